@@ -1,0 +1,124 @@
+"""Build of the extension modules; everything else about the package is in pyproject.toml.
+
+Environment variables
+---------------------
+SKTREE_OPT_DEBUG_DIRECTIVES=1
+    Builds with bounds, overflow and None checks on; slow, for tests.
+SKTREE_OPT_NO_OPENMP=1
+    Builds without OpenMP, as on a compiler that lacks it: same answers, one thread.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+PACKAGE = "sktree_opt"
+DEBUG_DIRECTIVES = os.environ.get("SKTREE_OPT_DEBUG_DIRECTIVES", "0") != "0"
+NO_OPENMP = os.environ.get("SKTREE_OPT_NO_OPENMP", "0") != "0"
+
+OPENMP_PROBE = """
+#include <omp.h>
+int main() {
+    int n = 0;
+    #pragma omp parallel for reduction(+:n)
+    for (int i = 0; i < 8; ++i) n += omp_get_max_threads() > 0;
+    return n == 8 ? 0 : 1;
+}
+"""
+
+
+def openmp_candidates(compiler_type):
+    """(compile, link) flags to try, in order."""
+    if compiler_type == "msvc":
+        return [(["/openmp"], [])]
+    if sys.platform == "darwin":
+        # Apple's clang needs the preprocessor spelling; libomp may come from the user's flags.
+        return [(["-Xpreprocessor", "-fopenmp"], ["-lomp"]), (["-fopenmp"], ["-fopenmp"])]
+    return [(["-fopenmp"], ["-fopenmp"])]
+
+
+def probe_openmp(compiler):
+    """Flags with which a small OpenMP program compiles and links; empty lists if none do."""
+    if NO_OPENMP:
+        return [], []
+    for compile_flags, link_flags in openmp_candidates(compiler.compiler_type):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "probe.cpp")
+            source.write_text(OPENMP_PROBE)
+            try:
+                objects = compiler.compile(
+                    [str(source)], output_dir=folder, extra_postargs=compile_flags
+                )
+                compiler.link_executable(
+                    objects, str(Path(folder, "probe")), extra_postargs=link_flags
+                )
+            except (CompileError, LinkError):
+                continue
+        return compile_flags, link_flags
+    print("warning: no OpenMP found: the package will run on one thread", file=sys.stderr)
+    return [], []
+
+
+class BuildExtension(build_ext):
+    """Adds the flags that depend on the compiler, once it is known."""
+
+    def build_extensions(self):
+        openmp_compile, openmp_link = probe_openmp(self.compiler)
+        if self.compiler.compiler_type == "msvc":
+            flags = ["/O2", "/std:c++17", "/EHsc"]
+        else:
+            # No fused multiply-add: the same sums, hence the same trees, on every machine.
+            flags = ["-O3", "-std=c++17", "-ffp-contract=off", "-Wall", "-Wshadow"]
+            # What generated code does and we cannot change.
+            flags += ["-Wno-unused-function", "-Wno-unused-but-set-variable"]
+            flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]
+        for extension in self.extensions:
+            extension.extra_compile_args = flags + openmp_compile
+            extension.extra_link_args = list(openmp_link)
+        super().build_extensions()
+
+
+def extensions():
+    """One extension for each .pyx; C++ headers stand beside the .pyx that includes them."""
+    found = []
+    for source in sorted(Path(PACKAGE).rglob("*.pyx")):
+        found.append(
+            Extension(
+                ".".join(source.with_suffix("").parts),
+                [source.as_posix()],
+                language="c++",
+                include_dirs=[np.get_include(), "."],
+                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+                depends=[path.as_posix() for path in sorted(Path(PACKAGE).rglob("*.hpp"))],
+            )
+        )
+    return found
+
+
+DIRECTIVES = {
+    "language_level": "3",
+    "boundscheck": DEBUG_DIRECTIVES,
+    "wraparound": DEBUG_DIRECTIVES,
+    "initializedcheck": DEBUG_DIRECTIVES,
+    "nonecheck": DEBUG_DIRECTIVES,
+    "overflowcheck": False,
+    "cdivision": True,
+    "freethreading_compatible": True,
+}
+
+if __name__ == "__main__":
+    setup(
+        ext_modules=cythonize(
+            extensions(),
+            compiler_directives=DIRECTIVES,
+            build_dir="build/cython",
+        ),
+        cmdclass={"build_ext": BuildExtension},
+    )

@@ -1,0 +1,106 @@
+// What can end a search early, and how every thread of it learns so.
+//
+// One SearchControl belongs to one fit. Kernels call poll() every few thousand units of work from
+// any thread: it reads the clock, and at most every 20 ms the thread that started the fit also
+// looks for a signal (Python runs signal handlers in the main thread only). What was found is left
+// in `stop`, which every thread tests first, so that a search always unwinds normally and hands
+// over the best it has. An exception raised by a signal handler (KeyboardInterrupt for Ctrl-C) is
+// kept and raised again by raise_pending() once the kernel has returned.
+#pragma once
+
+#include <Python.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace sktree_opt {
+
+enum StopReason : int {
+    RUNNING = 0,
+    TIME_LIMIT = 1,
+    MEMORY_LIMIT = 2,
+    STOPPED = 3,      // a callback asked for it
+    INTERRUPTED = 4,  // a signal handler raised
+};
+
+class SearchControl {
+public:
+    SearchControl() : owner_(std::this_thread::get_id()), start_(Clock::now()) {}
+    SearchControl(const SearchControl&) = delete;
+    SearchControl& operator=(const SearchControl&) = delete;
+    ~SearchControl() {
+        Py_XDECREF(type_);
+        Py_XDECREF(value_);
+        Py_XDECREF(traceback_);
+    }
+
+    std::atomic<int> stop{RUNNING};
+    double time_limit = -1.0;           // seconds since construction; negative: none
+    std::int64_t memory_limit = -1;     // bytes; negative: none
+    std::atomic<std::int64_t> memory_used{0};
+
+    double seconds() const {
+        return std::chrono::duration<double>(Clock::now() - start_).count();
+    }
+
+    bool stopped() const { return stop.load(std::memory_order_relaxed) != RUNNING; }
+
+    // The first reason to stop stands.
+    void request_stop(int reason) {
+        int running = RUNNING;
+        stop.compare_exchange_strong(running, reason);
+    }
+
+    // Must be called without the GIL. True when the search has to end.
+    bool poll() {
+        if (stopped()) return true;
+        const double now = seconds();
+        if (time_limit >= 0.0 && now >= time_limit) request_stop(TIME_LIMIT);
+        if (now >= next_signal_check_ && std::this_thread::get_id() == owner_) {
+            next_signal_check_ = now + 0.02;
+            check_signals();
+        }
+        return stopped();
+    }
+
+    // Books `bytes` (negative to give back); false, and a stop, when the limit is passed.
+    bool reserve(std::int64_t bytes) {
+        const std::int64_t used = memory_used.fetch_add(bytes) + bytes;
+        if (memory_limit >= 0 && bytes > 0 && used > memory_limit) {
+            request_stop(MEMORY_LIMIT);
+            return false;
+        }
+        return true;
+    }
+
+    // With the GIL: raises what a signal handler raised. -1 when there was something to raise.
+    int raise_pending() {
+        if (type_ == nullptr) return 0;
+        PyErr_Restore(type_, value_, traceback_);
+        type_ = value_ = traceback_ = nullptr;
+        return -1;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void check_signals() {
+        PyGILState_STATE state = PyGILState_Ensure();
+        if (PyErr_CheckSignals() != 0) {
+            PyErr_Fetch(&type_, &value_, &traceback_);
+            request_stop(INTERRUPTED);
+        }
+        PyGILState_Release(state);
+    }
+
+    std::thread::id owner_;
+    Clock::time_point start_;
+    std::atomic<double> next_signal_check_{0.02};
+    PyObject* type_ = nullptr;
+    PyObject* value_ = nullptr;
+    PyObject* traceback_ = nullptr;
+};
+
+}  // namespace sktree_opt

@@ -1,0 +1,61 @@
+"""Deadline, memory limit and interrupts of one search (see ``_control.hpp``)."""
+
+STATUS_NAMES = {
+    RUNNING: "optimal",
+    TIME_LIMIT: "time_limit",
+    MEMORY_LIMIT: "memory_limit",
+    STOPPED: "stopped",
+    INTERRUPTED: "interrupted",
+}
+
+
+cdef class SearchControl:
+    """What can end a search early: one object for one fit.
+
+    Parameters
+    ----------
+    time_limit : float or None, default=None
+        Seconds from construction; None for no limit.
+
+    memory_limit : int or None, default=None
+        Bytes the kernel may book; None for no limit.
+    """
+
+    def __init__(self, time_limit=None, memory_limit=None):
+        self.cpp.time_limit = -1.0 if time_limit is None else time_limit
+        self.cpp.memory_limit = -1 if memory_limit is None else memory_limit
+
+    @property
+    def status(self):
+        """"optimal" while nothing stopped the search, else the reason."""
+        return STATUS_NAMES[self.cpp.stop.load()]
+
+    @property
+    def stopped(self):
+        """Whether the search has to end."""
+        return bool(self.cpp.stopped())
+
+    @property
+    def seconds(self):
+        """Seconds since construction."""
+        return self.cpp.seconds()
+
+    @property
+    def memory_used(self):
+        """Bytes booked by kernels now."""
+        return self.cpp.memory_used.load()
+
+    def request_stop(self):
+        """End the search at its next poll, as a callback may ask."""
+        self.cpp.request_stop(STOPPED)
+
+    def poll(self):
+        """Look at the clock and at pending signals; True when the search has to end."""
+        cdef bint stopped
+        with nogil:
+            stopped = self.cpp.poll()
+        return bool(stopped)
+
+    def raise_pending(self):
+        """Raise what a signal handler raised while a kernel ran."""
+        self.cpp.raise_pending()
