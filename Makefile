@@ -21,9 +21,9 @@ test: $(VENV)/.extra-test $(VENV)/.built
 lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/cython-lint sktree_opt
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint sktree_opt
 	$(BIN)/mypy
-	$(BIN)/codespell $$(git ls-files)
+	$(BIN)/codespell
 	$(BIN)/sphinx-lint --max-line-length 100 doc README.md CONTRIBUTING.md
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows

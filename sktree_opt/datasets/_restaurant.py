@@ -9,7 +9,7 @@ from sktree_opt.datasets._bunch import make_bunch
 
 
 def load_restaurant(*, return_X_y=False, as_frame=False):
-    """Load the restaurant table: shall we wait for a table?
+    """Load the restaurant table: whether to wait for a seat.
 
     Twelve evenings described by ten nominal attributes, from the chapter on learning from
     examples of [1]_. Small enough to follow a tree by hand.

@@ -21,9 +21,7 @@ def test_forms_agree(load):
     np.testing.assert_array_equal(framed.target, bunch.target)
     for name, values in zip(bunch.feature_names, bunch.data.T, strict=True):
         column = framed.data[name].astype(object)
-        assert [None if missing else value for value, missing in zip(column, column.isna())] == [
-            *values
-        ]
+        assert column.where(column.notna(), None).tolist() == list(values)
 
     for form in (False, True):
         X, y = load(return_X_y=True, as_frame=form)
