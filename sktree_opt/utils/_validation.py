@@ -1,5 +1,6 @@
 """Checks that every estimator's ``fit`` makes, and what they leave for the kernels."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,18 @@ class TrainingData:
     classes: np.ndarray | None
     encoder: object
     kept_rows: object
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Around a fit: whatever is raised inside, the estimator is left as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def check_training_data(
