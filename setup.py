@@ -82,7 +82,7 @@ class BuildExtension(build_ext):
             flags = ["/O2", "/std:c++17", "/EHsc"]
         else:
             # No fused multiply-add: the same sums, hence the same trees, on every machine.
-            flags = ["-O3", "-std=c++17", "-ffp-contract=off", "-Wall", "-Wshadow"]
+            flags = ["-O3", "-std=c++17", "-ffp-contract=off", "-Wall"]
             # What generated code does and we cannot change.
             flags += ["-Wno-unused-function", "-Wno-unused-but-set-variable"]
             flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]

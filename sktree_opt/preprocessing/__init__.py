@@ -1,0 +1,6 @@
+"""From a user's table to what kernels read."""
+
+from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.preprocessing._table import Table
+
+__all__ = ["Table", "TableEncoder"]

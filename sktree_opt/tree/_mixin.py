@@ -1,0 +1,222 @@
+"""What every fitted tree estimator can do: answer for new rows, and tell about its tree."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sktree_opt.utils._compat import n_threads_for
+from sktree_opt.utils._validation import encode_new_rows
+
+# A sparse table is made dense this many cells at a time: 32 MB of float64.
+CELLS_AT_A_TIME = 1 << 22
+
+
+class TreeMixin:
+    """Methods of an estimator whose fit leaves ``tree_`` and ``_encoder``."""
+
+    # Where the "doc" link of the HTML representation leads.
+    _doc_link_module = "sktree_opt"
+    _doc_link_template = (
+        "https://sktree-opt.readthedocs.io/en/latest/api/generated/"
+        "{estimator_module}.{estimator_name}.html"
+    )
+
+    def apply(self, X):
+        """Return the index of the leaf that each row ends in.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+            Indices into ``tree_.nodes``. For a row that is distributed over several leaves because
+            it misses a value, the leaf that gets the largest share.
+        """
+        no_values = np.zeros((self._fitted_tree().n_nodes, 1))
+        return self._evaluate(X, no_values)[0].astype(np.int64)
+
+    def decision_path(self, X):
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n_samples, n_nodes)
+            Nonzero where the row, or a share of it, passes the node.
+        """
+        tree = self._fitted_tree()
+        return sparse.vstack([tree.decision_path(block) for block in self._blocks(X)], format="csr")
+
+    def get_depth(self):
+        """Return the depth of the tree: tests on the longest path.
+
+        Returns
+        -------
+        depth : int
+            0 for a single leaf.
+        """
+        return self._fitted_tree().depth
+
+    def get_n_leaves(self):
+        """Return the number of leaves.
+
+        Returns
+        -------
+        n_leaves : int
+            At least 1.
+        """
+        return self._fitted_tree().n_leaves
+
+    @property
+    def feature_importances_(self):
+        """Share of each feature in the tree's weighted decrease of impurity.
+
+        Zeros for a tree without a test.
+        """
+        return self._fitted_tree().importances()
+
+    def _n_threads(self):
+        return n_threads_for(getattr(self, "n_jobs", None))
+
+    def _fitted_tree(self):
+        check_is_fitted(self, "tree_")
+        return self.tree_
+
+    def _blocks(self, X):
+        """The encoded rows of `X` as dense matrices, one after the other."""
+        self._fitted_tree()
+        matrix = encode_new_rows(self, X)
+        if not sparse.issparse(matrix):
+            yield matrix
+            return
+        n_rows = max(1, CELLS_AT_A_TIME // max(1, matrix.shape[1]))
+        for start in range(0, matrix.shape[0], n_rows):
+            yield matrix[start : start + n_rows].toarray()
+
+    def _evaluate(self, X, leaf_values):
+        """Leaf of each row of `X`, and its mean of `leaf_values` (see ``Tree.evaluate``)."""
+        tree = self._fitted_tree()
+        n_threads = self._n_threads()
+        parts = [tree.evaluate(block, leaf_values, n_threads) for block in self._blocks(X)]
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+class TreeClassifierMixin(TreeMixin, ClassifierMixin):
+    """A classifier whose fit leaves ``tree_``, ``classes_`` and ``_encoder``."""
+
+    def predict(self, X):
+        """Predict the class of each row.
+
+        The most frequent class of the row's leaf; with a cost matrix, the class of least expected
+        cost. Of equally good classes the first in ``classes_``.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels.
+        """
+        frequencies = self._fitted_tree().node_values()
+        # Rows with one leaf need no row of probabilities: the leaf's decision is made once.
+        decisions = self._decide(frequencies)
+        codes = [self._decide_block(block, decisions, frequencies) for block in self._blocks(X)]
+        return self.classes_[np.concatenate(codes)]
+
+    def _decide_block(self, block, decisions, frequencies):
+        n_threads = self._n_threads()
+        leaves, distributed = self.tree_.walk(block, n_threads)
+        codes = np.take(decisions, leaves, mode="clip")
+        if distributed.size:
+            shares = self.tree_.share(block, distributed, frequencies, n_threads)[1]
+            codes[distributed] = self._decide(shares)
+        return codes
+
+    def predict_proba(self, X):
+        """Predict class probabilities.
+
+        The weighted class frequencies of the row's leaf; with ``laplace_smoothing=True`` every
+        class counts one row more.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``; rows sum to 1.
+        """
+        return self._leaf_frequencies(X, smooth=getattr(self, "laplace_smoothing", False))
+
+    def predict_log_proba(self, X):
+        """Predict logarithms of class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+            ``-inf`` where the probability is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _leaf_frequencies(self, X, smooth=False):
+        tree = self._fitted_tree()
+        if smooth:
+            counts = tree.values + 1.0
+            frequencies = counts / counts.sum(axis=1, keepdims=True)
+        else:
+            frequencies = tree.node_values()
+        return self._evaluate(X, frequencies)[1]
+
+    def _decide(self, proba):
+        """Index of the class to answer for each row of probabilities."""
+        costs = getattr(self, "_costs", None)
+        if costs is None:
+            return np.argmax(proba, axis=1)
+        return np.argmin(proba @ costs, axis=1)
+
+
+class TreeRegressorMixin(TreeMixin, RegressorMixin):
+    """A regressor whose fit leaves ``tree_`` and ``_encoder``."""
+
+    def predict(self, X):
+        """Predict the target of each row.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The mean of the row's leaf.
+        """
+        return self._evaluate(X, self._fitted_tree().node_values())[1][:, 0]

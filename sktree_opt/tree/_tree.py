@@ -1,0 +1,311 @@
+"""The result of every search: one immutable tree of node records."""
+
+import json
+
+import numpy as np
+from scipy import sparse
+
+from sktree_opt.tree import _predict
+from sktree_opt.tree._node import (
+    CATEGORY_KINDS,
+    CATEGORY_MULTIWAY,
+    IS_MISSING,
+    LEAF,
+    NODE_DTYPE,
+)
+
+FORMAT_VERSION = 1
+
+
+class Tree:
+    """A decision tree: an array of nodes, and for each node its class weights or mean.
+
+    The arrays are read-only, so a tree can be shared by threads, memory-mapped by joblib and kept
+    in several places at once. A tree is made once and never changed.
+
+    Parameters
+    ----------
+    nodes : ndarray of dtype NODE_DTYPE, shape (n_nodes,)
+        Node 0 is the root; the children of a node are contiguous and come after it.
+
+    values : ndarray of shape (n_nodes, n_outputs)
+        Weight of each class at the node, or, for regression, the mean (one column).
+
+    category_branch : ndarray of int32
+        Branch of each category at each category test, from the node's ``category_start`` on.
+
+    n_features : int
+        Number of columns of the matrix that the tests refer to.
+
+    is_classifier : bool
+        Whether `values` are class weights.
+    """
+
+    def __init__(self, nodes, values, category_branch=(), *, n_features, is_classifier):
+        nodes = np.ascontiguousarray(nodes, dtype=NODE_DTYPE)
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        category_branch = np.ascontiguousarray(category_branch, dtype=np.int32)
+        check_arrays(nodes, values, category_branch, n_features)
+        self.nodes = read_only(nodes)
+        self.values = read_only(values)
+        self.category_branch = read_only(category_branch)
+        self.n_features = int(n_features)
+        self.is_classifier = bool(is_classifier)
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__:
+            raise AttributeError(f"a Tree is immutable: {name} cannot be changed")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        raise AttributeError(f"a Tree is immutable: {name} cannot be deleted")
+
+    @property
+    def n_nodes(self):
+        """Number of nodes, leaves included."""
+        return len(self.nodes)
+
+    @property
+    def n_leaves(self):
+        """Number of leaves."""
+        return int(np.count_nonzero(self.nodes["kind"] == LEAF))
+
+    @property
+    def n_splits(self):
+        """Number of tests."""
+        return self.n_nodes - self.n_leaves
+
+    @property
+    def depth(self):
+        """Number of tests on the longest path from the root to a leaf."""
+        return int(self.node_depths().max())
+
+    @property
+    def features(self):
+        """Sorted indices of the features that a test asks about."""
+        return np.unique(self.nodes["feature"][self.nodes["kind"] != LEAF]).astype(np.int64)
+
+    def node_depths(self):
+        """Depth of each node; the root's is 0."""
+        depths = [0]
+        for parent in self.parents()[1:].tolist():
+            depths.append(depths[parent] + 1)
+        return np.array(depths, dtype=np.int64)
+
+    def parents(self):
+        """Parent of each node; -1 for the root."""
+        inner = np.flatnonzero(self.nodes["n_children"])
+        inner = inner[np.argsort(self.nodes["first_child"][inner])]
+        return np.append(-1, np.repeat(inner, self.nodes["n_children"][inner])).astype(np.int64)
+
+    def children(self, index):
+        """Indices of the children of node `index`, as a slice."""
+        node = self.nodes[index]
+        first = int(node["first_child"])
+        return slice(first, first + int(node["n_children"])) if first >= 0 else slice(0, 0)
+
+    def branches(self, index):
+        """Branch of each category at the category test `index`."""
+        node = self.nodes[index]
+        start = int(node["category_start"])
+        return self.category_branch[start : start + int(node["n_categories"])]
+
+    def node_values(self):
+        """What a leaf answers: class frequencies, or the mean."""
+        if not self.is_classifier:
+            return self.values
+        totals = self.values.sum(axis=1, keepdims=True)
+        return np.divide(self.values, totals, out=np.zeros_like(self.values), where=totals > 0)
+
+    def walk(self, X, n_threads=1):
+        """Leaf of each row of the encoded matrix `X`, and the rows that have no single leaf.
+
+        Returns
+        -------
+        leaves : ndarray of int32, shape (n_rows,)
+            -1 for a row that is distributed over several leaves.
+
+        distributed : ndarray of int64
+            Those rows.
+        """
+        leaves = np.empty(X.shape[0], dtype=np.int32)
+        _predict.apply(self.nodes, self.category_branch, X, leaves, n_threads)
+        return leaves, np.flatnonzero(leaves < 0)
+
+    def share(self, X, rows, leaf_values, n_threads=1):
+        """Leaf with the largest share, and `leaf_values` averaged by share, of some rows of `X`."""
+        leaf_values = np.ascontiguousarray(leaf_values, dtype=np.float64)
+        averages = np.empty((len(rows), leaf_values.shape[1]))
+        heaviest = np.empty(len(rows), dtype=np.int32)
+        _predict.distribute(
+            self.nodes,
+            self.category_branch,
+            X,
+            np.ascontiguousarray(rows, dtype=np.int64),
+            leaf_values,
+            averages,
+            heaviest,
+            n_threads,
+        )
+        return heaviest, averages
+
+    def evaluate(self, X, leaf_values, n_threads=1):
+        """Leaf of each row and its row of `leaf_values`, averaged over leaves by share.
+
+        Returns
+        -------
+        leaves : ndarray of int32, shape (n_rows,)
+            Of a row that is distributed over several leaves, the one with the largest share.
+
+        values : ndarray of shape (n_rows, n_outputs)
+        """
+        leaves, distributed = self.walk(X, n_threads)
+        values = np.take(leaf_values, leaves, axis=0, mode="clip")
+        if distributed.size:
+            leaves[distributed], values[distributed] = self.share(
+                X, distributed, leaf_values, n_threads
+            )
+        return leaves, values
+
+    def decision_path(self, X):
+        """CSR indicator matrix of the nodes that each row of `X` reaches."""
+        indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
+        indices = _predict.decision_path(self.nodes, self.category_branch, X, indptr)
+        ones = np.ones(len(indices), dtype=np.int64)
+        path = sparse.csr_matrix((ones, indices, indptr), shape=(X.shape[0], self.n_nodes))
+        path.sort_indices()
+        return path
+
+    def importances(self):
+        """Weighted impurity decrease of each feature, as shares of the total."""
+        weighted = self.nodes["weight"] * self.nodes["impurity"]
+        of_children = np.bincount(self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes)
+        inner = self.nodes["kind"] != LEAF
+        importances = np.bincount(
+            self.nodes["feature"][inner],
+            weights=(weighted - of_children)[inner],
+            minlength=self.n_features,
+        )
+        importances = np.maximum(importances, 0.0)
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
+    def to_dict(self):
+        """The tree as plain numbers, strings and lists, for JSON."""
+        nodes = {
+            name: [None if np.isnan(value) else value for value in self.nodes[name].tolist()]
+            for name in NODE_DTYPE.names
+            if not name.startswith("pad")
+        }
+        return {
+            "format_version": FORMAT_VERSION,
+            "n_features": self.n_features,
+            "is_classifier": self.is_classifier,
+            "nodes": nodes,
+            "values": self.values.tolist(),
+            "category_branch": self.category_branch.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, state):
+        """The tree that ``to_dict`` wrote."""
+        if state.get("format_version") != FORMAT_VERSION:
+            raise ValueError(
+                f"Unknown tree format {state.get('format_version')!r}; this version reads "
+                f"{FORMAT_VERSION}."
+            )
+        columns = state["nodes"]
+        nodes = np.zeros(len(columns["kind"]), dtype=NODE_DTYPE)
+        for name, column in columns.items():
+            nodes[name] = [np.nan if value is None else value for value in column]
+        values = np.array(state["values"], dtype=np.float64).reshape(len(nodes), -1)
+        return cls(
+            nodes,
+            values,
+            state["category_branch"],
+            n_features=state["n_features"],
+            is_classifier=state["is_classifier"],
+        )
+
+    def to_json(self):
+        """The tree as a JSON string."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text):
+        """The tree that ``to_json`` wrote."""
+        return cls.from_dict(json.loads(text))
+
+    def __eq__(self, other):
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return (
+            self.n_features == other.n_features
+            and self.is_classifier == other.is_classifier
+            and self.n_nodes == other.n_nodes
+            and all(
+                np.array_equal(self.nodes[name], other.nodes[name], equal_nan=True)
+                for name in NODE_DTYPE.names
+            )
+            and np.array_equal(self.values, other.values)
+            and np.array_equal(self.category_branch, other.category_branch)
+        )
+
+    def __hash__(self):
+        return hash((self.n_features, self.nodes.tobytes(), self.values.tobytes()))
+
+    def __reduce__(self):
+        return rebuild_tree, (
+            self.nodes,
+            self.values,
+            self.category_branch,
+            self.n_features,
+            self.is_classifier,
+        )
+
+    def __repr__(self):
+        kind = "classification" if self.is_classifier else "regression"
+        return f"<Tree: {kind}, {self.n_splits} tests, {self.n_leaves} leaves, depth {self.depth}>"
+
+
+def rebuild_tree(nodes, values, category_branch, n_features, is_classifier):
+    """Unpickle a tree."""
+    return Tree(nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier)
+
+
+def read_only(array):
+    """A view of `array` that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def check_arrays(nodes, values, category_branch, n_features):
+    """Refuse arrays on which a walk could leave the tree: they may come from a file."""
+    n_nodes = len(nodes)
+    if n_nodes == 0 or values.ndim != 2 or len(values) != n_nodes:
+        raise ValueError("A tree needs at least one node, and one row of values per node.")
+    inner = nodes["kind"] != LEAF
+    index = np.flatnonzero(inner)
+    first, count = nodes["first_child"][inner].astype(np.int64), nodes["n_children"][inner]
+    feature, missing = nodes["feature"][inner], nodes["missing_branch"][inner]
+    binary = nodes["kind"][inner] != CATEGORY_MULTIWAY
+    order = np.argsort(first)
+    sound = (
+        np.all(nodes["kind"] <= IS_MISSING)
+        and np.all(nodes["n_children"][~inner] == 0)
+        and np.all((first > index) & (count > 0))
+        and np.all(count[binary] == 2)
+        # The children of all nodes, one after the other, are all nodes but the root.
+        and np.array_equal(first[order], 1 + np.cumsum(count[order]) - count[order])
+        and int(count.sum()) == n_nodes - 1
+        and np.all((feature >= 0) & (feature < n_features))
+        and np.all((missing >= -1) & (missing < count))
+    )
+    for node in nodes[np.isin(nodes["kind"], CATEGORY_KINDS)] if sound else ():
+        start, size = int(node["category_start"]), int(node["n_categories"])
+        branches = category_branch[start : start + size] if start >= 0 else ()
+        sound = sound and len(branches) == size
+        sound = sound and all(0 <= branch < node["n_children"] for branch in branches)
+    if not sound:
+        raise ValueError("The arrays do not describe a tree.")

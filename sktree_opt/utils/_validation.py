@@ -1,0 +1,142 @@
+"""Checks that every estimator's ``fit`` makes, and what they leave for the kernels."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, validate_data
+
+from sktree_opt.utils._compat import check_sample_weight
+
+
+@dataclass
+class TrainingData:
+    """A checked training set: rows of weight zero are gone.
+
+    Attributes
+    ----------
+    matrix : ndarray or CSC matrix of shape (n_rows, n_features)
+        Floats; NaN is missing; categories are codes.
+
+    y : ndarray of shape (n_rows,)
+        Class codes (int32), or float64 targets.
+
+    weights : ndarray of shape (n_rows,)
+        Sample weights times class weights, float64.
+
+    has_unit_weights : bool
+        Whether all weights are 1.
+
+    classes : ndarray or None
+        Sorted labels; None for regression.
+
+    encoder : TableEncoder
+        Fitted; what ``predict`` uses.
+
+    kept_rows : ndarray of intp, or slice(None)
+        Rows of the user's table that are left.
+    """
+
+    matrix: object
+    y: np.ndarray
+    weights: np.ndarray
+    has_unit_weights: bool
+    classes: np.ndarray | None
+    encoder: object
+    kept_rows: object
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Around a fit: whatever is raised inside, the estimator is left as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_training_data(
+    estimator, encoder, X, y, sample_weight=None, *, class_weight=None, is_classifier
+):
+    """Check `X`, `y` and weights of a fit, and encode them.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of `estimator`, nothing else. `encoder` is an
+    unfitted ``TableEncoder``; it reads `X` before scikit-learn's checks do, since those refuse
+    strings.
+    """
+    if y is None:
+        # scikit-learn's own message, which names the estimator.
+        validate_data(estimator, X=X, y=y, skip_check_array=False)
+    matrix = encoder.fit_transform(X)
+    check_shape(matrix, estimator)
+    check_consistent_length(X, y)
+    y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
+    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+    kept_rows = slice(None)
+    if sample_weight is not None:
+        if not weights.any():
+            raise ValueError("sample_weight is zero for all rows.")
+        if not weights.all():
+            kept_rows = np.flatnonzero(weights)
+            matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
+    if is_classifier:
+        present = np.unique(y)
+        if len(present) < len(classes):
+            # Weight zero is absence: a class without any weight is not one.
+            classes, y = classes[present], np.searchsorted(present, y).astype(np.int32)
+        if class_weight is not None:
+            weights = weights * compute_sample_weight(class_weight, classes[y])
+            if not weights.any():
+                raise ValueError("class_weight is zero for all classes in y.")
+    validate_data(estimator, X, skip_check_array=True)
+    return TrainingData(
+        matrix=matrix,
+        y=y,
+        weights=weights,
+        has_unit_weights=bool((weights == 1.0).all()),
+        classes=classes,
+        encoder=encoder,
+        kept_rows=kept_rows,
+    )
+
+
+def check_shape(matrix, estimator):
+    """Refuse tables without rows or columns, in scikit-learn's words."""
+    check_array(
+        matrix,
+        accept_sparse=True,
+        dtype=None,
+        ensure_all_finite=False,
+        estimator=estimator,
+    )
+
+
+def check_classes(y):
+    """Class codes and sorted labels."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return codes.astype(np.int32), classes
+
+
+def check_numbers(y, estimator):
+    """Targets of a regression."""
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
+    return column_or_1d(y, warn=True)
+
+
+def encode_new_rows(estimator, X):
+    """The float matrix of rows to predict; checks names and number of columns."""
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    matrix = estimator._encoder.transform(X)
+    check_shape(matrix, estimator)
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsr()
+    return matrix
