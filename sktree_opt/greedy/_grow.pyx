@@ -14,7 +14,7 @@ from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 from sktree_opt.tree._node import NODE_DTYPE, NUMERIC
 
-# Above this total the table of logarithms would outgrow the data; entropy is then summed in float64.
+# Above this total the table of logarithms would outgrow the data: entropy is summed in float64.
 cdef enum:
     MAX_WHOLE_WEIGHT = 1 << 22
 
