@@ -40,7 +40,7 @@ bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
 
 clean:
-	rm -rf $(VENV) build* doc/_build doc/auto_examples doc/api/generated *.egg-info
+	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info
 	find sktree_opt -name '*.so' -delete
 
 $(VENV)/.python:
