@@ -5,6 +5,7 @@ ordinal column holds the codes of its categories. ``Table`` ranks it for the ker
 the predictor reads it as it is.
 """
 
+import functools
 import numbers
 
 import narwhals.stable.v2 as nw
@@ -22,7 +23,8 @@ class TableEncoder:
     ----------
     categorical_features : "from_dtype", array-like of bool, int or str, or None
         "from_dtype": columns of strings or of a categorical dtype. A mask, indices or column names:
-        those columns, whatever their dtype. None: no column.
+        those columns, whatever their dtype. None: no column. Ordered categorical dtypes are
+        recognised in every case, and keep their order.
 
     Attributes
     ----------
@@ -30,8 +32,8 @@ class TableEncoder:
         The column names, or ``x0``, ``x1``... where the table has none.
 
     kinds_ : list of str
-        "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype: its
-        categories are tested like numbers, in their order).
+        "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype, or a
+        Boolean one: its categories are tested like numbers, in their order).
 
     categories_ : list of ndarray or None
         Categories in code order; None for a numeric column.
@@ -60,6 +62,22 @@ class TableEncoder:
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
         self._index_categories()
         return self._encode(source)
+
+    @classmethod
+    def from_columns(cls, columns):
+        """A fitted encoder from a dict for each column: its name, kind and categories.
+
+        Nominal and ordinal columns have "categories", in code order.
+        """
+        encoder = cls()
+        encoder.feature_names_ = [column["name"] for column in columns]
+        encoder.kinds_ = [column["kind"] for column in columns]
+        encoder.categories_ = [
+            None if column["kind"] == NUMERIC else object_array(column["categories"])
+            for column in columns
+        ]
+        encoder._index_categories()
+        return encoder
 
     def transform(self, X):
         """Return the matrix of `X`; a category that fit never saw is missing."""
@@ -91,7 +109,7 @@ class TableEncoder:
             self.kinds_[j], self.categories_[j] = ORDINAL, column.order
             return
         self.kinds_[j] = NOMINAL
-        self.categories_[j] = distinct_values(column.to_list(), self.feature_names_[j])
+        self.categories_[j] = sorted_values(column.factorized[1], self.feature_names_[j])
 
     def _index_categories(self):
         self._code_of = [
@@ -115,22 +133,22 @@ class TableEncoder:
             matrix = np.empty((source.n_rows, source.n_columns), dtype=np.float64, order="F")
         for j in range(source.n_columns):
             if self._code_of[j] is not None:
-                matrix[:, j] = look_up(source.column(j).to_list(), self._code_of[j])
+                matrix[:, j] = look_up(*source.column(j).factorized, self._code_of[j])
             elif source.matrix is None:
-                matrix[:, j] = source.column(j).to_floats(self.feature_names_[j])
+                matrix[:, j] = source.column(j).to_floats()
         return matrix
 
 
 class Source:
     """A table as read: a numeric matrix, or columns to be looked at one by one."""
 
-    def __init__(self, n_rows, n_columns, names=None, matrix=None, column=None):
+    def __init__(self, n_rows, n_columns, names=None, matrix=None, read_column=None):
         self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
         self.matrix = matrix
-        self.column = column if column is not None else self._matrix_column
-
-    def _matrix_column(self, j):
-        return ArrayColumn(self.matrix[:, j])
+        # Kept, because fit looks at a column twice.
+        self.column = functools.cache(
+            read_column or (lambda j: ArrayColumn(matrix[:, j], f"x{j}"))
+        )
 
 
 def read_source(X):
@@ -140,18 +158,23 @@ def read_source(X):
         names = list(frame.columns)
         as_names = names if all(isinstance(name, str) for name in names) else None
         return Source(
-            *frame.shape, as_names, column=lambda j: FrameColumn(frame.get_column(names[j]))
+            *frame.shape,
+            as_names,
+            read_column=lambda j: FrameColumn(frame.get_column(names[j]), names[j]),
         )
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
         # numpy would turn every number of a list into a string beside a single string.
         as_objects = np.asarray(X, dtype=object)
-        if as_objects.ndim == 2 and any(isinstance(v, str) for v in as_objects.flat):
+        if as_objects.ndim == 2 and not all(isinstance(v, numbers.Real) for v in as_objects.flat):
             X = as_objects
     elif not sparse.issparse(X):
         X = np.asarray(X)
-    if getattr(X, "dtype", None) is not None and getattr(X.dtype, "kind", "f") in "OUST":
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "Mm":
+        raise TypeError(f"X has dtype {X.dtype}; convert dates and durations to numbers.")
+    if kind in "OUST":
         table = check_array(X, dtype=object, ensure_all_finite=False, ensure_min_samples=0)
-        return Source(*table.shape, column=lambda j: ArrayColumn(table[:, j]))
+        return Source(*table.shape, read_column=lambda j: ArrayColumn(table[:, j], f"x{j}"))
     matrix = check_array(
         X,
         accept_sparse="csc",
@@ -168,58 +191,115 @@ class ArrayColumn:
 
     order = None
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, name):
+        self.values, self.name = values, name
 
-    @property
+    @functools.cached_property
     def is_categorical(self):
+        """Whether there are strings."""
         return self.values.dtype.kind == "O" and any(
             isinstance(value, (str, bytes)) for value in self.values
         )
 
-    def to_list(self):
-        return self.values.tolist()
+    @functools.cached_property
+    def factorized(self):
+        """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
+        values, position_of = self.values.tolist(), {}
+        try:
+            for value in set(values):
+                position_of[value] = -1 if is_missing(value) else len(position_of)
+        except TypeError as error:
+            raise not_hashable(self.name) from error
+        positions = np.fromiter(map(position_of.__getitem__, values), np.intp, len(values))
+        return positions, list(position_of)
 
-    def to_floats(self, name):
+    def to_floats(self):
+        """The cells as numbers; NaN where they are missing."""
         if self.values.dtype.kind != "O":
             floats = self.values.astype(np.float64)
         else:
-            floats = np.array([to_float(value, name) for value in self.values], dtype=np.float64)
-        return refuse_infinity(floats, name)
+            floats = np.array([to_float(v, self.name) for v in self.values], dtype=np.float64)
+        return refuse_infinity(floats, self.name)
 
 
 class FrameColumn:
     """A column of a pandas, polars or pyarrow table."""
 
-    def __init__(self, series):
-        self.series = series
-        native = series.to_native()
-        ordered = getattr(getattr(native, "dtype", None), "ordered", False)
-        self.order = np.asarray(native.cat.categories, dtype=object) if ordered else None
-        self.is_object = series.dtype == nw.Object
+    def __init__(self, series, name):
+        self.series, self.name = series, name
+        self.order = category_order(series)
+
+    @functools.cached_property
+    def as_objects(self):
+        """The column as objects, where it has no other type; None for all others."""
+        if self.series.dtype == nw.Object:
+            return ArrayColumn(self.series.to_numpy(), self.name)
+        return None
 
     @property
     def is_categorical(self):
-        if self.is_object:
-            return ArrayColumn(self.series.to_numpy()).is_categorical
+        """Whether the type says so, or there are strings."""
+        if self.as_objects is not None:
+            return self.as_objects.is_categorical
         return isinstance(self.series.dtype, (nw.String, nw.Categorical, nw.Enum))
 
-    def to_list(self):
-        return self.series.to_list()
+    @functools.cached_property
+    def factorized(self):
+        """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
+        native, implementation = self.series.to_native(), self.series.implementation
+        if implementation.is_pandas():
+            try:
+                positions, distinct = native.factorize()
+            except TypeError as error:
+                raise not_hashable(self.name) from error
+            return positions, distinct.tolist()
+        if implementation.is_pyarrow():
+            encoded = native.dictionary_encode().combine_chunks()
+            positions = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return positions, encoded.dictionary.to_pylist()
+        distinct = self.series.drop_nulls().unique().to_list()
+        positions = self.series.replace_strict(
+            distinct, range(len(distinct)), default=-1, return_dtype=nw.Int64
+        )
+        return positions.fill_null(-1).to_numpy(), distinct
 
-    def to_floats(self, name):
-        if self.is_object:
-            return ArrayColumn(self.series.to_numpy()).to_floats(name)
+    def to_floats(self):
+        """The cells as numbers; NaN where they are missing."""
+        if self.as_objects is not None:
+            return self.as_objects.to_floats()
         dtype = self.series.dtype
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise TypeError(
-                f"Column {name!r} has dtype {dtype}; columns must hold numbers, booleans, strings "
-                "or categories."
+                f"Column {self.name!r} has dtype {dtype}; columns must hold numbers, booleans, "
+                "strings or categories."
             )
         if dtype == nw.Decimal:
-            return ArrayColumn(np.array(self.series.to_list(), dtype=object)).to_floats(name)
+            cells = object_array(self.series.to_list())
+            return ArrayColumn(cells, self.name).to_floats()
         floats = self.series.cast(nw.Float64).to_numpy()
-        return refuse_infinity(np.asarray(floats, dtype=np.float64), name)
+        return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
+
+
+def category_order(series):
+    """Categories in the order that the column's type gives them; None if it gives none."""
+    if series.dtype == nw.Boolean:
+        return object_array([False, True])
+    native = series.to_native()
+    if getattr(getattr(native, "dtype", None), "ordered", False):
+        return object_array(native.cat.categories)
+    return None
+
+
+def object_array(values):
+    """A one-dimensional array of Python objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def not_hashable(name):
+    """The error about cells that cannot be categories."""
+    return TypeError(f"Column {name!r} holds values that are not strings or numbers.")
 
 
 def to_float(value, name):
@@ -249,28 +329,23 @@ def is_missing(value):
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def distinct_values(values, name):
-    """Sorted distinct values of a column, missing ones left out."""
+def sorted_values(distinct, name):
+    """Sorted array of the distinct values of a column, missing ones left out."""
+    found = [value for value in distinct if not is_missing(value)]
     try:
-        found = {value for value in set(values) if not is_missing(value)}
-    except TypeError as error:
-        raise TypeError(f"Column {name!r} holds values that are not strings or numbers.") from error
-    try:
-        ordered = sorted(found)
+        return object_array(sorted(found))
     except TypeError as error:
         kinds = sorted({type(value).__name__ for value in found})
         raise TypeError(
             f"Column {name!r} mixes values of types {', '.join(kinds)}; convert it to one type."
         ) from error
-    categories = np.empty(len(ordered), dtype=object)
-    categories[:] = ordered
-    return categories
 
 
-def look_up(values, code_of):
-    """Codes of the values of a column; NaN for missing and for unknown ones."""
-    nan = float("nan")
-    return np.fromiter((code_of.get(v, nan) for v in values), dtype=np.float64, count=len(values))
+def look_up(positions, distinct, code_of):
+    """Codes of the cells of a factorized column; NaN for missing and for unknown ones."""
+    # The last one is for position -1.
+    codes = [*(code_of.get(value, np.nan) for value in distinct), np.nan]
+    return np.array(codes, dtype=np.float64)[positions]
 
 
 def refuse_infinity(values, name=None):
