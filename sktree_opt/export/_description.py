@@ -109,9 +109,7 @@ class Description:
         texts = self._numeric(node) if node["kind"] == NUMERIC else self._categorical(index)
         target = int(node["missing_branch"])
         shares = missing_shares(self.tree, index)
-        return [
-            Branch(first + b, texts[b], float(shares[b]), target < 0) for b in range(count)
-        ]
+        return [Branch(first + b, texts[b], float(shares[b]), target < 0) for b in range(count)]
 
     def _numeric(self, node):
         threshold, categories = float(node["threshold"]), self.categories[node["feature"]]
@@ -135,8 +133,11 @@ class Description:
             texts[1] = "!" + texts[0]
         elif count == 2 and 1 < len(groups[0]) <= len(groups[1]):
             texts[1] = f"not {texts[0]}"
-        elif count > 2 and len(groups[-1]) > 1 and self.tree.nodes["weight"][node["first_child"]
-                                                                  + count - 1] == 0:
+        elif (
+            count > 2
+            and len(groups[-1]) > 1
+            and self.tree.nodes["weight"][node["first_child"] + count - 1] == 0
+        ):
             texts[-1] = "is any other"
         return texts
 
@@ -239,6 +240,6 @@ def category_text(value):
     if isinstance(value, float):
         return Description.number(value)
     text = str(value)
-    if PLAIN.fullmatch(text) and not text.endswith(" or missing"):
+    if PLAIN.fullmatch(text) and not text.endswith("or missing"):
         return text
     return json.dumps(text, ensure_ascii=False)

@@ -9,7 +9,7 @@ from sktree_opt.tree._node import LEAF
 def export_dot(
     model, *, feature_names=None, class_names=None, max_depth=None, precision=6, filled=True
 ):
-    """Write a tree as Graphviz source.
+    r"""Write a tree as Graphviz source.
 
     The text can be drawn by ``dot -Tsvg``, by the graphviz package, or by a notebook.
 
@@ -43,7 +43,7 @@ def export_dot(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sktree_opt import GreedyTreeClassifier
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
     >>> from sktree_opt.export import export_dot
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(export_dot(GreedyTreeClassifier(max_depth=1).fit(X, y), filled=False))
@@ -54,8 +54,8 @@ def export_dot(
         0 [label="petal length (cm)"];
         0 -> 1 [label="<= 2.45"];
         0 -> 2 [label="> 2.45"];
-        1 [label="0\\n50"];
-        2 [label="1\\n1 50, 2 50"];
+        1 [label="0\n50"];
+        2 [label="1\n1 50, 2 50"];
     }
     """
     words = Description(model, feature_names, class_names, precision)

@@ -36,7 +36,7 @@ def to_json(estimator, *, indent=None):
 
     Examples
     --------
-    >>> from sktree_opt import GreedyTreeClassifier
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
     >>> from sktree_opt.export import from_json, to_json
     >>> tree = GreedyTreeClassifier().fit([["red"], ["blue"]], ["stop", "go"])
     >>> from_json(to_json(tree)).predict([["red"]])

@@ -44,7 +44,9 @@ class Condition:
         node = tree.nodes[index]
         share = float(missing_shares(tree, index)[branch])
         if node["kind"] == IS_MISSING:
-            return replace(self, is_known=self.is_known and branch == 1, missing=self.missing * share)
+            return replace(
+                self, is_known=self.is_known and branch == 1, missing=self.missing * share
+            )
         new = replace(
             self,
             missing=self.missing * share,
@@ -110,7 +112,7 @@ def export_rules(model, *, output="records", feature_names=None, class_names=Non
 
     Examples
     --------
-    >>> from sktree_opt import GreedyTreeClassifier
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
     >>> from sktree_opt.export import export_rules
     >>> tree = GreedyTreeClassifier().fit([[1.0, 2.0], [2.0, 3.0], [3.0, 3.0]], ["a", "b", "a"])
     >>> print(export_rules(tree, output="text"))

@@ -55,7 +55,7 @@ def to_sklearn(estimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import export_text
-    >>> from sktree_opt import GreedyTreeClassifier
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
     >>> from sktree_opt.export import to_sklearn
     >>> X, y = load_iris(return_X_y=True)
     >>> print(export_text(to_sklearn(GreedyTreeClassifier(max_depth=1).fit(X, y))))

@@ -37,7 +37,7 @@ def export_text(model, *, feature_names=None, class_names=None, max_depth=None, 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sktree_opt import GreedyTreeClassifier
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
     >>> from sktree_opt.export import export_text
     >>> iris = load_iris(as_frame=True)
     >>> tree = GreedyTreeClassifier(max_depth=2).fit(iris.data, iris.target_names[iris.target])
