@@ -5,7 +5,14 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, Options, StrOptions, validate_params
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    Options,
+    StrOptions,
+    validate_params,
+)
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:

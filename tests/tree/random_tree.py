@@ -54,21 +54,16 @@ def random_tree(
     while queue:
         draft = queue.pop(0)
         node = np.zeros((), dtype=NODE_DTYPE)
-        node["kind"], node["feature"], node["threshold"] = (
-            draft.kind,
-            draft.feature,
-            draft.threshold,
-        )
+        for name in ("kind", "feature", "threshold", "weight", "n_samples"):
+            node[name] = getattr(draft, name)
         node["missing_branch"], node["category_start"] = draft.missing_branch, -1
         node["impurity"] = rng.random()
-        node["weight"], node["n_samples"] = draft.weight, draft.n_samples
         node["first_child"] = n_nodes if draft.children else -1
         node["n_children"] = len(draft.children)
         n_nodes += len(draft.children)
         if draft.branch_of:
-            node["category_start"], node["n_categories"] = (
-                len(category_branch), len(draft.branch_of)
-            )  # fmt: skip
+            node["category_start"] = len(category_branch)
+            node["n_categories"] = len(draft.branch_of)
             category_branch += draft.branch_of
         nodes.append(node)
         values.append(draft.values)
