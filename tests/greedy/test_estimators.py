@@ -173,14 +173,14 @@ def test_one_row(estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("weights, message", [([-1, 1], "[Nn]egative"), ([0, 0], "zero")])
+@pytest.mark.parametrize(("weights", "message"), [([-1, 1], "[Nn]egative"), ([0, 0], "zero")])
 def test_bad_weights(estimator, weights, message):
     with pytest.raises(ValueError, match=message):
         estimator().fit([[0.0], [1.0]], [0, 1], sample_weight=weights)
 
 
 @pytest.mark.parametrize(
-    "costs, message",
+    ("costs", "message"),
     [
         ([[0, 1, 1]] * 3, r"shape \(3, 3\); y has 2 classes"),
         ([[0, -1], [1, 0]], "not negative"),
@@ -209,8 +209,13 @@ def test_bad_names_and_tables_at_predict(estimator):
     fitted = estimator().fit(X, [0, 1])
     with pytest.raises(ValueError, match="feature names"):
         fitted.predict(X.rename(columns={"a": "z"}))
-    with pytest.raises(ValueError, match="feature names|features"):
+    with pytest.raises(ValueError, match="feature"):
         fitted.predict(X[["a"]])
+
+
+def fit_again_and_again(tree, X, y):
+    while True:
+        tree.fit(X, y)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to one's own process")
@@ -221,11 +226,9 @@ def test_interrupt_ends_a_fit(estimator, n_jobs):
     X, y = rng.normal(size=(60_000, 60)), rng.integers(0, 2, size=60_000)
     tree = estimator(n_jobs=n_jobs, max_depth=1).fit(X, y)
     before = tree.tree_
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     tree.set_params(max_depth=None)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        timer.start()
-        while True:
-            tree.fit(X, y)
+        fit_again_and_again(tree, X, y)
     # What was fitted last is still there.
     assert tree.tree_ is before or tree.tree_.depth > 1
