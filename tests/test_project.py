@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 # Where each registry's keys have to be told to users: "module:NAME" -> page of the user guide.
-REGISTRIES = {}
+REGISTRIES = {"sktree_opt.export:FORMATS": "export.rst"}
 
 
 def project_files(*suffixes):
