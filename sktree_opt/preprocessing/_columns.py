@@ -168,17 +168,21 @@ class FrameColumn:
 
 def factorize_numbers(values):
     """Positions and distinct values of an array of numbers; categories are often small codes."""
-    positions = np.full(len(values), -1, dtype=np.intp)
+    values = np.ascontiguousarray(values)
     is_known = ~np.isnan(values)
-    known = values[is_known]
+    known = values if is_known.all() else values[is_known]
     if known.size and known.min() >= 0 and known.max() < SMALL_CODE:
-        codes = known.astype(np.intp)
+        codes = known.astype(np.uint16)
         if np.array_equal(codes, known):
             distinct = np.flatnonzero(np.bincount(codes))
             position_of = np.empty(distinct[-1] + 1, dtype=np.intp)
             position_of[distinct] = np.arange(len(distinct))
+            if known is values:
+                return position_of[codes], distinct.astype(values.dtype).tolist()
+            positions = np.full(len(values), -1, dtype=np.intp)
             positions[is_known] = position_of[codes]
             return positions, distinct.astype(values.dtype).tolist()
+    positions = np.full(len(values), -1, dtype=np.intp)
     distinct, positions[is_known] = np.unique(known, return_inverse=True)
     return positions, distinct.tolist()
 
