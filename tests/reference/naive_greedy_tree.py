@@ -135,14 +135,23 @@ def rated_splits(problem, cases, column):
 
 
 def best_of_column(problem, cases, column):
-    """(gain, quality) of a column: that of its split of most gain. None without a valid one."""
+    """(gain, quality) of a column: that of its split of most gain. None without a valid one.
+
+    Subsets of equal gain have no order, but may differ in their gain ratio: the least one is given.
+    """
     rated = rated_splits(problem, cases, column)
     if not rated:
         return None
-    _, _, gain, quality = max(rated, key=lambda split: split[1])
+    most = max(raw for _, raw, _, _ in rated)
+    tied = [(gain, quality) for _, raw, gain, quality in rated if raw > most - 1e-12]
+    gain, quality = min(tied, key=lambda split: split[1]) if is_subset(problem, column) else tied[0]
     if gain <= 1e-10 * impurity(problem, cases) or gain < problem.min_gain * (1 - 1e-9):
         return None
     return gain, quality
+
+
+def is_subset(problem, column):
+    return problem.nominal[column] and problem.nominal_split == "subset"
 
 
 def is_stopped(problem, cases, depth):
@@ -198,14 +207,16 @@ def check_split(problem, tree, index, cases, best):
     """The chosen split is the best; return the cases of its branches."""
     column = int(tree.nodes[index]["feature"])
     assert column in best, f"node {index} has a split that is not valid"
+    chosen = branch_function(tree, index)
+    parts = branches_of(problem, cases, column, chosen)
+    raw_gain, information = rate(problem, cases, column, chosen)
     quality = best[column][1]
+    if is_subset(problem, column) and problem.criterion == "gain_ratio":
+        quality = raw_gain / information
     for other, (_, other_quality) in best.items():
         assert other_quality <= quality + 1e-9, f"node {index}: column {other} is better"
         if other < column:
             assert other_quality < quality - 1e-13, f"node {index}: column {other} wins the tie"
-    chosen = branch_function(tree, index)
-    parts = branches_of(problem, cases, column, chosen)
-    raw_gain, _ = rate(problem, cases, column, chosen)
     rated = rated_splits(problem, cases, column)
     assert close(raw_gain, max(split[1] for split in rated))
     if not problem.nominal[column]:
