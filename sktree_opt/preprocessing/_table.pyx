@@ -94,8 +94,9 @@ cdef class Table:
         table.representative = np.arange(n_columns, dtype=np.int32)
         table.views.resize(n_columns)
         hashes = np.zeros(n_columns, dtype=np.uint64)
-        # A few columns at a time, so that the wide ranks of all never exist at once.
-        width = max(4 * n_threads, 1)
+        # A few columns at a time, so that the wide ranks of all never exist at once, and that
+        # Ctrl-C, which Python sees between blocks, never waits for more than a million cells.
+        width = max(n_threads, min(4 * n_threads, 2**20 // max(n_rows, 1)))
         for start in range(0, n_columns, width):
             stop = min(start + width, n_columns)
             if sparse.issparse(matrix):
