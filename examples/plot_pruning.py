@@ -2,9 +2,10 @@
 How large should a tree be?
 ===========================
 
-A greedy tree that grows until its leaves are pure learns the noise as well. Error-based pruning asks
-no further rows and cuts back what the training data cannot support; reduced-error pruning keeps some
-rows apart and asks them. ``confidence`` and ``min_samples_leaf`` set how far either goes.
+A greedy tree that grows until its leaves are pure learns the noise as well. Error-based pruning
+asks no further rows and cuts back what the training data cannot support; reduced-error pruning
+keeps some rows apart and asks them. ``confidence`` and ``min_samples_leaf`` set how far either
+goes.
 """
 
 import matplotlib.pyplot as plt
