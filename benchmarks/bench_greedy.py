@@ -13,6 +13,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -108,28 +109,29 @@ def bench_predict(names, runs, n_rows=1_000_000):
         table_row(name, seconds)
 
 
-def peak_of_fit(name, which):
-    """For a process of its own: peak resident memory of a fit in MB."""
-    X, y, nominal = load(name)
-    if which == "data":
-        pass
-    elif which == "theirs":
+def peak_of_fit(folder, which):
+    """For a process of its own: peak resident memory of loading the data and a fit, in MB."""
+    X, y = (np.load(Path(folder) / f"{part}.npy") for part in "Xy")
+    nominal = np.load(Path(folder) / "nominal.npy")
+    if which == "theirs":
         their_tree().fit(X, y)
-    else:
-        our_tree(nominal).fit(X, y)
+    elif which == "ours":
+        our_tree(nominal if nominal.size else None).fit(X, y)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def bench_memory(names):
-    print(
-        f"\n{'peak memory of fit, MB':32}{'data':>12}{'scikit-learn':>14}{'ours':>10}{'ratio':>8}"
-    )
+    print(f"\n{'peak memory, MB':32}{'data':>12}{'scikit-learn':>14}{'ours':>10}{'ratio':>8}")
     for name in names:
+        X, y, nominal = load(name)
         peaks = []
-        for which in ("data", "theirs", "ours"):
-            command = [sys.executable, __file__, "--peak-of", name, which]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            peaks.append(float(done.stdout))
+        with tempfile.TemporaryDirectory() as folder:
+            for part, array in (("X", X), ("y", y), ("nominal", nominal or [])):
+                np.save(Path(folder) / f"{part}.npy", array)
+            for which in ("data", "theirs", "ours"):
+                command = [sys.executable, __file__, "--peak-of", folder, which]
+                done = subprocess.run(command, check=True, capture_output=True, text=True)
+                peaks.append(float(done.stdout))
         data, theirs, ours = peaks
         print(f"{name:32}{data:12.0f}{theirs:14.0f}{ours:10.0f}{ours / theirs:8.2f}", flush=True)
 
