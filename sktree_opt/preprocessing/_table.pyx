@@ -150,14 +150,15 @@ cdef int _rank_block(
     cdef vector[vector[double]] distinct = vector[vector[double]](width)
     cdef vector[size_t] n_missing = vector[size_t](width)
     cdef vector[uintptr_t] targets = vector[uintptr_t](width)
+    cdef const Value* cells = &block[0, 0] if n > 0 and width > 0 else NULL
     cdef ColumnView* view
     cdef double[::1] values_view
 
     for j in prange(width, nogil=True, num_threads=n_threads, schedule="dynamic"):
         if counts[start + j] >= 0:
-            n_missing[j] = copy_codes(&block[0, j], 1, n, <uint32_t> counts[start + j], ranks[j])
+            n_missing[j] = copy_codes(cells + j * n, 1, n, <uint32_t> counts[start + j], ranks[j])
         else:
-            n_missing[j] = rank_values(&block[0, j], 1, n, ranks[j], distinct[j])
+            n_missing[j] = rank_values(cells + j * n, 1, n, ranks[j], distinct[j])
 
     for j in range(width):
         view = &table.views[start + j]
