@@ -124,18 +124,19 @@ public:
                totals.weight < limits.min_split_weight;
     }
 
-    // All features with a valid split, in no order.
-    void rank(const greedy::CaseSet& cases, std::vector<RankedFeature>& ranked) {
+    // Those of `features` that have a valid split, in no order.
+    void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
+              std::vector<RankedFeature>& ranked) {
         gather(cases);
         ranked.clear();
         std::int64_t work = 0;
-        for (std::size_t f = 0; f < problem_.n_features(); ++f) {
+        for (std::int32_t feature : features) {
             work += cases.size() + 16;
             if (work > 200000) {
                 work = 0;
                 if (control_.poll()) return;
             }
-            evaluate(cases, static_cast<std::int32_t>(f));
+            evaluate(cases, feature);
             if (candidate_.is_valid()) ranked.push_back({candidate_.quality, candidate_.feature});
         }
     }

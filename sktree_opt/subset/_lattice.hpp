@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -63,7 +64,6 @@ struct CaseNode {
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
     bool stops = false;        // a leaf whatever the features
-    bool is_ranked = false;
     bool ranked_all = false;   // `ranking` has all features with a valid split
     std::vector<double> frequencies;     // of the classes; only where shared rows need them
     std::vector<std::int32_t> ranking;   // best first
@@ -120,8 +120,15 @@ public:
     // Features of a ranking that are kept at first; all where there are not many more.
     static constexpr std::size_t KEPT_FEATURES = 64;
 
-    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
-        : problem_(problem), control_(control), learner_(problem, control), budget_(budget) {
+    // `features` are those that will be asked for; all when empty.
+    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget,
+            std::vector<std::int32_t> features = {})
+        : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
+          features_(std::move(features)) {
+        if (features_.empty()) {
+            features_.resize(problem.n_features());
+            std::iota(features_.begin(), features_.end(), 0);
+        }
         for (std::size_t p = 0; p < problem.parts.size(); ++p) {
             roots_.push_back(make_root(static_cast<std::uint16_t>(p)));
         }
@@ -166,6 +173,24 @@ public:
         return make_branching(node, feature);
     }
 
+    // This lattice's node for the cases of a node of another one.
+    CaseNode* adopt(const CaseNode& other) {
+        const LatticeKey key = key_of(other, -1);
+        const auto found = nodes_.find(key);
+        if (found != nodes_.end()) return found->second.get();
+        auto node = std::make_unique<CaseNode>();
+        node->cases = other.cases;
+        node->search = other.search;
+        node->leaf_cost = other.leaf_cost;
+        node->label = other.label;
+        node->part = other.part;
+        node->depth = other.depth;
+        node->ranking = other.ranking;
+        node->ranked_all = other.ranked_all;
+        node->frequencies = other.frequencies;
+        return own(key, std::move(node));
+    }
+
     void pin(CaseNode* node) { ++node->n_pins; }
     void unpin(CaseNode* node) { --node->n_pins; }
 
@@ -203,13 +228,12 @@ private:
     void rank(CaseNode* node) {
         ++stats_.n_rankings;
         const std::int64_t before = node->n_bytes();
-        learner_.rank(node->cases, ranked_);
+        learner_.rank(node->cases, features_, ranked_);
         if (stopped()) return;
         std::size_t n_kept = std::max(KEPT_FEATURES, 8 * node->ranking.size());
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
         node->ranked_all = n_kept == ranked_.size();
-        node->is_ranked = true;
         node->ranking.clear();
         node->ranking.reserve(n_kept);
         for (std::size_t i = 0; i < n_kept; ++i) node->ranking.push_back(ranked_[i].feature);
@@ -382,6 +406,7 @@ private:
     SearchControl& control_;
     CaseLearner learner_;
     std::int64_t budget_;
+    std::vector<std::int32_t> features_;
     std::int64_t n_bytes_ = 0;
     std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash> nodes_;
     std::vector<CaseNode*> roots_;

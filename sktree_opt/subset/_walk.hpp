@@ -30,7 +30,7 @@ struct FeatureSet {
 // What is known of a (sub)tree DT(S) once it has been walked.
 struct Outcome {
     Cost cost = 0;                        // of whole rows
-    std::uint32_t n_leaves = 0;
+    std::int64_t n_leaves = 0;
     bool has_shared = false;              // some leaf has shared rows
     std::vector<std::int32_t> features;   // increasing
 };
