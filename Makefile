@@ -24,6 +24,7 @@ lint: $(VENV)/.extra-lint
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint sktree_opt
 	$(BIN)/mypy
 	$(BIN)/codespell
+	$(BIN)/towncrier build --draft --version next > /dev/null
 	$(BIN)/sphinx-lint --max-line-length 100 doc README.md CONTRIBUTING.md
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows
@@ -39,7 +40,7 @@ bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
 
 clean:
-	rm -rf $(VENV) build* doc/_build doc/auto_examples doc/api/generated *.egg-info
+	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info
 	find sktree_opt -name '*.so' -delete
 
 $(VENV)/.python:
@@ -52,7 +53,7 @@ $(VENV)/.python:
 define requirements
 	$(PY) -c 'import tomllib; pyproject = tomllib.load(open("pyproject.toml", "rb")); \
 	print(*$(1), sep="\n")' > $@.txt
-	$(PY) -m pip install --quiet --requirement $@.txt
+	$(PY) -m pip install -qq --requirement $@.txt
 	touch $@
 endef
 
@@ -65,7 +66,7 @@ $(VENV)/.extra-lint: $(VENV)/.python pyproject.toml
 	$(call requirements,pyproject["project"]["dependencies"] + pyproject["project"]["optional-dependencies"]["lint"])
 
 $(VENV)/.extra-%: $(VENV)/.build-requires setup.py
-	$(PY) -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	$(PY) -m pip install -qq --no-build-isolation --editable ".[$*]"
 	touch $@
 
 $(VENV)/.built: $(VENV)/.build-requires setup.py $(SOURCES)

@@ -120,6 +120,7 @@ DIRECTIVES = {
     "overflowcheck": False,
     "cdivision": True,
     "freethreading_compatible": True,
+    "show_performance_hints": not DEBUG_DIRECTIVES,
 }
 
 if __name__ == "__main__":
