@@ -1,0 +1,6 @@
+"""Which features a greedy tree should be given."""
+
+from sktree_opt.subset._dtsbe_selector import DTsbeSelector
+from sktree_opt.subset._subsets import subsets
+
+__all__ = ["DTsbeSelector", "subsets"]

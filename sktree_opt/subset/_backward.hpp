@@ -22,11 +22,12 @@ inline LatticeStats eliminate_backward(const Problem& problem, EliminationMethod
                                        const EliminationRules& rules, SearchControl& control,
                                        std::int64_t budget, int n_threads,
                                        std::vector<EliminationStep>& steps) {
-    if (method == EliminationMethod::DTSBE) {
+    // The user's own error is not a sum over nodes: there only whole trees can be spared.
+    if (method == EliminationMethod::DTSBE && !problem.has_rating()) {
         return eliminate_with(IncrementalTrees(problem, control, budget, n_threads), rules, control,
                               problem.n_features(), steps);
     }
-    const bool skips_unused = method == EliminationMethod::PSBE;
+    const bool skips_unused = method != EliminationMethod::SBE;
     return eliminate_with(RebuiltTrees(problem, control, skips_unused, n_threads), rules, control,
                           problem.n_features(), steps);
 }

@@ -103,7 +103,7 @@ def eliminate(
         stats = eliminate_backward(
             problem.cpp, chosen, rules, control.cpp, budget, n_threads, steps
         )
-    control.raise_pending()
+    problem.raise_pending(control)
     return [
         {
             "removed": np.array(step.removed, dtype=np.int64),

@@ -108,6 +108,8 @@ def stratified_split(y, search_size, rng):
 class SearchError:
     """One split of the rows: the wrapper model, the paper's estimate."""
 
+    uses_groups = True
+
     def parts(self, request):
         """One part: stratified, by groups, or the first split of the user's splitter."""
         rng = check_random_state(request.random_state)
@@ -126,6 +128,8 @@ class SearchError:
 class TrainingError:
     """The error on the rows that the tree is grown on."""
 
+    uses_groups = False
+
     def parts(self, request):
         """One part that grows on all rows and is tried on all rows."""
         rows = np.arange(len(request.y))
@@ -134,6 +138,8 @@ class TrainingError:
 
 class CrossValidationError:
     """The error over all folds of a cross-validation: one tree for each fold."""
+
+    uses_groups = True
 
     def parts(self, request):
         """One part for each fold: stratified, shuffled, 5 of them unless the user says more."""
@@ -165,6 +171,7 @@ class BootstrapError:
     selection", IJCAI 1995, section 3.2.
     """
 
+    uses_groups = False
     OUT_OF_BAG_SHARE = 0.632
 
     def parts(self, request):

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Part {
     std::vector<Cost> costs;                 // of a wrong answer, by row of the table
 };
 
+// The user's own error of the tree that uses some features: called without the GIL, one at a time.
+using TreeRating = Cost (*)(void* context, const std::int32_t* features, std::size_t n_features);
+
 struct Problem {
     greedy::Induction induction;
     std::vector<const double*> values;  // by column: the value of each rank; null if nominal
@@ -40,11 +44,26 @@ struct Problem {
     bool is_pessimistic = false;        // leaves cost what C4.5 fears, not what search rows show
     greedy::ErrorBound error_bound;
     double cost_unit = 1.0;             // weight that a cost of 1 stands for
+    TreeRating rating = nullptr;        // instead of search rows
+    void* rating_context = nullptr;
 
     std::size_t n_features() const { return induction.columns.size(); }
     const greedy::Column& column(std::int32_t feature) const { return induction.columns[feature]; }
     const greedy::Target& target() const { return induction.target; }
+    bool has_rating() const { return rating != nullptr; }
+
+    // By Lemma 6 the features that a tree uses say which tree it is, so each is rated once.
+    Cost rate(const std::vector<std::int32_t>& features) const {
+        const auto found = rated_.find(features);
+        if (found != rated_.end()) return found->second;
+        const Cost cost = rating(rating_context, features.data(), features.size());
+        rated_.emplace(features, cost);
+        return cost;
+    }
     bool limits_depth() const { return induction.limits.max_depth < 0x7fffffff; }
+
+private:
+    mutable std::map<std::vector<std::int32_t>, Cost> rated_;
 };
 
 // Index of the heaviest class; the first of several, however their weights were summed.

@@ -3,6 +3,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.utils._control cimport SearchControl
 
 
 cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" nogil:
@@ -62,6 +63,8 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" 
         vector[uint32_t] search_rows
         vector[int64_t] costs
 
+    ctypedef int64_t (*TreeRating)(void*, const int32_t*, size_t)
+
     cdef cppclass CppProblem "sktree_opt::subset::Problem":
         CppInduction induction
         vector[const double*] values
@@ -70,6 +73,8 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" 
         cbool is_pessimistic
         CppErrorBound error_bound
         double cost_unit
+        TreeRating rating
+        void* rating_context
 
 
 cdef extern from "sktree_opt/subset/_lattice.hpp" namespace "sktree_opt::subset" nogil:
@@ -86,6 +91,11 @@ cdef class SubsetProblem:
     cdef readonly Table table
     cdef readonly object classes
     cdef readonly double total_cost
+    cdef object callback
+    cdef object control
+    cdef object callback_error
+
+    cdef int raise_pending(self, SearchControl control) except -1
 
 
 cdef dict lattice_stats_dict(const CppLatticeStats& stats)

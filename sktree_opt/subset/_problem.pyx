@@ -7,17 +7,30 @@ from scipy.special import ndtri
 cdef enum:
     MAX_WHOLE_WEIGHT = 1 << 22
 
-MEASURES = {
-    "entropy": CppMeasure.ENTROPY,
-    "gini": CppMeasure.GINI,
-    "error": CppMeasure.ERROR,
-}
-
 NOMINAL_SPLITS = {
     "multiway": CppNominalSplit.MULTIWAY,
     "one_vs_rest": CppNominalSplit.ONE_VS_REST,
     "subset": CppNominalSplit.SUBSET,
 }
+
+
+# What a callback's error is counted in: finer than any difference worth telling.
+cdef double CALLBACK_UNIT = 2.0**-40
+
+
+cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features) noexcept with gil:
+    """Call the user's error estimator; what it raises is kept and ends the search."""
+    cdef SubsetProblem problem = <SubsetProblem> context
+    cdef size_t i
+    try:
+        error = float(problem.callback(np.array([features[i] for i in range(n_features)], int)))
+        if not np.isfinite(error) or abs(error) > 2.0**20:
+            raise ValueError(f"The error estimator returned {error}: a finite number is needed.")
+        return round(error / CALLBACK_UNIT)
+    except BaseException as raised:
+        problem.callback_error = raised
+        problem.control.request_stop()
+        return 0
 
 
 cdef class SubsetProblem:
@@ -36,8 +49,8 @@ cdef class SubsetProblem:
     parts : list of Part
         The trees of the estimate (see ``_errors.py``).
 
-    measure : str
-        A key of ``MEASURES``.
+    measure : int
+        A value of ``greedy._grow.MEASURES``.
 
     nominal_split : str
         A key of ``NOMINAL_SPLITS``.
@@ -59,7 +72,7 @@ cdef class SubsetProblem:
         n_classes,
         parts,
         *,
-        measure="entropy",
+        measure,
         nominal_split="multiway",
         gain_ratio=False,
         numeric_gain_penalty=False,
@@ -79,7 +92,7 @@ cdef class SubsetProblem:
         induction.columns = table.views
         induction.target.n_classes = n_classes
         induction.target.classes = &class_view[0]
-        induction.measure = MEASURES[measure]
+        induction.measure = <CppMeasure> <int> measure
         induction.rules.gain_ratio = gain_ratio
         induction.rules.numeric_gain_penalty = numeric_gain_penalty
         induction.rules.nominal = NOMINAL_SPLITS[nominal_split]
@@ -140,6 +153,21 @@ cdef class SubsetProblem:
         kind = cpp.cases.kind
         self.cpp.parts.push_back(cpp)
         return 1.0 if kind == CppWeightKind.FRACTIONAL else total
+
+    def set_callback(self, callback, control):
+        """Rate trees by `callback`, which takes the features that a tree uses."""
+        self.callback, self.control = callback, control
+        self.cpp.rating = rate_tree
+        self.cpp.rating_context = <void*> self
+        self.cpp.cost_unit = CALLBACK_UNIT
+        self.total_cost = 1.0
+
+    cdef int raise_pending(self, SearchControl control) except -1:
+        """Raise what a signal handler or the callback raised while a kernel ran."""
+        control.raise_pending()
+        if self.callback_error is not None:
+            raise self.callback_error
+        return 0
 
     def to_error(self, cost):
         """The share of the weight of all search rows that `cost` stands for."""

@@ -17,7 +17,7 @@ class RebuiltTrees {
 public:
     RebuiltTrees(const Problem& problem, SearchControl& control, bool skips_unused, int n_threads)
         : problem_(problem), control_(control), skips_unused_(skips_unused),
-          n_threads_(n_threads) {}
+          n_threads_(problem.has_rating() ? 1 : n_threads) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
         is_in_ = is_in;
@@ -77,7 +77,7 @@ private:
         walk.run(lattice.roots().data(), lattice.roots().size(), set, outcome);
         tree.features = outcome.features;
         tree.n_leaves = outcome.n_leaves;
-        tree.cost = outcome.cost + (outcome.has_shared ? walk.vote(set) : 0);
+        tree.cost = walk.total(outcome, set);
 #ifdef _OPENMP
 #pragma omp critical(sktree_opt_subset_stats)
 #endif

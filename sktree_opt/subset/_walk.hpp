@@ -59,6 +59,14 @@ public:
         std::sort(outcome.features.begin(), outcome.features.end());
     }
 
+    // Cost of the whole tree DT(S), which has just been walked.
+    Cost total(const Outcome& outcome, const FeatureSet& set) {
+        if (lattice_.problem().has_rating()) {
+            return lattice_.stopped() ? 0 : lattice_.problem().rate(outcome.features);
+        }
+        return outcome.cost + (outcome.has_shared ? vote(set) : 0);
+    }
+
     // Cost of the shared rows of DT(S), all parts.
     Cost vote(const FeatureSet& set) {
         Cost cost = 0;
