@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from sktree_opt.preprocessing import Table
 from sktree_opt.utils._control import SearchControl
 
+ROUNDING: float
 MEASURES: dict[str, int]
 NOMINAL_SPLITS: dict[str, int]
 MAX_SUBSET_CATEGORIES: int

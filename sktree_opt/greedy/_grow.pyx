@@ -97,6 +97,9 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
             CppGrownTree tree, CaseSet validation, CppSearchControl& control
         ) except +
 
+# A weight that should equal a limit may fall short of it by what summing fractions loses.
+ROUNDING = 1.0 - 1e-9
+
 # Names of the measures, as quality.py refers to them.
 MEASURES = {
     "entropy": <int> CppMeasure.ENTROPY,
@@ -249,9 +252,9 @@ cdef class Induction:
         self.cpp.rules.gain_ratio = gain_ratio
         self.cpp.rules.numeric_gain_penalty = numeric_gain_penalty
         self.cpp.rules.nominal = <NominalSplit> <int> nominal_split
-        self.cpp.rules.min_leaf_weight = min_leaf_weight
+        self.cpp.rules.min_leaf_weight = min_leaf_weight * ROUNDING
         self.cpp.rules.min_gain = min_gain
-        self.cpp.limits.min_split_weight = min_split_weight
+        self.cpp.limits.min_split_weight = min_split_weight * ROUNDING
         if max_depth is not None:
             self.cpp.limits.max_depth = min(max_depth, 2**31 - 1)
         if max_leaf_nodes is not None:

@@ -63,13 +63,13 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     tree_ : Tree
         The tree.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of squared error.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

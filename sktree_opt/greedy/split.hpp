@@ -41,11 +41,13 @@ struct SplitRules {
 // Cases are named by position until `resolve` turns them into codes of the column.
 struct SplitCandidate {
     double quality = 0.0;
-    double gain = 0.0;  // decrease of impurity, times the known fraction
+    double gain = 0.0;   // decrease of impurity, times the known fraction
+    double worth = 0.0;  // quality in a unit that compares nodes: bits, or the ratio
     std::int32_t feature = -1;
     SplitKind kind = SplitKind::NONE;
     std::uint32_t low = 0;   // NUMERIC: last value of branch 0; ONE: the category
     std::uint32_t high = 0;  // NUMERIC: first value of branch 1
+    std::uint32_t n_branches = 2;
     std::vector<std::uint32_t> subset;  // SUBSET: the categories of branch 0
 
     bool is_valid() const { return quality > 0.0; }
@@ -53,7 +55,7 @@ struct SplitCandidate {
         return quality > other.quality || (quality == other.quality && feature < other.feature);
     }
     void reset(std::int32_t for_feature) {
-        quality = gain = 0.0;
+        quality = gain = worth = 0.0;
         feature = for_feature;
         kind = SplitKind::NONE;
         subset.clear();

@@ -85,9 +85,7 @@ def every_split(problem, cases, column):
         return [(None, lambda x: values.index(x))]
     if problem.nominal_split == "one_vs_rest":
         return [(value, lambda x, v=value: 0 if x == v else 1) for value in values]
-    subsets = [
-        subset for size in range(1, len(values)) for subset in combinations(values, size)
-    ]
+    subsets = [subset for size in range(1, len(values)) for subset in combinations(values, size)]
     return [(subset, lambda x, s=subset: 0 if x in s else 1) for subset in subsets]
 
 
