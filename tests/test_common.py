@@ -60,6 +60,9 @@ def test_more_scikit_learn_checks(estimator, check):
     check(type(estimator).__name__, clone(estimator))
 
 
+# The checks fit on a table with names and transform one without.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("check", TRANSFORMER_CHECKS, ids=name_of)
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name_of)
 def test_more_transformer_checks(estimator, check):

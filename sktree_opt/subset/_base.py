@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.greedy._base import MAX_CLASSES, count_weights
@@ -130,12 +130,12 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             n_threads=n_threads,
         )
 
-    def _parts(self, search, groups):
+    def _parts(self, search, y, groups):
         """The trees of the error estimate."""
         name = "training" if callable(self.error) else self.error
         estimator = ERROR_ESTIMATORS[name]
         if groups is not None:
-            groups = np.asarray(groups)[search.data.kept_rows]
+            groups = np.asarray(groups)
             if not estimator.uses_groups:
                 raise ValueError(f"groups have no meaning with error={self.error!r}.")
         return estimator.parts(
@@ -145,6 +145,8 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
                 groups=groups,
                 search_size=self.search_size,
                 cv=self.cv,
+                all_y=column_or_1d(y),
+                kept_rows=search.data.kept_rows,
                 n_bootstraps=self.n_bootstraps,
                 random_state=self.random_state,
             )
@@ -169,7 +171,7 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             min_leaf_weight=tree.min_samples_leaf * tolerance,
             min_gain=tree.min_gain,
             max_depth=tree.max_depth,
-            confidence=tree.confidence if isinstance(error, str) and error == "pessimistic" else None,
+            confidence=tree.confidence if error == "pessimistic" else None,
         )
         if callable(error):
             problem.set_callback(
@@ -213,6 +215,7 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             )
 
     def _leaf_frequencies(self, X, smooth=False):
+        self._fitted_tree()
         return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
 
 

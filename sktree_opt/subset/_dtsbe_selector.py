@@ -207,7 +207,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         """
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight)
-            problem = self._make_problem(search, self._parts(search, groups), self.error)
+            problem = self._make_problem(search, self._parts(search, y, groups), self.error)
             steps, self.search_stats_ = eliminate(
                 problem,
                 search.control,

@@ -8,7 +8,7 @@ the searches know about a tree (Lemma 6, shared subtrees, bounds at nodes) holds
 To add an estimator: a class with ``parts``, and one line in ``ERROR_ESTIMATORS``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, check_cv
@@ -61,6 +61,12 @@ class EstimateRequest:
     cv : int, splitter, iterable or None
         The user's way to split rows.
 
+    all_y : ndarray or None
+        Labels of the user's rows, with those of weight zero; None if there are none of those.
+
+    kept_rows : ndarray of intp or slice
+        Which of the user's rows are here.
+
     n_bootstraps : int
         Number of resamples.
 
@@ -73,8 +79,19 @@ class EstimateRequest:
     groups: np.ndarray | None = None
     search_size: float = 0.3
     cv: object = None
+    all_y: np.ndarray | None = None
+    kept_rows: np.ndarray | slice = field(default_factory=lambda: slice(None))
     n_bootstraps: int = 10
     random_state: object = None
+
+    def user_splits(self):
+        """Splits of the user's splitter, which sees all of the user's rows."""
+        y = self.y if self.all_y is None else self.all_y
+        place = np.full(len(y), -1, dtype=np.intp)
+        place[self.kept_rows] = np.arange(len(self.y))
+        splitter = check_cv(self.cv, y, classifier=True)
+        for split in splitter.split(np.zeros((len(y), 1)), y, self.groups):
+            yield tuple(rows[rows >= 0] for rows in (place[side] for side in split))
 
 
 def make_part(request, build_rows, search_rows):
@@ -83,8 +100,8 @@ def make_part(request, build_rows, search_rows):
     search_rows = np.sort(np.asarray(search_rows, dtype=np.intp))
     if not build_rows.size or not search_rows.size:
         raise ValueError(
-            f"{len(request.y)} rows cannot be split into rows to grow trees on and rows to try "
-            "them on; give more rows, or use error='training'."
+            f"n_samples = {len(request.y)} cannot be split into rows to grow trees on and rows to "
+            "try them on; give more rows, or use error='training'."
         )
     return Part(
         build_rows, request.weights[build_rows], search_rows, request.weights[search_rows]
@@ -113,13 +130,11 @@ class SearchError:
     def parts(self, request):
         """One part: stratified, by groups, or the first split of the user's splitter."""
         rng = check_random_state(request.random_state)
-        rows = np.zeros((len(request.y), 1))
         if request.cv is not None:
-            cv = check_cv(request.cv, request.y, classifier=True)
-            split = next(iter(cv.split(rows, request.y, request.groups)))
+            split = next(iter(request.user_splits()))
         elif request.groups is not None:
             cv = GroupShuffleSplit(1, test_size=request.search_size, random_state=rng)
-            split = next(cv.split(rows, request.y, request.groups))
+            split = next(replace(request, cv=cv).user_splits())
         else:
             split = stratified_split(request.y, request.search_size, rng)
         return [make_part(request, *split)]
@@ -147,9 +162,7 @@ class CrossValidationError:
         cv = 5 if request.cv is None else request.cv
         if isinstance(cv, (int, np.integer)) and request.groups is None:
             return [make_part(request, *split) for split in stratified_folds(request.y, cv, rng)]
-        rows = np.zeros((len(request.y), 1))
-        splitter = check_cv(cv, request.y, classifier=True)
-        splits = splitter.split(rows, request.y, request.groups)
+        splits = replace(request, cv=cv).user_splits()
         return [make_part(request, *split) for split in splits]
 
 

@@ -136,6 +136,9 @@ public:
         totals = totals_;
     }
 
+    // Sums of the case set that was asked about last.
+    const greedy::NodeTotals& totals() const { return totals_; }
+
     // No split whatever the features (Assumption 5, case 1).
     bool stops(const greedy::NodeTotals& totals, std::int32_t depth) const {
         const greedy::GrowthLimits& limits = problem_.induction.limits;

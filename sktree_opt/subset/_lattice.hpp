@@ -175,7 +175,7 @@ public:
 
     // This lattice's node for the cases of a node of another one.
     CaseNode* adopt(const CaseNode& other) {
-        const LatticeKey key = key_of(other, -1);
+        const LatticeKey key = key_of(other, 0);
         const auto found = nodes_.find(key);
         if (found != nodes_.end()) return found->second.get();
         auto node = std::make_unique<CaseNode>();
@@ -309,7 +309,7 @@ private:
 
     // The node already known for the same cases, or this one.
     CaseNode* keep(std::unique_ptr<CaseNode> node, const greedy::NodeTotals& totals) {
-        const LatticeKey key = key_of(*node, -1);
+        const LatticeKey key = key_of(*node, 0);
         const auto found = nodes_.find(key);
         if (found != nodes_.end()) {
             ++stats_.n_found;
@@ -318,25 +318,23 @@ private:
         node->label = majority(totals);
         node->stops = learner_.stops(totals, node->depth);
         node->leaf_cost = leaf_cost(*node, totals);
-        if (!node->search.shared.empty()) {
-            node->frequencies = totals.outputs;
-            for (double& frequency : node->frequencies) frequency /= totals.weight;
-        }
+        if (!node->search.shared.empty()) set_frequencies(*node, totals);
         return own(key, std::move(node));
     }
 
-    // A branch without cases answers what its parent would.
+    // A branch without cases answers as its parent would: it is no case set that can be found again.
     CaseNode* keep_empty(std::unique_ptr<CaseNode> node, const CaseNode* parent) {
-        const LatticeKey key = key_of(*node, static_cast<std::int64_t>(parent->label));
-        const auto found = nodes_.find(key);
-        if (found != nodes_.end()) {
-            ++stats_.n_found;
-            return found->second.get();
-        }
         node->label = parent->label;
         node->stops = true;
-        node->leaf_cost = wrong_cost(*node);
+        node->leaf_cost = problem_.is_pessimistic ? 0 : wrong_cost(*node);
+        if (!node->search.shared.empty()) set_frequencies(*node, learner_.totals());
+        const LatticeKey key = key_of(*node, ++n_empty_);
         return own(key, std::move(node));
+    }
+
+    static void set_frequencies(CaseNode& node, const greedy::NodeTotals& totals) {
+        node.frequencies = totals.outputs;
+        for (double& frequency : node.frequencies) frequency /= totals.weight;
     }
 
     CaseNode* own(const LatticeKey& key, std::unique_ptr<CaseNode> node) {
@@ -354,7 +352,7 @@ private:
         return raw;
     }
 
-    LatticeKey key_of(const CaseNode& node, std::int64_t empty_label) const {
+    LatticeKey key_of(const CaseNode& node, std::uint64_t number) const {
         LatticeKey key;
         const auto add = [&key](std::uint64_t value, std::uint64_t salt) {
             const std::uint64_t hash = mix(value ^ salt);
@@ -363,7 +361,7 @@ private:
         };
         add(static_cast<std::uint64_t>(node.part) << 32 |
                 (problem_.limits_depth() ? node.depth : 0u), 0x1000000000000ull);
-        if (empty_label >= 0) add(static_cast<std::uint64_t>(empty_label), 0x2000000000000ull);
+        if (number > 0) add(number, 0x2000000000000ull);
         const greedy::CaseSet& cases = node.cases;
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {
             std::uint64_t salt = 0x3000000000000ull;
@@ -408,6 +406,7 @@ private:
     std::int64_t budget_;
     std::vector<std::int32_t> features_;
     std::int64_t n_bytes_ = 0;
+    std::uint64_t n_empty_ = 0;
     std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash> nodes_;
     std::vector<CaseNode*> roots_;
     LatticeStats stats_;

@@ -123,8 +123,9 @@ cdef class SubsetProblem:
             weights = np.concatenate([part.search_weights for part in parts])
             self.total_cost = weights.sum()
             whole = bool((weights == np.floor(weights)).all())
-        # 2^50 units in all: sums stay far from overflow, and a unit far below any real difference.
-        self.cpp.cost_unit = 1.0 if whole else self.total_cost * 2.0**-50
+        # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
+        # A power of two: weights that are binary fractions are counted exactly.
+        self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(self.total_cost)) - 50)
 
     def _add_part(self, part):
         """Add a part; returns the weight of its cases if it is a whole number, else 1."""

@@ -111,10 +111,6 @@ public:
             }
             double* votes = votes_.data() + static_cast<std::size_t>(slot_of_[row]) * n_classes;
             const double share = leaf->search.shares[i];
-            if (leaf->frequencies.empty()) {
-                votes[leaf->label] += share;
-                continue;
-            }
             for (std::uint32_t c = 0; c < n_classes; ++c) votes[c] += share * leaf->frequencies[c];
         }
     }
