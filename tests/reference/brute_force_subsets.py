@@ -21,7 +21,8 @@ def signature(tree, index=0):
     if node["kind"] == 0:
         return counts
     first, n_children = int(node["first_child"]), int(node["n_children"])
-    test = (int(node["kind"]), int(node["feature"]), float(node["threshold"]))
+    threshold = None if node["kind"] != 1 else float(node["threshold"])
+    test = (int(node["kind"]), int(node["feature"]), threshold)
     return (counts, test, tuple(signature(tree, first + b) for b in range(n_children)))
 
 
