@@ -54,6 +54,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+# Of random data a selector may keep nothing.
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.parametrize("check", MORE_CHECKS, ids=name_of)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_more_scikit_learn_checks(estimator, check):

@@ -174,6 +174,16 @@ cdef class SubsetProblem:
         """The share of the weight of all search rows that `cost` stands for."""
         return cost * self.cpp.cost_unit / self.total_cost
 
+    def to_cost(self, error, exact=False):
+        """What an error counts as: the nearest whole cost, or, with `exact`, a real number."""
+        cost = min(error * self.total_cost / self.cpp.cost_unit, 2.0**60)
+        return cost if exact else round(cost)
+
+    @property
+    def total_units(self):
+        """The cost of being wrong everywhere."""
+        return round(self.total_cost / self.cpp.cost_unit)
+
     @property
     def cost_unit(self):
         """Weight that a cost of 1 stands for."""
