@@ -2,11 +2,12 @@
 
     python benchmarks/ruggieri2019.py --table 2 --column baseline
 
-prints our cross-validation errors beside the paper's. A column of a table is an entry of COLUMNS: the
-paper's figures and a function from parameters to an estimator.
+prints our cross-validation errors beside the paper's. A column of a table is an entry of COLUMNS:
+the paper's figures and a function from parameters to an estimator.
 
-The defaults are what fits the paper's figures best: its "m=2" is the least weight of two branches, and
-gains of numeric splits carry the penalty of C4.5 release 8. "Not applicable" in Anneal is a category.
+The defaults are what fits the paper's figures best: its "m=2" is the least weight of two branches,
+and gains of numeric splits carry the penalty of C4.5 release 8. "Not applicable" in Anneal is a
+category.
 """
 
 import argparse
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import RepeatedStratifiedKFold
+from uci import load, require_data
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from uci import load, require_data
 
 # The paper's names of the sets we have in full, in its order.
 DATASETS = {

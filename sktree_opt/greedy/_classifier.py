@@ -125,7 +125,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     >>> X, y = load_restaurant(return_X_y=True, as_frame=True)
     >>> clf = GreedyTreeClassifier(criterion="gain_ratio").fit(X, y)
     >>> clf.get_n_leaves(), clf.score(X, y)
-    (8, 1.0)
+    (7, 1.0)
     """
 
     _qualities = CLASSIFICATION_QUALITIES

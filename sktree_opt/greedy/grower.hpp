@@ -279,7 +279,7 @@ private:
             assign_branches(column, split, set.rows.data(), positions, branch_of);
         BranchSums<Branch>(target_, cases, branch_of)
             .run(positions, split.n_branches, some_missing, ws.totals, ws.shares);
-        const std::int32_t first = growth.tree.split_node(pending.node, split, best.high);
+        const std::int32_t first = growth.tree.split_node(pending.node, split);
         const Evaluator& by = evaluator(some_missing ? WeightKind::FRACTIONAL : set.kind);
         ws.is_grown.assign(split.n_branches, 0);
         bool some_grown = false;

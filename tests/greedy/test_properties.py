@@ -108,9 +108,7 @@ def test_threads_and_blocks_leave_no_trace(quality, seed, limits):
     tree = grow(problem, quality, **limits)
     for max_block_cases in (0, 7, 65535):
         one, three = (
-            grow(
-                problem, quality, n_threads=n_threads, max_block_cases=max_block_cases, **limits
-            )
+            grow(problem, quality, n_threads=n_threads, max_block_cases=max_block_cases, **limits)
             for n_threads in (1, 3)
         )
         assert one == three
@@ -163,9 +161,7 @@ def test_rows_are_those_of_a_smaller_table(quality, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     problem = random_problem(rng, 200, 6)
     rows = np.flatnonzero(rng.random(200) < 0.6)
-    smaller = tuple(
-        part if part is None or part is problem[1] else part[rows] for part in problem
-    )
+    smaller = tuple(part if part is None or part is problem[1] else part[rows] for part in problem)
     a, b = grow(problem, quality, rows=rows), grow(smaller, quality)
     np.testing.assert_array_equal(a.nodes["feature"], b.nodes["feature"])
     np.testing.assert_array_equal(a.nodes["threshold"], b.nodes["threshold"])
