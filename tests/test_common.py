@@ -54,12 +54,17 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+# Of random data a selector may keep nothing.
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @pytest.mark.parametrize("check", MORE_CHECKS, ids=name_of)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_more_scikit_learn_checks(estimator, check):
     check(type(estimator).__name__, clone(estimator))
 
 
+# The checks fit on a table with names and transform one without.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("check", TRANSFORMER_CHECKS, ids=name_of)
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name_of)
 def test_more_transformer_checks(estimator, check):

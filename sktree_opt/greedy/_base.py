@@ -88,18 +88,22 @@ class BaseGreedyTree(BaseEstimator):
             n_threads=n_threads,
         )
 
-    def _induce(self, induction, data, unit):
-        """Grow and prune; `unit` is what a weight of 1 stands for."""
+    def _induce(self, induction, data, unit, features=None, rows=None):
+        """Grow and prune; `unit` is what a weight of 1 stands for.
+
+        On all rows and features, or those given; `rows` cannot be given to prunings that divide
+        the rows themselves.
+        """
         control = SearchControl()
         is_classifier = data.classes is not None
         pruning = None if self.pruning is None else self._prunings[self.pruning]
-        rows = validation_rows = None
+        validation_rows = None
         if pruning is not None and pruning.needs_validation:
             rng = check_random_state(self.random_state)
             rows, validation_rows = split_for_validation(
                 data.y, self.validation_fraction, rng, is_classifier
             )
-        tree = induction.grow(control, rows)
+        tree = induction.grow(control, rows, features)
         control.raise_pending()
         if pruning is not None:
             tree = pruning.prune(self, induction, tree, control, rows, validation_rows)

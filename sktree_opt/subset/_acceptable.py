@@ -1,0 +1,336 @@
+"""The best or an acceptable feature subset of a greedy tree, as a scikit-learn selector."""
+
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sktree_opt.subset._backward import eliminate
+from sktree_opt.subset._base import BaseSubsetSearch
+from sktree_opt.subset._streams import DistinctStream, OnDemandStream
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._validation import all_or_nothing
+
+
+class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
+    """Features whose greedy tree has the least estimated error over all feature subsets.
+
+    Or, with `delta`, an error that departs from the least one by at most `delta`. The search is
+    complete: its result is the best one, not a good one. Of equally good subsets it takes one of
+    the smallest.
+
+    Read more in the :ref:`User Guide <subset_search>`.
+
+    Parameters
+    ----------
+    estimator : GreedyTreeClassifier or None, default=None
+        Parameters of the trees; None for the default ones. `max_leaf_nodes`, reduced-error pruning
+        and costs are refused; error-based pruning is applied to the selected tree alone.
+
+    delta : float, default=0.0
+        How far the error may be from the least one. 0 finds a best subset.
+
+    feature_penalty : float, default=0.0
+        What each used feature adds to the error.
+
+    method : {"on_demand", "dtaccept"}, default="on_demand"
+        "on_demand" decides features when a node asks for them and bounds what is left;
+        "dtaccept" is Algorithm 3 of [1]_ with the lower bound of Algorithm 4.
+
+    lookahead : int, default=1
+        How many splits the bounds of "on_demand" look ahead. More takes longer for each decision
+        and needs fewer of them; 0 switches this off.
+
+    collect : bool, default=False
+        Whether `acceptable_subsets_` is to be made. It takes a second search.
+
+    max_collected : int, default=10000
+        The collection ends with so many subsets.
+
+    error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
+            default="search"
+        What the error is estimated by: rows kept back from growing the trees, the training rows,
+        folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
+        :class:`GreedyTreeClassifier` and returns a number, the lower the better; that tree was
+        grown on all rows and takes the columns of `X`. No bound holds for a callable: each distinct
+        tree is rated.
+
+    search_size : float, default=0.3
+        Share of the rows that "search" keeps back.
+
+    cv : int, cross-validation generator, iterable or None, default=None
+        How to split the rows. Of "search", the first split is used; None for a stratified one. For
+        "cross_validation", None means 5 stratified folds.
+
+    n_bootstraps : int, default=10
+        Number of samples of "bootstrap".
+
+    time_limit : float or None, default=60.0
+        Seconds; None for no limit. The number of subsets is exponential: where the search does not
+        end in time, `lower_bound_` and `gap_` tell how good its result is.
+
+    memory_limit : int, str or None, default=None
+        Bytes that the search may take, or a string such as "2GB".
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits.
+
+    n_jobs : int or None, default=None
+        Threads for reading the table, for the first subset (by backward elimination) and for the
+        selected tree. The result does not depend on them. None means 1, -1 all.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+
+    n_features_ : int
+        Number of selected features.
+
+    error_ : float
+        Estimated error of the selected features, without penalty.
+
+    objective_ : float
+        `error_` and the penalties of the selected features.
+
+    lower_bound_ : float
+        No subset has a smaller objective.
+
+    gap_ : float
+        `objective_` - `lower_bound_`.
+
+    status_ : str
+        "optimal" when the search has ended; else "time_limit", "memory_limit" or "stopped".
+
+    acceptable_subsets_ : list of dict
+        With `collect`: "features" (indices), "error", "n_features" and "n_leaves" of each distinct
+        tree that is at most `delta` worse than `error_`, best first. Penalties do not count here.
+
+    search_stats_ : dict
+        Counters of the search.
+
+    estimator_ : GreedyTreeClassifier
+        The tree fitted on all rows with the selected features. It takes the columns of `X`.
+
+    tree_ : Tree
+        Its tree.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the decrease of impurity of `tree_`.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    DTsbeSelector : A good subset in a fraction of the time.
+    DistinctTreeEnumerator : All distinct trees.
+
+    References
+    ----------
+    .. [1] S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sktree_opt.subset import AcceptableSubsetSelector
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = AcceptableSubsetSelector(random_state=0).fit(X, y)
+    >>> selector.status_, selector.gap_
+    ('optimal', 0.0)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseSubsetSearch._parameter_constraints,
+        "delta": [Interval(Real, 0, None, closed="left")],
+        "feature_penalty": [Interval(Real, 0, None, closed="left")],
+        "method": [StrOptions({"on_demand", "dtaccept"})],
+        "lookahead": [Interval(Integral, 0, 8, closed="both")],
+        "collect": ["boolean"],
+        "max_collected": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        delta=0.0,
+        feature_penalty=0.0,
+        method="on_demand",
+        lookahead=1,
+        collect=False,
+        max_collected=10000,
+        error="search",
+        search_size=0.3,
+        cv=None,
+        n_bootstraps=10,
+        time_limit=60.0,
+        memory_limit=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.delta = delta
+        self.feature_penalty = feature_penalty
+        self.method = method
+        self.lookahead = lookahead
+        self.collect = collect
+        self.max_collected = max_collected
+        self.error = error
+        self.search_size = search_size
+        self.cv = cv
+        self.n_bootstraps = n_bootstraps
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Search the feature subsets.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights, of growing and of errors.
+
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of a group stay on one side of a split.
+
+        Returns
+        -------
+        self : AcceptableSubsetSelector
+            The fitted selector.
+        """
+        with all_or_nothing(self):
+            search = self._begin(X, y, sample_weight)
+            problem = self._make_problem(search, self._parts(search, y, groups), self.error)
+            best, bound = self._search_best(search, problem)
+            self.support_ = np.zeros(search.table.n_columns, dtype=bool)
+            self.support_[best[0]] = True
+            self.n_features_ = len(best[0])
+            self.error_ = problem.to_error(best[1])
+            self.objective_ = self.error_ + self.feature_penalty * self.n_features_
+            # Errors are not negative, but what a callable returns may be.
+            least = -np.inf if callable(self.error) else 0.0
+            self.lower_bound_ = min(max(bound, least), self.objective_)
+            self.gap_ = self.objective_ - self.lower_bound_
+            if self.collect:
+                self._collect(search, problem, best[1])
+            self._keep_tree(search, best[0])
+            self._set_status(search)
+        return self
+
+    def _search_best(self, search, problem):
+        """Features, cost and leaves of the best tree, and a lower bound of all objectives."""
+        penalty = problem.to_cost(self.feature_penalty)
+        # Rounded down, so that nothing is cut off that is better by more than delta.
+        slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 - 1e-9)))
+        steps, _ = eliminate(
+            problem, search.control, n_threads=search.n_threads, budget=search.budget
+        )
+        best = (np.arange(search.table.n_columns), 0, 0)
+        if not steps:
+            self.search_stats_ = {}
+            return (best[0], problem.total_units, 0), -np.inf
+        best = min(
+            ((s["features"], s["cost"], s["n_leaves"]) for s in steps),
+            key=lambda found: (found[1] + penalty * len(found[0]), len(found[0])),
+        )
+        if self.method == "dtaccept":
+            stream = DistinctStream(
+                problem,
+                search.control,
+                accepts=True,
+                slack=slack,
+                penalty=penalty,
+                budget=search.budget,
+            )
+            for found in stream:
+                best = min(best, found, key=lambda f: (f[1] + penalty * len(f[0]), len(f[0])))
+            bound = best[1] + penalty * len(best[0]) - slack if stream.is_done else -np.inf
+        else:
+            stream = OnDemandStream(
+                problem,
+                search.control,
+                only_best=True,
+                lookahead=self.lookahead,
+                slack=slack,
+                penalty=penalty,
+                start=best,
+                budget=search.budget,
+            )
+            for found in stream:
+                best = found
+            bound = stream.lower_bound
+            if callable(self.error) and not stream.is_done:
+                bound = -np.inf
+        self.search_stats_ = stream.stats
+        return best, problem.to_error(bound)
+
+    def _collect(self, search, problem, cost):
+        """Set ``acceptable_subsets_``."""
+        limit = cost + int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
+        stream = OnDemandStream(
+            problem, search.control, lookahead=self.lookahead, limit=limit, budget=search.budget
+        )
+        found = []
+        for features, tree_cost, n_leaves in stream:
+            found.append(
+                {
+                    "features": features,
+                    "error": problem.to_error(tree_cost),
+                    "n_features": len(features),
+                    "n_leaves": n_leaves,
+                }
+            )
+            if len(found) == self.max_collected:
+                break
+        order = ("error", "n_features", "n_leaves")
+        found.sort(key=lambda entry: (*(entry[name] for name in order), *entry["features"]))
+        self.acceptable_subsets_ = found
+
+    def tree_on(self, features, X, y, sample_weight=None):
+        """Fit the tree on some features, such as those of an acceptable subset.
+
+        Parameters
+        ----------
+        features : array-like of int
+            Column indices.
+
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights.
+
+        Returns
+        -------
+        tree : GreedyTreeClassifier
+            It takes the columns of `X`.
+        """
+        check_is_fitted(self, "support_")
+        with all_or_nothing(self):
+            search = self._begin(X, y, sample_weight)
+            return self._fit_tree_on(search, np.asarray(features, dtype=np.intp))
+
+    def _get_support_mask(self):
+        check_is_fitted(self, "support_")
+        return self.support_

@@ -1,0 +1,35 @@
+// Backward elimination by any of its methods: what the extension module calls.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/subset/_dtsbe.hpp"
+#include "sktree_opt/subset/_sbe.hpp"
+
+namespace sktree_opt::subset {
+
+enum class EliminationMethod : int { DTSBE = 0, PSBE = 1, SBE = 2 };
+
+template <class Trees>
+LatticeStats eliminate_with(Trees&& trees, const EliminationRules& rules, SearchControl& control,
+                            std::size_t n_features, std::vector<EliminationStep>& steps) {
+    Elimination<std::remove_reference_t<Trees>>(trees, rules, control, n_features).run(steps);
+    return trees.stats();
+}
+
+inline LatticeStats eliminate_backward(const Problem& problem, EliminationMethod method,
+                                       const EliminationRules& rules, SearchControl& control,
+                                       std::int64_t budget, int n_threads,
+                                       std::vector<EliminationStep>& steps) {
+    // The user's own error is not a sum over nodes: there only whole trees can be spared.
+    if (method == EliminationMethod::DTSBE && !problem.has_rating()) {
+        return eliminate_with(IncrementalTrees(problem, control, budget, n_threads), rules, control,
+                              problem.n_features(), steps);
+    }
+    const bool skips_unused = method != EliminationMethod::SBE;
+    return eliminate_with(RebuiltTrees(problem, control, skips_unused, n_threads), rules, control,
+                          problem.n_features(), steps);
+}
+
+}  // namespace sktree_opt::subset

@@ -1,0 +1,118 @@
+"""Sequential backward elimination (see ``_elimination.hpp``)."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from sktree_opt.subset._problem cimport (
+    CppLatticeStats,
+    CppProblem,
+    SubsetProblem,
+    lattice_stats_dict,
+)
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+
+
+cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass EliminationStep:
+        vector[int32_t] removed
+        vector[int32_t] features
+        int64_t cost
+        int64_t n_leaves
+        int64_t n_built
+        int64_t n_unused
+        int64_t n_unchanged
+
+    cdef cppclass EliminationRules:
+        cbool tie_goes_on
+        int64_t min_features
+        int64_t target_features
+
+    cdef enum class EliminationMethod:
+        DTSBE
+        PSBE
+        SBE
+
+    cdef CppLatticeStats eliminate_backward(
+        const CppProblem& problem,
+        EliminationMethod method,
+        const EliminationRules& rules,
+        CppSearchControl& control,
+        int64_t budget,
+        int n_threads,
+        vector[EliminationStep]& steps,
+    ) except +
+
+METHODS = {
+    "dtsbe": <int> EliminationMethod.DTSBE,
+    "psbe": <int> EliminationMethod.PSBE,
+    "sbe": <int> EliminationMethod.SBE,
+}
+
+
+def eliminate(
+    SubsetProblem problem not None,
+    SearchControl control not None,
+    *,
+    method="dtsbe",
+    bint tie_goes_on=True,
+    int64_t min_features=0,
+    target_features=None,
+    int n_threads=1,
+    int64_t budget=1 << 30,
+):
+    """Run a backward elimination.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+
+    control : SearchControl
+
+    method : str
+        A key of ``METHODS``.
+
+    tie_goes_on : bool
+
+    min_features : int
+
+    target_features : int or None
+
+    n_threads : int
+
+    budget : int
+        Bytes of the lattice that may be kept.
+
+    Returns
+    -------
+    steps : list of dict
+        One for the full tree, one for each removal.
+
+    stats : dict
+    """
+    cdef EliminationRules rules
+    cdef EliminationMethod chosen = <EliminationMethod> <int> METHODS[method]
+    cdef vector[EliminationStep] steps
+    cdef CppLatticeStats stats
+    rules.tie_goes_on = tie_goes_on
+    rules.min_features = min_features
+    rules.target_features = -1 if target_features is None else target_features
+    with nogil:
+        stats = eliminate_backward(
+            problem.cpp, chosen, rules, control.cpp, budget, n_threads, steps
+        )
+    problem.raise_pending(control)
+    return [
+        {
+            "removed": np.array(step.removed, dtype=np.int64),
+            "features": np.array(step.features, dtype=np.int64),
+            "cost": step.cost,
+            "n_leaves": step.n_leaves,
+            "n_built": step.n_built,
+            "n_unused": step.n_unused,
+            "n_unchanged": step.n_unchanged,
+        }
+        for step in steps
+    ], lattice_stats_dict(stats)

@@ -1,0 +1,241 @@
+"""What the searches over feature subsets share: parameters, and the way from a table to a problem."""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import column_or_1d, get_tags
+
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.greedy._base import MAX_CLASSES, count_weights
+from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.subset._errors import ERROR_ESTIMATORS, EstimateRequest
+from sktree_opt.subset._problem import SubsetProblem
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._memory import parse_memory
+from sktree_opt.utils._validation import TrainingData, check_training_data
+
+# Bytes of the lattice that a search keeps when no memory_limit is given.
+DEFAULT_BUDGET = 1 << 30
+# Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
+CACHE_SHARE = 0.6
+
+
+@dataclass
+class Search:
+    """One fit: its data, and the learner on all of it.
+
+    Attributes
+    ----------
+    tree : GreedyTreeClassifier
+        The learner's parameters.
+
+    data : TrainingData
+
+    table : Table
+
+    weights : ndarray or None
+        In the learner's unit; None if all are 1.
+
+    unit : float
+        What a weight of 1 stands for.
+
+    control : SearchControl
+
+    budget : int
+        Bytes that the lattice may keep.
+
+    n_threads : int
+    """
+
+    tree: GreedyTreeClassifier
+    data: TrainingData
+    table: Table
+    weights: np.ndarray | None
+    unit: float
+    control: SearchControl
+    budget: int
+    n_threads: int
+
+    def induction(self):
+        """The learning problem on all rows."""
+        return self.tree._make_induction(self.table, self.data, self.weights, None, self.n_threads)
+
+    def row_weights(self):
+        """Weights of all rows in the learner's unit."""
+        return np.ones(self.table.n_rows) if self.weights is None else self.weights
+
+
+class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
+    """Parameters and fit of the searches over the feature subsets of a greedy tree."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [GreedyTreeClassifier, None],
+        "error": [StrOptions(set(ERROR_ESTIMATORS)), callable],
+        "search_size": [Interval(Real, 0, 1, closed="neither")],
+        "cv": ["cv_object"],
+        "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_tree = get_tags(GreedyTreeClassifier())
+        tags.input_tags = of_tree.input_tags
+        tags.classifier_tags.poor_score = False
+        tags.target_tags.required = True
+        return tags
+
+    def _begin(self, X, y, sample_weight):
+        """Check parameters and data, and encode them."""
+        tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
+        check_tree_parameters(tree)
+        encoder = TableEncoder(tree.categorical_features)
+        data = check_training_data(
+            self,
+            encoder,
+            X,
+            y,
+            sample_weight,
+            class_weight=tree.class_weight,
+            is_classifier=True,
+        )
+        if len(data.classes) > MAX_CLASSES:
+            raise ValueError(
+                f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."
+            )
+        n_threads = n_threads_for(self.n_jobs)
+        table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+        data.matrix = None
+        tree._refuse_large_subsets(table, data, encoder)
+        weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
+        limit = parse_memory(self.memory_limit)
+        return Search(
+            tree=tree,
+            data=data,
+            table=table,
+            weights=weights,
+            unit=unit,
+            control=SearchControl(self.time_limit, limit),
+            budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
+            n_threads=n_threads,
+        )
+
+    def _parts(self, search, y, groups):
+        """The trees of the error estimate."""
+        name = "training" if callable(self.error) else self.error
+        estimator = ERROR_ESTIMATORS[name]
+        if groups is not None:
+            groups = np.asarray(groups)
+            if not estimator.uses_groups:
+                raise ValueError(f"groups have no meaning with error={self.error!r}.")
+        return estimator.parts(
+            EstimateRequest(
+                y=search.data.y,
+                weights=search.row_weights(),
+                groups=groups,
+                search_size=self.search_size,
+                cv=self.cv,
+                all_y=column_or_1d(y),
+                kept_rows=search.data.kept_rows,
+                n_bootstraps=self.n_bootstraps,
+                random_state=self.random_state,
+            )
+        )
+
+    def _make_problem(self, search, parts, error):
+        """The problem that the kernels search: trees of `parts`, rated by `error`."""
+        tree = search.tree
+        quality = tree._qualities[tree.criterion]
+        # Sums of weights may differ from a whole number by rounding.
+        tolerance = 1.0 - 1e-9
+        problem = SubsetProblem(
+            search.table,
+            search.data.y,
+            len(search.data.classes),
+            parts,
+            measure=quality.measure,
+            gain_ratio=quality.gain_ratio,
+            nominal_split=tree.nominal_split,
+            numeric_gain_penalty=tree.numeric_gain_penalty,
+            min_split_weight=tree.min_samples_split * tolerance,
+            min_leaf_weight=tree.min_samples_leaf * tolerance,
+            min_gain=tree.min_gain,
+            max_depth=tree.max_depth,
+            confidence=tree.confidence if error == "pessimistic" else None,
+        )
+        if callable(error):
+            problem.set_callback(
+                lambda features: error(self._fit_tree_on(search, features)), search.control
+            )
+        return problem
+
+    def _fit_tree_on(self, search, features, rows=None):
+        """The learner fitted on some features, and all rows unless told otherwise.
+
+        It takes the columns that this estimator was fitted on, whatever it tests.
+        """
+        tree = clone(search.tree)
+        tree.tree_ = tree._induce(
+            search.induction(), search.data, search.unit, features=features, rows=rows
+        )
+        tree._encoder = search.data.encoder
+        tree.classes_ = search.data.classes
+        tree._costs = None
+        tree.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            tree.feature_names_in_ = self.feature_names_in_
+        return tree
+
+    def _keep_tree(self, search, features):
+        """Set ``estimator_`` and what predicting needs."""
+        self.estimator_ = self._fit_tree_on(search, features)
+        self.tree_ = self.estimator_.tree_
+        self.classes_ = search.data.classes
+        self._encoder = search.data.encoder
+
+    def _set_status(self, search, finished="optimal"):
+        """Set ``status_``, and warn of a search that a limit has ended."""
+        status = search.control.status
+        self.status_ = finished if status == "optimal" else status
+        if self.status_ in ("time_limit", "memory_limit"):
+            warnings.warn(
+                f"The search ended by its {self.status_}: the result is the best one found so far.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _leaf_frequencies(self, X, smooth=False):
+        self._fitted_tree()
+        return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
+
+
+def check_tree_parameters(tree):
+    """Refuse parameters under which the split of a node depends on more than its cases."""
+    tree._validate_params()
+    if tree.max_leaf_nodes is not None:
+        raise ValueError(
+            "max_leaf_nodes makes a node's fate depend on other nodes, so that DT(S) cannot be "
+            "shared between feature sets; set max_depth, min_samples_leaf or min_gain instead."
+        )
+    if tree.pruning == "reduced_error":
+        raise ValueError(
+            "pruning='reduced_error' would keep back rows that the search needs; use "
+            "pruning='error_based', which is applied to the selected tree, or None."
+        )
+    if tree.cost_matrix is not None or tree._qualities[tree.criterion].needs_costs:
+        raise ValueError(
+            "The error that is searched for counts wrong answers alike: cost_matrix and "
+            f"criterion={tree.criterion!r} cannot be combined with it."
+            if tree.cost_matrix is None
+            else "The error that is searched for counts wrong answers alike: set cost_matrix=None."
+        )

@@ -1,0 +1,254 @@
+// DTsbe: the trees of backward elimination, without building what is known.
+//
+// Problem: the errors of all T_a = DT(S \ {a}), a in features(T), for the current T = DT(S). Exact.
+// Paper: as _elimination.hpp; section 6 prunes T_a for a not in features(T), and (T_b)_a = T_a when b
+// is not in features(T_a).
+//
+//   T                 -> roots_            the current tree, node by node
+//   T_a               -> T with every topmost a-node replaced by its alternative
+//
+// Ours: the second rule is applied at each node. The alternative of a node that tests a is
+// DT(S \ {a}) on the node's own cases. T_a differs from T in nothing but the alternatives of its
+// topmost a-nodes, so err(T_a) = err(T) + sum over those of err(alternative) - err(node). By Lemma 6
+// an alternative stays what it is when features leave that it does not use. The work of a step is what
+// the removed feature changed. Costs are whole numbers, so the sums are those of trees built anew.
+//
+// Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of T
+// (at most depth x rows), and the features of each alternative; the lattice below the alternatives is
+// a cache with a budget. With threads, each has a lattice of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/subset/_elimination.hpp"
+#include "sktree_opt/subset/_threads.hpp"
+
+namespace sktree_opt::subset {
+
+// A node of the current tree.
+struct CurrentNode {
+    CaseNode* cases = nullptr;  // pinned in the first lattice
+    std::int32_t feature = -1;
+    std::vector<std::unique_ptr<CurrentNode>> children;
+    Cost cost = 0;
+    std::int64_t n_leaves = 1;
+    bool has_shared = false;
+    bool has_alternative = false;
+    Outcome alternative;
+};
+
+class IncrementalTrees {
+public:
+    // Below so many cases times features a step is not worth a second thread.
+    static constexpr std::int64_t MIN_PARALLEL_WORK = 200000;
+
+    IncrementalTrees(const Problem& problem, SearchControl& control, std::int64_t budget,
+                     int n_threads)
+        : problem_(problem), control_(control), n_threads_(n_threads) {
+        const int n_lattices = n_threads > 1 ? n_threads + 1 : 1;
+        for (int i = 0; i < n_lattices; ++i) {
+            lattices_.push_back(
+                std::make_unique<Lattice>(problem, control, budget / n_lattices));
+            walks_.push_back(std::make_unique<TreeWalk>(*lattices_.back()));
+        }
+    }
+
+    void build(const std::uint8_t* is_in, EliminationStep& step) {
+        is_in_ = is_in;
+        for (CaseNode* root : lattice().roots()) roots_.push_back(grow(root));
+        describe(step);
+    }
+
+    void remove(const std::vector<std::int32_t>&, EliminationStep& step) {
+        for (auto& root : roots_) remove_from(root);
+        describe(step);
+        forget_if_over_budget();
+    }
+
+    void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
+                      EliminationStep& step) {
+        candidates_.resize(problem_.n_features());
+        n_above_.assign(problem_.n_features(), 0);
+        for (std::int32_t feature : current.features) candidates_[feature] = Candidate();
+        to_walk_.clear();
+        for (auto& root : roots_) collect(*root);
+        walk_alternatives();
+        if (control_.stopped()) return;
+        for (std::int32_t feature : current.features) {
+            trials.push_back(rate(feature, current));
+            step.n_built += candidates_[feature].is_new;
+            step.n_unchanged += !candidates_[feature].is_new;
+        }
+        for (std::size_t f = 0; f < problem_.n_features(); ++f) step.n_unused += is_in_[f] != 0;
+        step.n_unused -= static_cast<std::int64_t>(current.features.size());
+    }
+
+    LatticeStats stats() const {
+        LatticeStats stats;
+        for (const auto& lattice : lattices_) stats.add(lattice->stats());
+        return stats;
+    }
+
+private:
+    // A feature that T uses.
+    struct Candidate {
+        bool is_new = false;              // some alternative had to be walked
+        std::vector<CurrentNode*> nodes;  // topmost ones that test the feature
+    };
+
+    Lattice& lattice() { return *lattices_[0]; }
+    FeatureSet set_without(std::int32_t feature) const { return {is_in_, feature}; }
+
+    std::unique_ptr<CurrentNode> grow(CaseNode* cases) {
+        auto node = std::make_unique<CurrentNode>();
+        node->cases = cases;
+        lattice().pin(cases);
+        node->feature = lattice().first_feature(cases, set_without(-1));
+        if (node->feature >= 0) {
+            const Children children = lattice().split(cases, node->feature);
+            for (std::uint32_t b = 0; b < children.n; ++b) {
+                node->children.push_back(grow(children.nodes[b]));
+            }
+        }
+        sum(*node);
+        return node;
+    }
+
+    void release(CurrentNode& node) {
+        lattice().unpin(node.cases);
+        for (auto& child : node.children) release(*child);
+    }
+
+    static void sum(CurrentNode& node) {
+        if (node.children.empty()) {
+            node.cost = node.cases->leaf_cost;
+            node.n_leaves = 1;
+            node.has_shared = !node.cases->search.shared.empty();
+            return;
+        }
+        node.cost = 0;
+        node.n_leaves = 0;
+        node.has_shared = false;
+        for (const auto& child : node.children) {
+            node.cost += child->cost;
+            node.n_leaves += child->n_leaves;
+            node.has_shared |= child->has_shared;
+        }
+    }
+
+    // Grows again what tested a removed feature, and forgets alternatives that did.
+    void remove_from(std::unique_ptr<CurrentNode>& node) {
+        if (node->feature < 0) return;
+        if (!is_in_[node->feature]) {
+            auto grown = grow(node->cases);
+            release(*node);
+            node = std::move(grown);
+            return;
+        }
+        for (std::int32_t feature : node->alternative.features) {
+            if (!is_in_[feature]) node->has_alternative = false;
+        }
+        for (auto& child : node->children) remove_from(child);
+        sum(*node);
+    }
+
+    void describe(EliminationStep& step) {
+        whole_cost_ = step.n_leaves = 0;
+        bool has_shared = false;
+        std::vector<const CurrentNode*> stack;
+        for (const auto& root : roots_) {
+            whole_cost_ += root->cost;
+            step.n_leaves += root->n_leaves;
+            has_shared |= root->has_shared;
+            stack.push_back(root.get());
+        }
+        while (!stack.empty()) {
+            const CurrentNode* node = stack.back();
+            stack.pop_back();
+            if (node->feature >= 0) step.features.push_back(node->feature);
+            for (const auto& child : node->children) stack.push_back(child.get());
+        }
+        auto& features = step.features;
+        std::sort(features.begin(), features.end());
+        features.erase(std::unique(features.begin(), features.end()), features.end());
+        step.cost = whole_cost_ + (has_shared ? walks_[0]->vote(set_without(-1)) : 0);
+    }
+
+    // Finds the topmost nodes of each feature, and those that have no alternative yet.
+    void collect(CurrentNode& node) {
+        if (node.feature < 0) return;
+        if (n_above_[node.feature]++ == 0) {
+            candidates_[node.feature].nodes.push_back(&node);
+            if (!node.has_alternative) {
+                candidates_[node.feature].is_new = true;
+                to_walk_.push_back(&node);
+            }
+        }
+        for (auto& child : node.children) collect(*child);
+        --n_above_[node.feature];
+    }
+
+    void walk_alternatives() {
+        std::int64_t n_cases = 0;
+        for (const CurrentNode* node : to_walk_) n_cases += node->cases->cases.size();
+        const auto n_features = static_cast<std::int64_t>(problem_.n_features());
+        if (n_threads_ == 1 || n_cases * n_features < MIN_PARALLEL_WORK) {
+            for (CurrentNode* node : to_walk_) walk_alternative(*node, node->cases, 0);
+            return;
+        }
+        std::stable_sort(to_walk_.begin(), to_walk_.end(), [](const auto* a, const auto* b) {
+            return a->cases->cases.size() > b->cases->cases.size();
+        });
+        // The first lattice is only read while the others work.
+        run_tasks(to_walk_.size(), n_threads_, [&](std::size_t i, int thread) {
+            const std::size_t own = static_cast<std::size_t>(thread) + 1;
+            if (control_.stopped()) return;
+            walk_alternative(*to_walk_[i], lattices_[own]->adopt(*to_walk_[i]->cases), own);
+        });
+    }
+
+    void walk_alternative(CurrentNode& node, CaseNode* cases, std::size_t by) {
+        if (control_.stopped()) return;
+        walks_[by]->run(&cases, 1, set_without(node.feature), node.alternative);
+        node.has_alternative = !control_.stopped();
+        if (lattices_[by]->is_over_budget()) lattices_[by]->clear_unpinned();
+    }
+
+    Trial rate(std::int32_t feature, const EliminationStep& current) {
+        Trial trial{feature, whole_cost_, current.n_leaves};
+        bool has_shared = false;
+        for (const CurrentNode* node : candidates_[feature].nodes) {
+            trial.cost += node->alternative.cost - node->cost;
+            trial.n_leaves += node->alternative.n_leaves - node->n_leaves;
+            has_shared |= node->has_shared || node->alternative.has_shared;
+        }
+        if (has_shared) {
+            trial.cost += walks_[0]->vote(set_without(feature));
+            forget_if_over_budget();
+        } else {
+            trial.cost += current.cost - whole_cost_;  // the same shared rows in the same leaves
+        }
+        return trial;
+    }
+
+    void forget_if_over_budget() {
+        if (lattice().is_over_budget()) lattice().clear_unpinned();
+    }
+
+    const Problem& problem_;
+    SearchControl& control_;
+    int n_threads_;
+    const std::uint8_t* is_in_ = nullptr;
+    std::vector<std::unique_ptr<Lattice>> lattices_;
+    std::vector<std::unique_ptr<TreeWalk>> walks_;
+    std::vector<std::unique_ptr<CurrentNode>> roots_;
+    Cost whole_cost_ = 0;
+    std::vector<Candidate> candidates_;   // by feature
+    std::vector<std::uint32_t> n_above_;  // by feature: nodes that test it on the path
+    std::vector<CurrentNode*> to_walk_;
+};
+
+}  // namespace sktree_opt::subset

@@ -1,0 +1,119 @@
+// Sequential backward elimination (SBE): the rule by which features leave.
+//
+// Problem: starting from all features F, remove the feature whose removal leaves the smallest error, as
+// long as the error does not grow: heuristic.
+// Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
+// section 6, http://jmlr.org/papers/v20/18-035.html; "Enumerating Distinct Decision Trees", ICML 2017,
+// section 5, http://proceedings.mlr.press/v70/ruggieri17a.html.
+//
+//   S                 -> is_in             features not removed yet
+//   T = DT(S)         -> EliminationStep   the tree after a step
+//   U = features(T)   -> EliminationStep::features
+//   T_a = DT(S \ {a}) -> Trial
+//
+// The rule, step by step:
+// 1. If the best T_a has a smaller error than T, a is removed. Of several, the one of the smallest tree,
+//    then the lowest index.
+// 2. Else, where ties go on (JMLR: "lower or equal"), the features that T does not use leave, all at
+//    once: removing one of them is a tie (T_a = T by Lemma 6), and so is removing the next.
+// 3. Else, where ties go on and the best T_a ties, a is removed.
+// 4. Else the elimination ends. Where ties stop (ICML: "lower") it ends after 1.
+// With a target number of features it goes on, whatever the error, until T uses no more than that.
+//
+// Where the trees T_a come from is the business of a Trees class: _dtsbe.hpp does not build what is
+// known, _sbe.hpp builds them all. The steps are the same, which a test shows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/subset/_walk.hpp"
+
+namespace sktree_opt::subset {
+
+struct EliminationRules {
+    bool tie_goes_on = true;
+    std::int64_t min_features = 0;      // a tree that uses fewer is not accepted
+    std::int64_t target_features = -1;  // negative: no target
+};
+
+// The tree T = DT(S), and how it was found.
+struct EliminationStep {
+    std::vector<std::int32_t> removed;   // since the step before
+    std::vector<std::int32_t> features;  // that the tree uses, increasing
+    Cost cost = 0;
+    std::int64_t n_leaves = 0;
+    std::int64_t n_built = 0;      // trees T_a that were built, wholly or in part
+    std::int64_t n_unused = 0;     // not built: a is not in features(T)
+    std::int64_t n_unchanged = 0;  // not built: the feature removed last is not in features(T_a)
+};
+
+// The tree T_a.
+struct Trial {
+    std::int32_t feature = -1;
+    Cost cost = 0;
+    std::int64_t n_leaves = 0;
+    bool is_better_than(const Trial& other) const {
+        if (other.feature < 0 || cost != other.cost) return other.feature < 0 || cost < other.cost;
+        return n_leaves != other.n_leaves ? n_leaves < other.n_leaves : feature < other.feature;
+    }
+};
+
+template <class Trees>
+class Elimination {
+public:
+    Elimination(Trees& trees, const EliminationRules& rules, const SearchControl& control,
+                std::size_t n_features)
+        : trees_(trees), rules_(rules), control_(control), is_in_(n_features, 1) {}
+
+    // Appends a step for the full tree and one for each removal; stops with the last whole one.
+    void run(std::vector<EliminationStep>& steps) {
+        EliminationStep step;
+        trees_.build(is_in_.data(), step);
+        while (!control_.stopped()) {
+            steps.push_back(step);
+            step = EliminationStep();
+            if (!choose(steps.back(), step) || control_.stopped()) return;
+            for (std::int32_t feature : step.removed) is_in_[feature] = 0;
+            trees_.remove(step.removed, step);
+            if (static_cast<std::int64_t>(step.features.size()) < rules_.min_features) return;
+        }
+    }
+
+private:
+    // Fills `removed` and the counts of the next step; false at the end.
+    bool choose(const EliminationStep& current, EliminationStep& step) {
+        const auto n_used = static_cast<std::int64_t>(current.features.size());
+        if (n_used <= std::max(rules_.min_features, rules_.target_features)) return false;
+        trials_.clear();
+        trees_.try_removals(current, trials_, step);
+        Trial best;
+        for (const Trial& trial : trials_) {
+            if (trial.is_better_than(best)) best = trial;
+        }
+        if (best.feature < 0 || control_.stopped()) return false;
+        const bool goes_on = rules_.tie_goes_on || rules_.target_features >= 0;
+        if (best.cost >= current.cost && goes_on) {
+            for (std::size_t f = 0; f < is_in_.size(); ++f) {
+                const auto feature = static_cast<std::int32_t>(f);
+                if (is_in_[f] && !std::binary_search(current.features.begin(),
+                                                     current.features.end(), feature)) {
+                    step.removed.push_back(feature);
+                }
+            }
+            if (!step.removed.empty()) return true;
+        }
+        step.removed = {best.feature};
+        if (rules_.target_features >= 0) return true;
+        return best.cost < current.cost || (rules_.tie_goes_on && best.cost == current.cost);
+    }
+
+    Trees& trees_;
+    EliminationRules rules_;
+    const SearchControl& control_;
+    std::vector<std::uint8_t> is_in_;
+    std::vector<Trial> trials_;
+};
+
+}  // namespace sktree_opt::subset

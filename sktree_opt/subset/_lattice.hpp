@@ -1,0 +1,419 @@
+// The memoised lattice of case sets that all feature-subset searches walk.
+//
+// Problem: DT(S) for many feature sets S on the same rows. Exact.
+// Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
+// section 4.1, http://jmlr.org/papers/v20/18-035.html. By Assumption 4 the split of a node is
+// argmax of f(a, C) over a in S: so for a case set C the features are ranked once, for all S, and
+// DT(S) is a walk that takes at each node the first feature of the ranking that is in S.
+//
+//   C                 -> CaseNode (training cases, search rows that get there, depth if it is limited)
+//   argmax f(a, C)    -> Lattice::feature_at
+//   stop(S, C)        -> CaseNode::stops (Assumption 5, case 1), or the end of the ranking (case 2)
+//   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
+//
+// Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were reached;
+// only the best features of a ranking are kept and the rest is ranked when it is asked for; search
+// rows travel with the cases. A row that misses a tested value ends in several leaves and is decided
+// by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
+//
+// Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory: the
+// rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the nodes
+// a search stands on, and what is needed again is made again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <unordered_map>
+#include <vector>
+
+#include "sktree_opt/subset/_growth.hpp"
+#include "sktree_opt/utils/_control.hpp"
+
+namespace sktree_opt::subset {
+
+// Search rows at a case set, in the order of their numbers.
+struct SearchRows {
+    std::vector<std::uint32_t> whole;   // took one path
+    std::vector<std::uint32_t> shared;  // missed a tested value: also elsewhere, with other shares
+    std::vector<double> shares;         // of `shared`
+};
+
+struct CaseNode;
+
+// A split that has been taken.
+struct Branching {
+    std::int32_t feature;
+    std::uint32_t n_children;
+    std::unique_ptr<CaseNode*[]> children;
+};
+
+// The children of a node; n = 0 when the search was stopped.
+struct Children {
+    CaseNode* const* nodes = nullptr;
+    std::uint32_t n = 0;
+};
+
+struct CaseNode {
+    greedy::CaseSet cases;
+    SearchRows search;
+    Cost leaf_cost = 0;        // of the whole search rows, if this is a leaf
+    std::uint32_t label = 0;
+    std::uint32_t n_pins = 0;
+    std::uint16_t part = 0;
+    std::uint16_t depth = 0;
+    bool stops = false;        // a leaf whatever the features
+    bool ranked_all = false;   // `ranking` has all features with a valid split
+    std::vector<double> frequencies;     // of the classes; only where shared rows need them
+    std::vector<std::int32_t> ranking;   // best first
+    std::vector<Branching> branchings;   // those taken so far
+    // Bounds of best-subset search, memoised by the look-ahead they were made with (_bounds.hpp).
+    Cost bound = 0;
+    std::int8_t bound_depth = -1;
+
+    std::int64_t n_bytes() const {
+        return static_cast<std::int64_t>(
+            sizeof(CaseNode) + 64 + 4 * cases.rows.capacity() + 8 * cases.weights.capacity() +
+            4 * search.whole.capacity() + 12 * search.shared.capacity() +
+            8 * frequencies.capacity() + 4 * ranking.capacity());
+    }
+};
+
+struct LatticeKey {
+    std::uint64_t low = 0, high = 0;
+    bool operator==(const LatticeKey& other) const {
+        return low == other.low && high == other.high;
+    }
+};
+
+struct LatticeKeyHash {
+    std::size_t operator()(const LatticeKey& key) const { return key.low; }
+};
+
+// splitmix64: the hash of a case set is the sum of its rows' hashes, so equal sets are equal.
+inline std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+struct LatticeStats {
+    std::int64_t n_case_sets = 0;   // made
+    std::int64_t n_found = 0;       // found again by their hash
+    std::int64_t n_rankings = 0;
+    std::int64_t n_clearings = 0;
+    std::int64_t peak_bytes = 0;
+
+    void add(const LatticeStats& other) {
+        n_case_sets += other.n_case_sets;
+        n_found += other.n_found;
+        n_rankings += other.n_rankings;
+        n_clearings += other.n_clearings;
+        peak_bytes += other.peak_bytes;
+    }
+};
+
+class Lattice {
+public:
+    // Features of a ranking that are kept at first; all where there are not many more.
+    static constexpr std::size_t KEPT_FEATURES = 64;
+
+    // `features` are those that will be asked for; all when empty.
+    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget,
+            std::vector<std::int32_t> features = {})
+        : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
+          features_(std::move(features)) {
+        if (features_.empty()) {
+            features_.resize(problem.n_features());
+            std::iota(features_.begin(), features_.end(), 0);
+        }
+        for (std::size_t p = 0; p < problem.parts.size(); ++p) {
+            roots_.push_back(make_root(static_cast<std::uint16_t>(p)));
+        }
+    }
+    Lattice(const Lattice&) = delete;
+    Lattice& operator=(const Lattice&) = delete;
+    ~Lattice() { control_.reserve(-n_bytes_); }
+
+    const Problem& problem() const { return problem_; }
+    SearchControl& control() { return control_; }
+    const std::vector<CaseNode*>& roots() const { return roots_; }
+    const LatticeStats& stats() const { return stats_; }
+    bool stopped() const { return control_.stopped(); }
+
+    // The feature at `position` of the node's ranking; -1 past its end.
+    std::int32_t feature_at(CaseNode* node, std::size_t position) {
+        while (position >= node->ranking.size()) {
+            if (node->stops || node->ranked_all || stopped()) return -1;
+            rank(node);
+        }
+        return node->ranking[position];
+    }
+
+    // The first feature of the ranking that is allowed; -1 when there is none: a leaf.
+    template <class Allowed>
+    std::int32_t first_feature(CaseNode* node, const Allowed& allowed) {
+        if (node->stops) return -1;
+        for (std::size_t position = 0;; ++position) {
+            const std::int32_t feature = feature_at(node, position);
+            if (feature < 0 || allowed(feature)) return feature;
+        }
+    }
+
+    // The children of the node's split on `feature`, one of its ranking.
+    Children split(CaseNode* node, std::int32_t feature) {
+        for (const Branching& branching : node->branchings) {
+            if (branching.feature == feature) {
+                return {branching.children.get(), branching.n_children};
+            }
+        }
+        if (control_.poll()) return {};
+        return make_branching(node, feature);
+    }
+
+    // This lattice's node for the cases of a node of another one.
+    CaseNode* adopt(const CaseNode& other) {
+        const LatticeKey key = key_of(other, 0);
+        const auto found = nodes_.find(key);
+        if (found != nodes_.end()) return found->second.get();
+        auto node = std::make_unique<CaseNode>();
+        node->cases = other.cases;
+        node->search = other.search;
+        node->leaf_cost = other.leaf_cost;
+        node->label = other.label;
+        node->part = other.part;
+        node->depth = other.depth;
+        node->ranking = other.ranking;
+        node->ranked_all = other.ranked_all;
+        node->frequencies = other.frequencies;
+        return own(key, std::move(node));
+    }
+
+    void pin(CaseNode* node) { ++node->n_pins; }
+    void unpin(CaseNode* node) { --node->n_pins; }
+
+    bool is_over_budget() const { return budget_ >= 0 && n_bytes_ > budget_; }
+
+    // Forgets all nodes but roots and pinned ones.
+    void clear_unpinned() {
+        ++stats_.n_clearings;
+        for (auto it = nodes_.begin(); it != nodes_.end();) {
+            CaseNode* node = it->second.get();
+            const bool is_root = std::find(roots_.begin(), roots_.end(), node) != roots_.end();
+            if (node->n_pins > 0 || is_root) {
+                node->branchings.clear();
+                ++it;
+            } else {
+                it = nodes_.erase(it);
+            }
+        }
+        std::int64_t bytes = 0;
+        for (const auto& entry : nodes_) bytes += entry.second->n_bytes();
+        book(bytes - n_bytes_);
+    }
+
+private:
+    CaseNode* make_root(std::uint16_t part) {
+        auto node = std::make_unique<CaseNode>();
+        node->cases = problem_.parts[part].cases;
+        node->search.whole = problem_.parts[part].search_rows;
+        node->part = part;
+        greedy::NodeTotals totals;
+        learner_.sum(node->cases, totals);
+        return keep(std::move(node), totals);
+    }
+
+    void rank(CaseNode* node) {
+        ++stats_.n_rankings;
+        const std::int64_t before = node->n_bytes();
+        learner_.rank(node->cases, features_, ranked_);
+        if (stopped()) return;
+        std::size_t n_kept = std::max(KEPT_FEATURES, 8 * node->ranking.size());
+        if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
+        std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
+        node->ranked_all = n_kept == ranked_.size();
+        node->ranking.clear();
+        node->ranking.reserve(n_kept);
+        for (std::size_t i = 0; i < n_kept; ++i) node->ranking.push_back(ranked_[i].feature);
+        book(node->n_bytes() - before);
+    }
+
+    Children make_branching(CaseNode* node, std::int32_t feature) {
+        learner_.split(node->cases, feature, parted_);
+        const greedy::Split& split = parted_.split;
+        part_search_rows(node, split);
+        Branching branching;
+        branching.feature = feature;
+        branching.n_children = split.n_branches;
+        branching.children = std::make_unique<CaseNode*[]>(split.n_branches);
+        for (std::uint32_t b = 0; b < split.n_branches; ++b) {
+            auto child = std::make_unique<CaseNode>();
+            child->cases = std::move(parted_.children[b]);
+            child->search = std::move(child_search_[b]);
+            child->part = node->part;
+            child->depth = static_cast<std::uint16_t>(node->depth + 1);
+            if (child->cases.rows.empty()) {
+                branching.children[b] = keep_empty(std::move(child), node);
+            } else {
+                branching.children[b] = keep(std::move(child), parted_.totals[b]);
+            }
+        }
+        book(static_cast<std::int64_t>(sizeof(Branching) + 8 * split.n_branches));
+        const Children made{branching.children.get(), branching.n_children};
+        node->branchings.push_back(std::move(branching));
+        return made;
+    }
+
+    // Sends the node's search rows down the branches of `parted_`, into `child_search_`.
+    void part_search_rows(const CaseNode* node, const greedy::Split& split) {
+        child_search_.assign(split.n_branches, SearchRows());
+        const SearchTest test(problem_, split, parted_.high);
+        double total = 0.0;
+        for (const greedy::NodeTotals& branch : parted_.totals) total += branch.weight;
+        const auto share_out = [&](std::uint32_t row, double share) {
+            for (std::uint32_t b = 0; b < split.n_branches; ++b) {
+                const double part = parted_.totals[b].weight / total;
+                if (!(part > 0.0)) continue;
+                child_search_[b].shared.push_back(row);
+                child_search_[b].shares.push_back(share * part);
+            }
+        };
+        // Rows that become shared here are merged in by number below.
+        newly_shared_.clear();
+        for (std::uint32_t row : node->search.whole) {
+            const std::int32_t branch = test.branch(row);
+            if (branch >= 0) {
+                child_search_[branch].whole.push_back(row);
+            } else {
+                newly_shared_.push_back(row);
+            }
+        }
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < node->search.shared.size(); ++i) {
+            const std::uint32_t row = node->search.shared[i];
+            while (next < newly_shared_.size() && newly_shared_[next] < row) {
+                share_out(newly_shared_[next++], 1.0);
+            }
+            const std::int32_t branch = test.branch(row);
+            if (branch >= 0) {
+                child_search_[branch].shared.push_back(row);
+                child_search_[branch].shares.push_back(node->search.shares[i]);
+            } else {
+                share_out(row, node->search.shares[i]);
+            }
+        }
+        while (next < newly_shared_.size()) share_out(newly_shared_[next++], 1.0);
+    }
+
+    // The node already known for the same cases, or this one.
+    CaseNode* keep(std::unique_ptr<CaseNode> node, const greedy::NodeTotals& totals) {
+        const LatticeKey key = key_of(*node, 0);
+        const auto found = nodes_.find(key);
+        if (found != nodes_.end()) {
+            ++stats_.n_found;
+            return found->second.get();
+        }
+        node->label = majority(totals);
+        node->stops = learner_.stops(totals, node->depth);
+        node->leaf_cost = leaf_cost(*node, totals);
+        if (!node->search.shared.empty()) set_frequencies(*node, totals);
+        return own(key, std::move(node));
+    }
+
+    // A branch without cases answers as its parent would: it is no case set that can be found again.
+    CaseNode* keep_empty(std::unique_ptr<CaseNode> node, const CaseNode* parent) {
+        node->label = parent->label;
+        node->stops = true;
+        node->leaf_cost = problem_.is_pessimistic ? 0 : wrong_cost(*node);
+        if (!node->search.shared.empty()) set_frequencies(*node, learner_.totals());
+        const LatticeKey key = key_of(*node, ++n_empty_);
+        return own(key, std::move(node));
+    }
+
+    static void set_frequencies(CaseNode& node, const greedy::NodeTotals& totals) {
+        node.frequencies = totals.outputs;
+        for (double& frequency : node.frequencies) frequency /= totals.weight;
+    }
+
+    CaseNode* own(const LatticeKey& key, std::unique_ptr<CaseNode> node) {
+        ++stats_.n_case_sets;
+        node->cases.rows.shrink_to_fit();
+        node->cases.weights.shrink_to_fit();
+        if (node->stops) {
+            // Nothing is asked of the cases of a leaf any more.
+            node->cases = greedy::CaseSet();
+            node->search.whole = std::vector<std::uint32_t>();
+        }
+        book(node->n_bytes());
+        CaseNode* raw = node.get();
+        nodes_.emplace(key, std::move(node));
+        return raw;
+    }
+
+    LatticeKey key_of(const CaseNode& node, std::uint64_t number) const {
+        LatticeKey key;
+        const auto add = [&key](std::uint64_t value, std::uint64_t salt) {
+            const std::uint64_t hash = mix(value ^ salt);
+            key.low += hash;
+            key.high += mix(hash ^ 0xd6e8feb86659fd93ull);
+        };
+        add(static_cast<std::uint64_t>(node.part) << 32 |
+                (problem_.limits_depth() ? node.depth : 0u), 0x1000000000000ull);
+        if (number > 0) add(number, 0x2000000000000ull);
+        const greedy::CaseSet& cases = node.cases;
+        for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+            std::uint64_t salt = 0x3000000000000ull;
+            if (!cases.weights.empty()) salt ^= mix(bits_of(cases.weights[i]));
+            add(cases.rows[i], salt);
+        }
+        for (std::uint32_t row : node.search.whole) add(row, 0x4000000000000ull);
+        for (std::size_t i = 0; i < node.search.shared.size(); ++i) {
+            add(node.search.shared[i], 0x5000000000000ull ^ mix(bits_of(node.search.shares[i])));
+        }
+        return key;
+    }
+
+    Cost leaf_cost(const CaseNode& node, const greedy::NodeTotals& totals) const {
+        if (problem_.is_pessimistic) {
+            const double errors = totals.weight - totals.outputs[node.label];
+            const double feared = errors + problem_.error_bound.extra(totals.weight, errors);
+            return std::llround(feared / problem_.cost_unit);
+        }
+        return wrong_cost(node);
+    }
+
+    Cost wrong_cost(const CaseNode& node) const {
+        const Cost* costs = problem_.parts[node.part].costs.data();
+        const std::uint16_t* classes = problem_.target().classes;
+        Cost cost = 0;
+        for (std::uint32_t row : node.search.whole) {
+            if (classes[row] != node.label) cost += costs[row];
+        }
+        return cost;
+    }
+
+    void book(std::int64_t bytes) {
+        n_bytes_ += bytes;
+        stats_.peak_bytes = std::max(stats_.peak_bytes, n_bytes_);
+        control_.reserve(bytes);
+    }
+
+    const Problem& problem_;
+    SearchControl& control_;
+    CaseLearner learner_;
+    std::int64_t budget_;
+    std::vector<std::int32_t> features_;
+    std::int64_t n_bytes_ = 0;
+    std::uint64_t n_empty_ = 0;
+    std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash> nodes_;
+    std::vector<CaseNode*> roots_;
+    LatticeStats stats_;
+    std::vector<RankedFeature> ranked_;
+    PartedCases parted_;
+    std::vector<SearchRows> child_search_;
+    std::vector<std::uint32_t> newly_shared_;
+};
+
+}  // namespace sktree_opt::subset

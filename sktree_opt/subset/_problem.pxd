@@ -1,0 +1,101 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.utils._control cimport SearchControl
+
+
+cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" nogil:
+    cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
+        ENTROPY
+        GINI
+        GINI_COST
+        ERROR
+
+    cdef enum class CppNominalSplit "sktree_opt::greedy::NominalSplit"(uint8_t):
+        MULTIWAY
+        ONE_VS_REST
+        SUBSET
+
+    cdef enum class CppWeightKind "sktree_opt::greedy::WeightKind"(uint8_t):
+        UNIT
+        INTEGER
+        FRACTIONAL
+
+    cdef cppclass CppTarget "sktree_opt::greedy::Target":
+        uint32_t n_classes
+        const uint16_t* classes
+
+    cdef cppclass CppCaseSet "sktree_opt::greedy::CaseSet":
+        vector[uint32_t] rows
+        vector[double] weights
+        CppWeightKind kind
+
+    cdef cppclass CppSplitRules "sktree_opt::greedy::SplitRules":
+        cbool gain_ratio
+        cbool numeric_gain_penalty
+        CppNominalSplit nominal
+        double min_leaf_weight
+        double min_gain
+
+    cdef cppclass CppGrowthLimits "sktree_opt::greedy::GrowthLimits":
+        double min_split_weight
+        int32_t max_depth
+        int n_threads
+
+    cdef cppclass CppErrorBound "sktree_opt::greedy::ErrorBound":
+        double confidence
+        double z
+
+    cdef cppclass CppInduction "sktree_opt::greedy::Induction":
+        vector[ColumnView] columns
+        CppTarget target
+        CppMeasure measure
+        CppSplitRules rules
+        CppGrowthLimits limits
+        void prepare(uint64_t total_weight) except +
+
+
+cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass CppPart "sktree_opt::subset::Part":
+        CppCaseSet cases
+        vector[uint32_t] search_rows
+        vector[int64_t] costs
+
+    ctypedef int64_t (*TreeRating)(void*, const int32_t*, size_t)
+
+    cdef cppclass CppProblem "sktree_opt::subset::Problem":
+        CppInduction induction
+        vector[const double*] values
+        vector[CppPart] parts
+        uint32_t n_rows
+        cbool is_pessimistic
+        CppErrorBound error_bound
+        double cost_unit
+        TreeRating rating
+        void* rating_context
+
+
+cdef extern from "sktree_opt/subset/_lattice.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass CppLatticeStats "sktree_opt::subset::LatticeStats":
+        int64_t n_case_sets
+        int64_t n_found
+        int64_t n_rankings
+        int64_t n_clearings
+        int64_t peak_bytes
+
+
+cdef class SubsetProblem:
+    cdef CppProblem cpp
+    cdef readonly Table table
+    cdef readonly object classes
+    cdef readonly double total_cost
+    cdef object callback
+    cdef object control
+    cdef object callback_error
+
+    cdef int raise_pending(self, SearchControl control) except -1
+
+
+cdef dict lattice_stats_dict(const CppLatticeStats& stats)

@@ -1,0 +1,200 @@
+"""What the searches over feature subsets read: a table, a greedy learner's rules, an error estimate."""
+
+import numpy as np
+from scipy.special import ndtri
+
+# Above this total the learner's table of logarithms would outgrow the data.
+cdef enum:
+    MAX_WHOLE_WEIGHT = 1 << 22
+
+NOMINAL_SPLITS = {
+    "multiway": CppNominalSplit.MULTIWAY,
+    "one_vs_rest": CppNominalSplit.ONE_VS_REST,
+    "subset": CppNominalSplit.SUBSET,
+}
+
+
+# What a callback's error is counted in: finer than any difference worth telling.
+cdef double CALLBACK_UNIT = 2.0**-40
+
+
+cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features) noexcept with gil:
+    """Call the user's error estimator; what it raises is kept and ends the search."""
+    cdef SubsetProblem problem = <SubsetProblem> context
+    cdef size_t i
+    try:
+        error = float(problem.callback(np.array([features[i] for i in range(n_features)], int)))
+        if not np.isfinite(error) or abs(error) > 2.0**20:
+            raise ValueError(f"The error estimator returned {error}: a finite number is needed.")
+        return round(error / CALLBACK_UNIT)
+    except BaseException as raised:
+        problem.callback_error = raised
+        problem.control.request_stop()
+        return 0
+
+
+cdef class SubsetProblem:
+    """Case sets, search rows and costs of an error estimate over the subsets of some columns.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, of all parts.
+
+    y : ndarray of int
+        Class codes.
+
+    n_classes : int
+
+    parts : list of Part
+        The trees of the estimate (see ``_errors.py``).
+
+    measure : int
+        A value of ``greedy._grow.MEASURES``.
+
+    nominal_split : str
+        A key of ``NOMINAL_SPLITS``.
+
+    max_depth : int or None
+
+    confidence : float or None
+        Of C4.5's error bound; None to count errors on search rows.
+
+    min_split_weight, min_leaf_weight, min_gain : float
+
+    gain_ratio, numeric_gain_penalty : bool
+    """
+
+    def __init__(
+        self,
+        Table table not None,
+        y,
+        n_classes,
+        parts,
+        *,
+        measure,
+        nominal_split="multiway",
+        gain_ratio=False,
+        numeric_gain_penalty=False,
+        min_split_weight=2.0,
+        min_leaf_weight=1.0,
+        min_gain=0.0,
+        max_depth=None,
+        confidence=None,
+    ):
+        cdef const uint16_t[::1] class_view
+        cdef const double[::1] value_view
+        cdef Py_ssize_t j
+        self.table = table
+        self.classes = np.ascontiguousarray(y, dtype=np.uint16)
+        class_view = self.classes
+        cdef CppInduction* induction = &self.cpp.induction
+        induction.columns = table.views
+        induction.target.n_classes = n_classes
+        induction.target.classes = &class_view[0]
+        induction.measure = <CppMeasure> <int> measure
+        induction.rules.gain_ratio = gain_ratio
+        induction.rules.numeric_gain_penalty = numeric_gain_penalty
+        induction.rules.nominal = NOMINAL_SPLITS[nominal_split]
+        induction.rules.min_leaf_weight = min_leaf_weight
+        induction.rules.min_gain = min_gain
+        induction.limits.min_split_weight = min_split_weight
+        if max_depth is not None:
+            induction.limits.max_depth = min(max_depth, 0x7fffffff)
+        self.cpp.n_rows = table.n_rows
+        for j in range(table.n_columns):
+            value_view = table.values[j]
+            self.cpp.values.push_back(&value_view[0] if value_view.shape[0] else NULL)
+        self._set_costs(parts, confidence)
+        heaviest = 1.0
+        for part in parts:
+            heaviest = max(heaviest, self._add_part(part))
+        induction.prepare(int(heaviest))
+
+    def _set_costs(self, parts, confidence):
+        """Choose the weight that a cost of 1 stands for: 1 where all weights are whole numbers."""
+        if confidence is not None:
+            self.cpp.is_pessimistic = True
+            self.cpp.error_bound.confidence = confidence
+            self.cpp.error_bound.z = ndtri(1.0 - confidence)
+            self.total_cost = sum(part.build_weights.sum() for part in parts)
+            whole = False
+        else:
+            weights = np.concatenate([part.search_weights for part in parts])
+            self.total_cost = weights.sum()
+            whole = bool((weights == np.floor(weights)).all())
+        # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
+        # A power of two: weights that are binary fractions are counted exactly.
+        self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(self.total_cost)) - 50)
+
+    def _add_part(self, part):
+        """Add a part; returns the weight of its cases if it is a whole number, else 1."""
+        cdef const uint32_t[::1] rows = np.ascontiguousarray(part.build_rows, dtype=np.uint32)
+        cdef const double[::1] weights = np.ascontiguousarray(part.build_weights, dtype=np.float64)
+        cdef const uint32_t[::1] search_rows
+        cdef const int64_t[::1] cost_view
+        cdef CppPart cpp
+        cdef Py_ssize_t i
+        cpp.cases.rows.assign(&rows[0], &rows[0] + rows.shape[0])
+        build_weights = np.asarray(part.build_weights)
+        total = build_weights.sum()
+        if (build_weights == 1.0).all():
+            cpp.cases.kind = CppWeightKind.UNIT
+        else:
+            whole = (build_weights == np.floor(build_weights)).all() and total <= MAX_WHOLE_WEIGHT
+            cpp.cases.kind = CppWeightKind.INTEGER if whole else CppWeightKind.FRACTIONAL
+            cpp.cases.weights.assign(&weights[0], &weights[0] + weights.shape[0])
+        if not self.cpp.is_pessimistic:
+            search_rows = np.ascontiguousarray(part.search_rows, dtype=np.uint32)
+            cpp.search_rows.assign(&search_rows[0], &search_rows[0] + search_rows.shape[0])
+        costs = np.zeros(self.table.n_rows, dtype=np.int64)
+        costs[part.search_rows] = np.rint(part.search_weights / self.cpp.cost_unit)
+        cost_view = costs
+        cpp.costs.assign(&cost_view[0], &cost_view[0] + cost_view.shape[0])
+        kind = cpp.cases.kind
+        self.cpp.parts.push_back(cpp)
+        return 1.0 if kind == CppWeightKind.FRACTIONAL else total
+
+    def set_callback(self, callback, control):
+        """Rate trees by `callback`, which takes the features that a tree uses."""
+        self.callback, self.control = callback, control
+        self.cpp.rating = rate_tree
+        self.cpp.rating_context = <void*> self
+        self.cpp.cost_unit = CALLBACK_UNIT
+        self.total_cost = 1.0
+
+    cdef int raise_pending(self, SearchControl control) except -1:
+        """Raise what a signal handler or the callback raised while a kernel ran."""
+        control.raise_pending()
+        if self.callback_error is not None:
+            raise self.callback_error
+        return 0
+
+    def to_error(self, cost):
+        """The share of the weight of all search rows that `cost` stands for."""
+        return cost * self.cpp.cost_unit / self.total_cost
+
+    def to_cost(self, error, exact=False):
+        """What an error counts as: the nearest whole cost, or, with `exact`, a real number."""
+        cost = min(error * self.total_cost / self.cpp.cost_unit, 2.0**60)
+        return cost if exact else round(cost)
+
+    @property
+    def total_units(self):
+        """The cost of being wrong everywhere."""
+        return round(self.total_cost / self.cpp.cost_unit)
+
+    @property
+    def cost_unit(self):
+        """Weight that a cost of 1 stands for."""
+        return self.cpp.cost_unit
+
+
+cdef dict lattice_stats_dict(const CppLatticeStats& stats):
+    return {
+        "n_case_sets": stats.n_case_sets,
+        "n_found_again": stats.n_found,
+        "n_rankings": stats.n_rankings,
+        "n_clearings": stats.n_clearings,
+        "peak_bytes": stats.peak_bytes,
+    }

@@ -1,0 +1,95 @@
+// The trees of backward elimination, built from scratch: SBE and PSBE.
+//
+// Paper: as _elimination.hpp. SBE is the black box: it builds T_a for every feature of S. PSBE (ICML
+// 2017) builds them for the features that T uses. Both are there to be compared with DTsbe; no tree
+// shares anything with another. Cost: one tree for each trial. Memory: one tree for each thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/subset/_elimination.hpp"
+#include "sktree_opt/subset/_threads.hpp"
+
+namespace sktree_opt::subset {
+
+class RebuiltTrees {
+public:
+    RebuiltTrees(const Problem& problem, SearchControl& control, bool skips_unused, int n_threads)
+        : problem_(problem), control_(control), skips_unused_(skips_unused),
+          n_threads_(problem.has_rating() ? 1 : n_threads) {}
+
+    void build(const std::uint8_t* is_in, EliminationStep& step) {
+        is_in_ = is_in;
+        describe(step);
+    }
+
+    void remove(const std::vector<std::int32_t>&, EliminationStep& step) { describe(step); }
+
+    void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
+                      EliminationStep& step) {
+        std::vector<std::int32_t> tried;
+        for (std::size_t f = 0; f < problem_.n_features(); ++f) {
+            const auto feature = static_cast<std::int32_t>(f);
+            if (!is_in_[f]) continue;
+            const bool used = std::binary_search(current.features.begin(), current.features.end(),
+                                                 feature);
+            if (used || !skips_unused_) {
+                tried.push_back(feature);
+            } else {
+                ++step.n_unused;
+            }
+        }
+        std::vector<Trial> built(tried.size());
+        run_tasks(tried.size(), n_threads_, [&](std::size_t i, int) {
+            if (control_.stopped()) return;
+            EliminationStep tree;
+            grow(tried[i], tree);
+            built[i] = {tried[i], tree.cost, tree.n_leaves};
+        });
+        step.n_built = static_cast<std::int64_t>(tried.size());
+        for (const Trial& trial : built) {
+            // T itself is not a trial: the rule for unused features takes care of it.
+            if (std::binary_search(current.features.begin(), current.features.end(),
+                                   trial.feature)) {
+                trials.push_back(trial);
+            }
+        }
+    }
+
+    const LatticeStats& stats() const { return stats_; }
+
+private:
+    void describe(EliminationStep& step) { grow(-1, step); }
+
+    // DT(S) without a feature.
+    void grow(std::int32_t without, EliminationStep& tree) {
+        std::vector<std::int32_t> features;
+        for (std::size_t f = 0; f < problem_.n_features(); ++f) {
+            if (is_in_[f] && static_cast<std::int32_t>(f) != without) {
+                features.push_back(static_cast<std::int32_t>(f));
+            }
+        }
+        Lattice lattice(problem_, control_, -1, features);
+        TreeWalk walk(lattice);
+        const FeatureSet set{is_in_, without};
+        Outcome outcome;
+        walk.run(lattice.roots().data(), lattice.roots().size(), set, outcome);
+        tree.features = outcome.features;
+        tree.n_leaves = outcome.n_leaves;
+        tree.cost = walk.total(outcome, set);
+#ifdef _OPENMP
+#pragma omp critical(sktree_opt_subset_stats)
+#endif
+        stats_.add(lattice.stats());
+    }
+
+    const Problem& problem_;
+    SearchControl& control_;
+    bool skips_unused_;
+    int n_threads_;
+    const std::uint8_t* is_in_ = nullptr;
+    LatticeStats stats_;
+};
+
+}  // namespace sktree_opt::subset

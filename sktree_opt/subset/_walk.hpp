@@ -1,0 +1,147 @@
+// DT(S) as a walk of the lattice: its error, its size, the features it uses.
+//
+// The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost of
+// the shared rows (those that miss a tested value and end in several leaves) that the votes of their
+// leaves get wrong: each leaf votes with its class frequencies times the share of the row that it got
+// (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is counted for a whole
+// tree at a time, and only for trees that have such rows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/subset/_lattice.hpp"
+
+namespace sktree_opt::subset {
+
+// Votes closer than this are equal: which class wins must not depend on the order of summing.
+constexpr double VOTE_TOLERANCE = 1e-9;
+
+// A feature set S, less one feature.
+struct FeatureSet {
+    const std::uint8_t* is_in = nullptr;
+    std::int32_t without = -1;
+    bool operator()(std::int32_t feature) const {
+        return is_in[feature] != 0 && feature != without;
+    }
+};
+
+// What is known of a (sub)tree DT(S) once it has been walked.
+struct Outcome {
+    Cost cost = 0;                        // of whole rows
+    std::int64_t n_leaves = 0;
+    bool has_shared = false;              // some leaf has shared rows
+    std::vector<std::int32_t> features;   // increasing
+};
+
+class TreeWalk {
+public:
+    explicit TreeWalk(Lattice& lattice)
+        : lattice_(lattice), is_used_(lattice.problem().n_features(), 0) {}
+
+    // Walks DT(S) below `nodes`; garbage when the search has stopped.
+    void run(CaseNode* const* nodes, std::size_t n_nodes, const FeatureSet& set, Outcome& outcome) {
+        outcome.cost = 0;
+        outcome.n_leaves = 0;
+        outcome.has_shared = false;
+        outcome.features.clear();
+        visit_leaves(nodes, n_nodes, set, [&](const CaseNode* leaf) {
+            outcome.cost += leaf->leaf_cost;
+            ++outcome.n_leaves;
+            outcome.has_shared |= !leaf->search.shared.empty();
+        }, [&](std::int32_t feature) {
+            if (is_used_[feature]) return;
+            is_used_[feature] = 1;
+            outcome.features.push_back(feature);
+        });
+        for (std::int32_t feature : outcome.features) is_used_[feature] = 0;
+        std::sort(outcome.features.begin(), outcome.features.end());
+    }
+
+    // Cost of the whole tree DT(S), which has just been walked.
+    Cost total(const Outcome& outcome, const FeatureSet& set) {
+        if (lattice_.problem().has_rating()) {
+            return lattice_.stopped() ? 0 : lattice_.problem().rate(outcome.features);
+        }
+        return outcome.cost + (outcome.has_shared ? vote(set) : 0);
+    }
+
+    // Cost of the shared rows of DT(S), all parts.
+    Cost vote(const FeatureSet& set) {
+        Cost cost = 0;
+        for (CaseNode* root : lattice_.roots()) {
+            visit_leaves(&root, 1, set, [&](const CaseNode* leaf) { add_votes(leaf); },
+                         [](std::int32_t) {});
+            cost += count_votes(root->part);
+        }
+        return cost;
+    }
+
+    // Calls on_leaf for the leaves in order, on_feature for each test.
+    template <class OnLeaf, class OnFeature>
+    void visit_leaves(CaseNode* const* nodes, std::size_t n_nodes, const FeatureSet& set,
+                      OnLeaf&& on_leaf, OnFeature&& on_feature) {
+        stack_.clear();
+        for (std::size_t i = n_nodes; i-- > 0;) stack_.push_back(nodes[i]);
+        while (!stack_.empty()) {
+            CaseNode* node = stack_.back();
+            stack_.pop_back();
+            const std::int32_t feature = lattice_.first_feature(node, set);
+            if (feature < 0) {
+                on_leaf(node);
+                continue;
+            }
+            const Children children = lattice_.split(node, feature);
+            if (children.n == 0) return;
+            on_feature(feature);
+            for (std::uint32_t b = children.n; b-- > 0;) stack_.push_back(children.nodes[b]);
+        }
+    }
+
+    void add_votes(const CaseNode* leaf) {
+        const std::uint32_t n_classes = lattice_.problem().target().n_classes;
+        for (std::size_t i = 0; i < leaf->search.shared.size(); ++i) {
+            const std::uint32_t row = leaf->search.shared[i];
+            if (slot_of_.empty()) slot_of_.assign(lattice_.problem().n_rows, -1);
+            if (slot_of_[row] < 0) {
+                slot_of_[row] = static_cast<std::int32_t>(voters_.size());
+                voters_.push_back(row);
+                votes_.resize(voters_.size() * n_classes, 0.0);
+            }
+            double* votes = votes_.data() + static_cast<std::size_t>(slot_of_[row]) * n_classes;
+            const double share = leaf->search.shares[i];
+            for (std::uint32_t c = 0; c < n_classes; ++c) votes[c] += share * leaf->frequencies[c];
+        }
+    }
+
+    // Cost of the rows that got votes, decided now.
+    Cost count_votes(std::uint16_t part) {
+        const Problem& problem = lattice_.problem();
+        const std::uint32_t n_classes = problem.target().n_classes;
+        const std::vector<Cost>& costs = problem.parts[part].costs;
+        Cost cost = 0;
+        for (std::size_t i = 0; i < voters_.size(); ++i) {
+            const double* votes = votes_.data() + i * n_classes;
+            std::uint32_t best = 0;
+            for (std::uint32_t c = 1; c < n_classes; ++c) {
+                if (votes[c] > votes[best] + VOTE_TOLERANCE) best = c;
+            }
+            if (problem.target().classes[voters_[i]] != best) cost += costs[voters_[i]];
+            slot_of_[voters_[i]] = -1;
+        }
+        voters_.clear();
+        votes_.clear();
+        return cost;
+    }
+
+private:
+    Lattice& lattice_;
+    std::vector<std::uint8_t> is_used_;
+    std::vector<CaseNode*> stack_;
+    std::vector<std::int32_t> slot_of_;  // by row: its place in `voters_`
+    std::vector<std::uint32_t> voters_;
+    std::vector<double> votes_;  // n_classes for each voter
+};
+
+}  // namespace sktree_opt::subset

@@ -1,0 +1,112 @@
+"""All feature subsets, one after the other: what the searches over subsets must agree with.
+
+Written from S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019):
+Definition 10 and section 6. DT(S) is asked for anew for every S; nothing is shared or skipped.
+"""
+
+from itertools import chain, combinations
+
+from tests.reference.naive_greedy_tree import branch_function
+
+
+def all_subsets(n_features):
+    features = range(n_features)
+    return chain.from_iterable(combinations(features, k) for k in range(n_features + 1))
+
+
+def signature(tree, index=0):
+    """A tree as nested tuples: equal trees are equal."""
+    node = tree.nodes[index]
+    counts = tuple(round(float(value), 9) for value in tree.values[index])
+    if node["kind"] == 0:
+        return counts
+    first, n_children = int(node["first_child"]), int(node["n_children"])
+    threshold = None if node["kind"] != 1 else float(node["threshold"])
+    test = (int(node["kind"]), int(node["feature"]), threshold)
+    return (counts, test, tuple(signature(tree, first + b) for b in range(n_children)))
+
+
+def votes(tree, row, index=0):
+    """Class frequencies of the leaves that a row reaches, weighed by its shares."""
+    node = tree.nodes[index]
+    if node["kind"] == 0:
+        weight = sum(tree.values[index])
+        return [value / weight for value in tree.values[index]]
+    first, n_children = int(node["first_child"]), int(node["n_children"])
+    value = row[int(node["feature"])]
+    if value is not None:
+        return votes(tree, row, first + branch_function(tree, index)(value))
+    weights = [float(tree.nodes[first + b]["weight"]) for b in range(n_children)]
+    parts = [
+        [weight / sum(weights) * vote for vote in votes(tree, row, first + b)]
+        for b, weight in enumerate(weights)
+        if weight > 0
+    ]
+    return [sum(column) for column in zip(*parts, strict=True)]
+
+
+def answer(tree, row):
+    """The class of most votes; the first of several."""
+    of_row = votes(tree, row)
+    return next(c for c, vote in enumerate(of_row) if vote >= max(of_row) - 1e-9)
+
+
+class BruteForce:
+    """DT(S) and its error for every S; `grow(S)` returns one tree for each part."""
+
+    def __init__(self, table, y, parts, grow):
+        self.n_features = len(table[0])
+        self.trees, self.errors, self.used = {}, {}, {}
+        total = sum(sum(part.search_weights) for part in parts)
+        for subset in all_subsets(self.n_features):
+            trees = grow(subset)
+            wrong = 0.0
+            for part, tree in zip(parts, trees, strict=True):
+                for row, weight in zip(part.search_rows, part.search_weights, strict=True):
+                    wrong += weight * (answer(tree, table[row]) != y[row])
+            self.trees[subset] = tuple(signature(tree) for tree in trees)
+            self.errors[subset] = wrong / total
+            self.used[subset] = tuple(sorted({int(f) for tree in trees for f in tree.features}))
+
+    def distinct(self):
+        """Features that the distinct trees use, sorted; each tree once."""
+        found = {tree: self.used[subset] for subset, tree in self.trees.items()}
+        return sorted(found.values())
+
+    def error_of(self, used):
+        return self.errors[tuple(used)]
+
+    def best_error(self, penalty=0.0):
+        return min(
+            error + penalty * len(self.used[subset]) for subset, error in self.errors.items()
+        )
+
+    def n_leaves(self, subset):
+        def count(node):
+            is_leaf = not isinstance(node[-1], tuple)
+            return 1 if is_leaf else sum(count(child) for child in node[-1])
+
+        return sum(count(tree) for tree in self.trees[subset])
+
+    def eliminate(self, tie_goes_on=True):
+        """Section 6: (removed, used features, error) of each step, the full set first."""
+        left = tuple(range(self.n_features))
+        steps = [((), self.used[left], self.errors[left])]
+        while self.used[left]:
+            now = self.errors[left]
+            without = {a: tuple(f for f in left if f != a) for a in self.used[left]}
+            best = min(without, key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a))
+            unused = tuple(f for f in left if f not in self.used[left])
+            if self.errors[without[best]] < now:
+                removed = (best,)
+            elif not tie_goes_on:
+                break
+            elif unused:
+                removed = unused
+            elif self.errors[without[best]] == now:
+                removed = (best,)
+            else:
+                break
+            left = tuple(f for f in left if f not in removed)
+            steps.append((removed, self.used[left], self.errors[left]))
+        return steps

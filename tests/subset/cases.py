@@ -1,0 +1,124 @@
+"""Small random problems for the searches over feature subsets, and their brute force."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sktree_opt.greedy import _grow
+from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
+from sktree_opt.preprocessing import Table
+from sktree_opt.subset._errors import Part
+from sktree_opt.subset._problem import SubsetProblem
+from sktree_opt.tree import Tree
+from sktree_opt.utils._control import SearchControl
+from tests.reference.brute_force_subsets import BruteForce
+from tests.reference.naive_greedy_tree import Problem, check_tree
+
+CRITERIA = ["information_gain", "gain_ratio", "gini", "error"]
+
+
+class Case:
+    """A table, an error estimate and a learner's parameters."""
+
+    def __init__(self, table, nominal, y, parts, criterion, parameters):
+        self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
+        self.criterion, self.parameters = criterion, parameters
+        self.n_classes = max(y) + 1
+        matrix = np.array(
+            [[np.nan if value is None else value for value in row] for row in table], dtype=float
+        )
+        n_categories = [6 if is_nominal else -1 for is_nominal in nominal]
+        self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
+
+    def problem(self):
+        quality = CLASSIFICATION_QUALITIES[self.criterion]
+        return SubsetProblem(
+            self.encoded,
+            self.y,
+            self.n_classes,
+            self.parts,
+            measure=quality.measure,
+            gain_ratio=quality.gain_ratio,
+            nominal_split=self.parameters["nominal_split"],
+            min_split_weight=self.parameters["min_samples_split"] - 1e-9,
+            min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
+            max_depth=self.parameters["max_depth"],
+        )
+
+    def grow(self, subset):
+        """DT(S) of each part, grown anew; large sets are held against the definitions too."""
+        quality = CLASSIFICATION_QUALITIES[self.criterion]
+        trees = []
+        for part in self.parts:
+            weights = np.ones(len(self.y))
+            weights[part.build_rows] = part.build_weights
+            induction = _grow.Induction(
+                self.encoded,
+                self.y,
+                self.n_classes,
+                weights,
+                measure=quality.measure,
+                gain_ratio=quality.gain_ratio,
+                nominal_split=NOMINAL_SPLITS[self.parameters["nominal_split"]].code,
+                min_split_weight=self.parameters["min_samples_split"] - 1e-9,
+                min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
+                max_depth=self.parameters["max_depth"],
+            )
+            grown = induction.grow(SearchControl(), part.build_rows, np.array(subset, dtype=int))
+            arrays = grown.to_arrays()
+            tree = Tree(*arrays, n_features=len(self.nominal), is_classifier=True)
+            naive = Problem(
+                self.table,
+                self.y,
+                self.nominal,
+                self.criterion,
+                n_classes=self.n_classes,
+                **self.parameters,
+            )
+            cases = list(zip(part.build_rows.tolist(), part.build_weights.tolist(), strict=True))
+            if len(subset) >= len(self.nominal) - 1:
+                check_tree(naive, tree, cases, subset)
+            trees.append(tree)
+        return trees
+
+    def brute_force(self):
+        return BruteForce(self.table, self.y, self.parts, self.grow)
+
+
+@st.composite
+def parts_of(draw, n_rows):
+    """One to three parts with random building and search rows, which may overlap."""
+    parts = []
+    for _ in range(draw(st.sampled_from([1, 1, 1, 3]))):
+        side = draw(st.lists(st.sampled_from("bbsx"), min_size=n_rows, max_size=n_rows))
+        build = [i for i in range(n_rows) if side[i] in "bx"] or [0]
+        search = [i for i in range(n_rows) if side[i] in "sx"] or [n_rows - 1]
+        weight = draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.25, 1.0, 1.75]]))
+        weights = draw(st.lists(st.sampled_from(weight), min_size=n_rows, max_size=n_rows))
+        weights = np.array(weights)
+        parts.append(
+            Part(np.array(build), weights[build], np.array(search), weights[search])
+        )
+    return parts
+
+
+@st.composite
+def cases(draw, max_rows=16, max_columns=6):
+    """A random problem."""
+    n_rows = draw(st.integers(3, max_rows))
+    n_columns = draw(st.integers(1, max_columns))
+    nominal = draw(st.lists(st.booleans(), min_size=n_columns, max_size=n_columns))
+    n_values = draw(st.integers(2, 6))
+    missing = draw(st.sampled_from([0, 0, 1]))
+    value = st.integers(-missing, n_values - 1).map(lambda v: None if v < 0 else v)
+    row = st.lists(value, min_size=n_columns, max_size=n_columns)
+    table = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+    n_classes = draw(st.integers(2, 4))
+    y = draw(st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows))
+    parameters = {
+        "nominal_split": draw(st.sampled_from(sorted(NOMINAL_SPLITS))),
+        "min_samples_split": draw(st.sampled_from([2, 2, 4])),
+        "min_samples_leaf": draw(st.sampled_from([0, 1, 2])),
+        "max_depth": draw(st.sampled_from([None, None, 1, 3])),
+    }
+    criterion = draw(st.sampled_from(CRITERIA))
+    return Case(table, nominal, y, draw(parts_of(n_rows)), criterion, parameters)
