@@ -1,0 +1,155 @@
+"""Pareto fronts of the errors of two classes over all trees (see ``_pareto.hpp``)."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.optimal._set_search cimport PreorderTree, RowTable, SetSearch, row_table
+from sktree_opt.utils._control cimport SearchControl
+
+
+cdef extern from "sktree_opt/optimal/_pareto.hpp" namespace "sktree_opt" nogil:
+    cdef struct Staircase:
+        const int64_t* limit
+        int shift
+
+    cdef cppclass ParetoPoint:
+        int64_t fp
+        int64_t fn
+        int32_t n_splits
+
+    cdef cppclass ParetoFronts:
+        ParetoFronts()
+        int64_t min_rows
+        double min_weight
+        double unit[2]
+        bint has_row_channel
+        Staircase staircase
+
+
+ctypedef vector[ParetoPoint] Front
+
+
+cdef class ParetoSearch:
+    """Fronts of one table under several limits, with one cache.
+
+    Parameters
+    ----------
+    table : BitRows
+        Two classes; class 1 is the positive one.
+
+    control : SearchControl
+        Deadline, memory, interrupts.
+
+    min_rows, min_weight : int, float
+        Of a leaf.
+
+    limit : ndarray of int64, or None
+        For each bucket of false positives, in units, the most false negatives that matter.
+
+    shift : int
+        A bucket is ``2**shift`` units wide.
+
+    n_threads : int
+        OpenMP threads.
+
+    use_cache : bool
+        Whether fronts are kept for row sets that come back.
+    """
+
+    cdef unique_ptr[SetSearch[ParetoFronts, Front]] search
+    cdef SearchControl control
+    cdef object arrays  # what the kernel points into
+    cdef Front points
+    cdef int depth
+    cdef int64_t splits
+
+    def __init__(
+        self,
+        table,
+        SearchControl control,
+        *,
+        int64_t min_rows=1,
+        double min_weight=0.0,
+        limit=None,
+        int shift=0,
+        int n_threads=1,
+        bint use_cache=True,
+    ):
+        cdef const int64_t[::1] limits = limit
+        cdef RowTable view = row_table(table)
+        cdef ParetoFronts algebra
+        algebra.min_rows = min_rows
+        algebra.min_weight = min_weight
+        algebra.unit[0] = table.unit[0]
+        algebra.unit[1] = table.unit[1]
+        algebra.has_row_channel = table.units is not None
+        if limits is not None:
+            algebra.staircase.limit = &limits[0]
+        algebra.staircase.shift = shift
+        self.arrays = (table, limit)
+        self.control = control
+        self.search.reset(
+            new SetSearch[ParetoFronts, Front](view, algebra, &control.cpp, n_threads, use_cache)
+        )
+
+    def front(self, int depth, int64_t splits):
+        """Front of the trees within `depth` and `splits`, by rising false positives.
+
+        What was found so far if the search was stopped.
+
+        Returns
+        -------
+        errors : ndarray of int64, shape (n_points, 2)
+            False positives and false negatives, in units.
+
+        n_splits : ndarray of int64, shape (n_points,)
+            Fewest splits of a tree with these errors.
+        """
+        cdef size_t k
+        with nogil:
+            self.points = self.search.get().solve_root(depth, splits, 0.0)
+        self.control.raise_pending()
+        self.depth = depth
+        self.splits = splits
+        errors = np.empty((self.points.size(), 2), dtype=np.int64)
+        n_splits = np.empty(self.points.size(), dtype=np.int64)
+        cdef int64_t[:, ::1] errors_view = errors
+        cdef int64_t[::1] splits_view = n_splits
+        for k in range(self.points.size()):
+            errors_view[k, 0] = self.points[k].fp
+            errors_view[k, 1] = self.points[k].fn
+            splits_view[k] = self.points[k].n_splits
+        return errors, n_splits
+
+    def tree(self, int64_t rank, SearchControl control):
+        """Point `rank` of the last front as a tree in preorder.
+
+        Returns
+        -------
+        column : ndarray of int32
+            Column of each split; -1 for a leaf.
+
+        label : ndarray of int32
+            Class that a leaf answers; -1 for a split.
+        """
+        cdef PreorderTree tree
+        with nogil:
+            self.search.get().read_tree(
+                self.points, rank, self.depth, self.splits, &control.cpp, tree
+            )
+        control.raise_pending()
+        return np.array(tree.column, dtype=np.int32), np.array(tree.label, dtype=np.int32)
+
+    def statistics(self):
+        """Counters of the search."""
+        counters = &self.search.get().counters
+        return {
+            "n_nodes": counters.n_nodes.load(),
+            "n_depth_two": counters.n_depth_two.load(),
+            "n_cache_hits": counters.n_cache_hits.load(),
+            "n_cached": counters.n_cached.load(),
+            "cache_bytes": counters.cache_bytes.load(),
+        }
