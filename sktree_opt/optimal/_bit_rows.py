@@ -10,7 +10,7 @@ FRACTION_BITS = 30
 
 @dataclass
 class BitRows:
-    """What the kernels read (see ``RowTable`` of ``_row_sets.hpp``).
+    """What the kernels read (see ``RowTable`` of ``_set_rows.hpp``).
 
     Attributes
     ----------

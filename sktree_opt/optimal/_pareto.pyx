@@ -11,10 +11,6 @@ from sktree_opt.utils._control cimport SearchControl
 
 
 cdef extern from "sktree_opt/optimal/_pareto.hpp" namespace "sktree_opt" nogil:
-    cdef struct Staircase:
-        const int64_t* limit
-        int shift
-
     cdef cppclass ParetoPoint:
         int64_t fp
         int64_t fn
@@ -26,7 +22,6 @@ cdef extern from "sktree_opt/optimal/_pareto.hpp" namespace "sktree_opt" nogil:
         double min_weight
         double unit[2]
         bint has_row_channel
-        Staircase staircase
 
 
 ctypedef vector[ParetoPoint] Front
@@ -46,12 +41,6 @@ cdef class ParetoSearch:
     min_rows, min_weight : int, float
         Of a leaf.
 
-    limit : ndarray of int64, or None
-        For each bucket of false positives, in units, the most false negatives that matter.
-
-    shift : int
-        A bucket is ``2**shift`` units wide.
-
     n_threads : int
         OpenMP threads.
 
@@ -61,7 +50,7 @@ cdef class ParetoSearch:
 
     cdef unique_ptr[SetSearch[ParetoFronts, Front]] search
     cdef SearchControl control
-    cdef object arrays  # what the kernel points into
+    cdef object table  # what the kernel points into
     cdef Front points
     cdef int depth
     cdef int64_t splits
@@ -73,12 +62,9 @@ cdef class ParetoSearch:
         *,
         int64_t min_rows=1,
         double min_weight=0.0,
-        limit=None,
-        int shift=0,
         int n_threads=1,
         bint use_cache=True,
     ):
-        cdef const int64_t[::1] limits = limit
         cdef RowTable view = row_table(table)
         cdef ParetoFronts algebra
         algebra.min_rows = min_rows
@@ -86,10 +72,7 @@ cdef class ParetoSearch:
         algebra.unit[0] = table.unit[0]
         algebra.unit[1] = table.unit[1]
         algebra.has_row_channel = table.units is not None
-        if limits is not None:
-            algebra.staircase.limit = &limits[0]
-        algebra.staircase.shift = shift
-        self.arrays = (table, limit)
+        self.table = table
         self.control = control
         self.search.reset(
             new SetSearch[ParetoFronts, Front](view, algebra, &control.cpp, n_threads, use_cache)

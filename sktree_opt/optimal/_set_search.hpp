@@ -39,7 +39,7 @@
 #include <omp.h>
 #endif
 
-#include "sktree_opt/optimal/_row_sets.hpp"
+#include "sktree_opt/optimal/_set_rows.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt {

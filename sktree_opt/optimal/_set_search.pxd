@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
-cdef extern from "sktree_opt/optimal/_row_sets.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/optimal/_set_rows.hpp" namespace "sktree_opt" nogil:
     cdef struct RowTable:
         const uint64_t* rows
         int64_t n_rows
