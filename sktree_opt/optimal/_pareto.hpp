@@ -97,7 +97,7 @@ public:
 
     // counts[channel][stride]: this node's rows with each column. Twice over the columns: first the
     // least fn of each bucket, then the few points that no lower bucket betters.
-    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts) {
+    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, Side) {
         const int stride = columns.stride();
         const bool any_leaf = algebra_->min_rows <= 1 && algebra_->min_weight <= 0.0;
         for (int j = 0; j < columns.n_columns(); ++j) {

@@ -134,6 +134,12 @@ inline PairCounter pair_counter() {
     return add_pair_counts_portable;
 }
 
+// Which of a node's rows are meant: all, or those with or without one of its columns.
+struct Side {
+    int column = -1;
+    bool with = true;
+};
+
 // A node's rows as bit columns. Channels: the weight of each class and, where rows are weighted,
 // the number of rows after them.
 class NodeColumns {
@@ -154,6 +160,19 @@ public:
         transpose(table, node, candidates);
         drop_equal_columns(candidates);
         count_columns(table);
+    }
+
+    // Whether columns a and b part the rows with (or without) column i alike.
+    bool parts_alike(int a, int b, int i, bool with) const {
+        bool equal = true, complementary = true;
+        for (int w = 0; w < n_words_ && (equal || complementary); ++w) {
+            const std::uint64_t* line = words_.data() + static_cast<std::int64_t>(w) * stride_;
+            const std::uint64_t rows = with ? line[i] : ~line[i] & valid_[w];
+            const std::uint64_t differ = (line[a] ^ line[b]) & rows;
+            equal = equal && differ == 0;
+            complementary = complementary && differ == rows;
+        }
+        return equal || complementary;
     }
 
     // For column i: out[channel][stride], the counts of rows that have i and each j.

@@ -134,10 +134,8 @@ public:
     void read_tree(const Set& set, std::int64_t rank, int depth, std::int64_t splits,
                    SearchControl* control, PreorderTree& tree) {
         SearchControl* searching = std::exchange(control_, control);
-        reading_ = true;
         Worker worker(depth);
         read_node(worker, root_, set, rank, depth, std::min(splits, most_splits(depth)), tree);
-        reading_ = false;
         control_ = searching;
     }
 
@@ -168,12 +166,10 @@ private:
         splits = std::min(splits, most_splits(depth));
         Level& level = worker.levels[depth];
         const bool is_leaf = splits == 0 || algebra_.is_final(table_, node);
-        RowKey key = node.key;
-        key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
-        key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
+        const RowKey key = key_of(node, depth, splits);
         if (use_cache_ && !is_leaf) {
             typename SetCache<Algebra>::Stored stored;
-            if (cache_.find(key, stored) && (reading_ || algebra_.is_enough(*stored.set, stored.bound, bound))) {
+            if (cache_.find(key, stored) && algebra_.is_enough(*stored.set, stored.bound, bound)) {
                 ++counters.n_cache_hits;
                 return stored.set;
             }
@@ -190,6 +186,13 @@ private:
         auto set = std::make_shared<const Set>(level.node.take());
         if (use_cache_ && !is_leaf) store(key, set, bound);
         return set;
+    }
+
+    static RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
+        RowKey key = node.key;
+        key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
+        key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
+        return key;
     }
 
     std::vector<std::int64_t> totals_of(const RowSet& node) const {
@@ -217,7 +220,7 @@ private:
     bool offer_splits(Worker& worker, const RowSet& node, int depth, std::int64_t splits) {
         Level& level = worker.levels[depth];
         if (splits == 1) {
-            level.node.offer_stumps(level.columns, level.columns.counts());
+            level.node.offer_stumps(level.columns, level.columns.counts(), Side());
             return true;
         }
         if (depth == 2) return offer_depth_two(worker, splits);
@@ -248,22 +251,21 @@ private:
             columns.count_pairs(table_, i, level.pairs.data());
             for (std::size_t k = 0; k < level.pairs.size(); ++k)
                 level.others[k] = columns.counts()[k] - level.pairs[k];
-            const int column = columns.column(i);
             if (splits > 2) {
-                offer_sides(level, 1, 1, column, -1);
+                offer_sides(level, i, 1, 1, -1);
             } else {
-                offer_sides(level, 0, 1, column, 0);
-                offer_sides(level, 1, 0, column, 1);
+                offer_sides(level, i, 0, 1, 0);
+                offer_sides(level, i, 1, 0, 1);
             }
         }
         return true;
     }
 
-    void offer_sides(Level& level, int splits_with, int splits_without, int column, int exactly) {
+    void offer_sides(Level& level, int i, int splits_with, int splits_without, int exactly) {
         const double bound = level.node.bound_for_pair();
         level.with.reset(algebra_, level.totals_with, bound);
         level.with.offer_leaf();
-        if (splits_with > 0) level.with.offer_stumps(level.columns, level.pairs.data());
+        if (splits_with > 0) level.with.offer_stumps(level.columns, level.pairs.data(), {i, true});
         const Set& set_with = level.with.finish();
         if (set_with.empty()) {
             ++counters.n_skipped;
@@ -272,8 +274,10 @@ private:
         level.without.reset(
             algebra_, level.totals_without, algebra_.bound_of_sibling(bound, set_with));
         level.without.offer_leaf();
-        if (splits_without > 0) level.without.offer_stumps(level.columns, level.others.data());
-        level.node.offer_pairs(column, set_with, level.without.finish(), exactly);
+        if (splits_without > 0)
+            level.without.offer_stumps(level.columns, level.others.data(), {i, false});
+        level.node.offer_pairs(
+            level.columns.column(i), set_with, level.without.finish(), exactly);
     }
 
     // A test on column j over every pair of subtrees; false when the search was stopped.
@@ -352,6 +356,16 @@ private:
         }
     }
 
+    // Sets of one node under several bounds differ in length alone: any that is long enough will do.
+    SetPointer set_to_read(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
+                           std::int64_t rank, double bound) {
+        typename SetCache<Algebra>::Stored stored;
+        if (use_cache_ && cache_.find(key_of(node, depth, splits), stored) &&
+            rank < static_cast<std::int64_t>(stored.set->size()))
+            return stored.set;
+        return solve(worker, node, all_columns_, depth, splits, bound);
+    }
+
     void read_node(Worker& worker, const RowSet& node, const Set& set, std::int64_t rank, int depth,
                    std::int64_t splits, PreorderTree& tree) {
         const auto& entry = set[rank];
@@ -367,8 +381,9 @@ private:
             binds ? std::min(splits - 1 - entry.splits_with, child_most) : child_most};
         const std::int64_t ranks[2] = {entry.left, entry.right};
         for (int side = 0; side < 2; ++side) {
-            const SetPointer child = solve(worker, sides[side], all_columns_, depth - 1,
-                                           child_splits[side], algebra_.bound_to_read(entry));
+            const SetPointer child = set_to_read(
+                worker, sides[side], depth - 1, child_splits[side], ranks[side],
+                algebra_.bound_to_read(entry));
             if (child == nullptr) return;
             if (ranks[side] >= static_cast<std::int64_t>(child->size()))
                 throw std::logic_error("a subtree is missing from its set");
@@ -381,7 +396,6 @@ private:
     SearchControl* control_;
     const int n_threads_;
     const bool use_cache_;
-    bool reading_ = false;
     RowSet root_;
     std::vector<int> all_columns_;
     SetCache<Algebra> cache_;

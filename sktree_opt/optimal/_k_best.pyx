@@ -1,0 +1,172 @@
+"""The k best trees of one table (see ``_k_best.hpp``)."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.math cimport INFINITY
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.optimal._set_search cimport PreorderTree, RowTable, SetSearch, row_table
+from sktree_opt.utils._control cimport SearchControl
+
+
+cdef extern from "sktree_opt/optimal/_kernels.hpp" namespace "sktree_opt" nogil:
+    cdef enum class Score(int):
+        TWO_CLASS
+
+
+cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
+    cdef struct RankedTree:
+        double cost
+        int32_t n_splits
+
+    cdef cppclass LeafCosts:
+        Score score
+        int n_classes
+        int n_channels
+        vector[double] class_channels
+        vector[double] class_mass
+        double unit
+        double base_factor
+        double z
+        double grid
+
+    cdef cppclass KBest:
+        KBest()
+        int64_t n_best
+        double split_cost
+        int64_t min_rows
+        double min_weight
+        vector[double] unit
+        bint has_row_channel
+        LeafCosts leaves
+
+
+ctypedef vector[RankedTree] Ranking
+
+
+cdef class KBestSearch:
+    """Rankings of one table's trees under several limits, with one cache.
+
+    Parameters
+    ----------
+    table : BitRows
+        The rows.
+
+    costs : dict
+        What leaves cost: ``score`` (int), ``class_channels`` (classes x channels), ``class_mass``,
+        ``unit``, ``base_factor``, ``z``, ``grid``, all per unit of weight.
+
+    control : SearchControl
+        Deadline, memory, interrupts.
+
+    n_best : int
+        Number of trees.
+
+    split_cost : float
+        Cost of each split.
+
+    min_rows, min_weight : int, float
+        Of a leaf.
+
+    n_threads : int
+        OpenMP threads.
+
+    use_cache : bool
+        Whether rankings are kept for row sets that come back.
+    """
+
+    cdef unique_ptr[SetSearch[KBest, Ranking]] search
+    cdef SearchControl control
+    cdef object table  # what the kernel points into
+    cdef Ranking trees
+    cdef int depth
+    cdef int64_t splits
+
+    def __init__(
+        self,
+        table,
+        costs,
+        SearchControl control,
+        *,
+        int64_t n_best=1,
+        double split_cost=0.0,
+        int64_t min_rows=1,
+        double min_weight=0.0,
+        int n_threads=1,
+        bint use_cache=True,
+    ):
+        cdef RowTable view = row_table(table)
+        cdef KBest algebra
+        channels = np.asarray(costs["class_channels"]) * table.unit[:, None]
+        algebra.n_best = n_best
+        algebra.split_cost = split_cost
+        algebra.min_rows = min_rows
+        algebra.min_weight = min_weight
+        algebra.unit = table.unit.tolist()
+        algebra.has_row_channel = table.units is not None
+        algebra.leaves.score = <Score> (<int> costs["score"])
+        algebra.leaves.n_classes = table.n_classes
+        algebra.leaves.n_channels = channels.shape[1]
+        algebra.leaves.class_channels = channels.ravel().tolist()
+        algebra.leaves.class_mass = (costs["class_mass"] * table.unit).tolist()
+        algebra.leaves.unit = costs["unit"]
+        algebra.leaves.base_factor = costs["base_factor"]
+        algebra.leaves.z = costs["z"]
+        algebra.leaves.grid = costs["grid"]
+        self.table = table
+        self.control = control
+        self.search.reset(
+            new SetSearch[KBest, Ranking](view, algebra, &control.cpp, n_threads, use_cache)
+        )
+
+    def rank(self, int depth, int64_t splits, double bound=INFINITY):
+        """The best trees within `depth` and `splits`, at most `n_best` that cost up to `bound`.
+
+        What was found so far if the search was stopped.
+
+        Returns
+        -------
+        costs : ndarray of float64
+            Costs, rising.
+
+        n_splits : ndarray of int64
+            Splits of each tree.
+        """
+        cdef size_t k
+        with nogil:
+            self.trees = self.search.get().solve_root(depth, splits, bound)
+        self.control.raise_pending()
+        self.depth = depth
+        self.splits = splits
+        costs = np.empty(self.trees.size())
+        n_splits = np.empty(self.trees.size(), dtype=np.int64)
+        cdef double[::1] costs_view = costs
+        cdef int64_t[::1] splits_view = n_splits
+        for k in range(self.trees.size()):
+            costs_view[k] = self.trees[k].cost
+            splits_view[k] = self.trees[k].n_splits
+        return costs, n_splits
+
+    def tree(self, int64_t rank, SearchControl control):
+        """Columns of tree `rank` of the last ranking in preorder; -1 for a leaf."""
+        cdef PreorderTree tree
+        with nogil:
+            self.search.get().read_tree(
+                self.trees, rank, self.depth, self.splits, &control.cpp, tree
+            )
+        control.raise_pending()
+        return np.array(tree.column, dtype=np.int32)
+
+    def statistics(self):
+        """Counters of the search."""
+        counters = &self.search.get().counters
+        return {
+            "n_nodes": counters.n_nodes.load(),
+            "n_depth_two": counters.n_depth_two.load(),
+            "n_cache_hits": counters.n_cache_hits.load(),
+            "n_skipped": counters.n_skipped.load(),
+            "n_cached": counters.n_cached.load(),
+            "cache_bytes": counters.cache_bytes.load(),
+        }
