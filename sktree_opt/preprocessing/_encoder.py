@@ -237,8 +237,7 @@ def to_float(value, name):
         return float(value)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"Column {name!r}: argument must be a string or a number, not a "
-            f"{type(value).__name__}."
+            f"Column {name!r}: argument must be a string or a number, not a {type(value).__name__}."
         ) from error
 
 
@@ -325,6 +324,5 @@ def resolve_categorical(categorical_features, names, n_columns):
             raise ValueError(f"categorical_features names unknown columns: {unknown}.")
         return {names.index(name) for name in asked}
     raise ValueError(
-        "categorical_features must hold booleans, integers or strings; got dtype "
-        f"{asked.dtype}."
+        f"categorical_features must hold booleans, integers or strings; got dtype {asked.dtype}."
     )

@@ -179,9 +179,7 @@ class Tree:
     def importances(self):
         """Weighted impurity decrease of each feature, as shares of the total."""
         weighted = self.nodes["weight"] * self.nodes["impurity"]
-        of_children = np.bincount(
-            self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes
-        )
+        of_children = np.bincount(self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes)
         inner = self.nodes["kind"] != LEAF
         importances = np.bincount(
             self.nodes["feature"][inner],
@@ -272,9 +270,7 @@ class Tree:
 
 def rebuild_tree(nodes, values, category_branch, n_features, is_classifier):
     """Unpickle a tree."""
-    return Tree(
-        nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier
-    )
+    return Tree(nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier)
 
 
 def read_only(array):

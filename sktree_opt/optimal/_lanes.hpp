@@ -1,0 +1,115 @@
+// A number for each of LANES columns, in as many native vectors as its type needs. Included once
+// per instruction set.
+
+template <class T>
+struct Pack {
+    using N = Native<T, VECTOR_BYTES>;
+    static constexpr int PARTS = LANES * sizeof(T) / VECTOR_BYTES;
+    N part[PARTS];
+};
+
+template <class T>
+SKTREE_INLINE Pack<T> load_pack(const T* from) {
+    Pack<T> pack;
+    std::memcpy(pack.part, from, sizeof(pack.part));
+    return pack;
+}
+template <class T>
+SKTREE_INLINE void store_pack(T* to, Pack<T> pack) {
+    std::memcpy(to, pack.part, sizeof(pack.part));
+}
+template <class T>
+SKTREE_INLINE Pack<T> fill_pack(T value) {
+    Pack<T> pack;
+    for (int k = 0; k < Pack<T>::PARTS; ++k) pack.part[k] = fill_native<T, VECTOR_BYTES>(value);
+    return pack;
+}
+
+#define SKTREE_LANEWISE(op)                                                  \
+    template <class T>                                                       \
+    SKTREE_INLINE Pack<T> operator op(Pack<T> a, Pack<T> b) {                \
+        for (int k = 0; k < Pack<T>::PARTS; ++k)                             \
+            a.part[k] = a.part[k] op b.part[k];                              \
+        return a;                                                            \
+    }
+SKTREE_LANEWISE(+)
+SKTREE_LANEWISE(-)
+SKTREE_LANEWISE(*)
+SKTREE_LANEWISE(/)
+#undef SKTREE_LANEWISE
+
+template <class T>
+SKTREE_INLINE Pack<T> larger(Pack<T> a, Pack<T> b) {
+    for (int k = 0; k < Pack<T>::PARTS; ++k) a.part[k] = larger_native(a.part[k], b.part[k]);
+    return a;
+}
+template <class T>
+SKTREE_INLINE Pack<T> magnitude(Pack<T> a) {
+    for (int k = 0; k < Pack<T>::PARTS; ++k) a.part[k] = magnitude_native(a.part[k]);
+    return a;
+}
+template <class T>
+SKTREE_INLINE Pack<T> where_at_least(Pack<T> value, Pack<T> minimum, Pack<T> a, Pack<T> b) {
+    for (int k = 0; k < Pack<T>::PARTS; ++k)
+        a.part[k] = where_at_least_native(value.part[k], minimum.part[k], a.part[k], b.part[k]);
+    return a;
+}
+
+// 16-bit counts in the lanes' own type.
+template <class T>
+SKTREE_INLINE Pack<T> widen(Vector16 counts) {
+    std::int16_t narrow[LANES];
+    T wide[LANES];
+    std::memcpy(narrow, &counts, sizeof(narrow));
+    for (int lane = 0; lane < LANES; ++lane) wide[lane] = static_cast<T>(narrow[lane]);
+    return load_pack(wide);
+}
+template <>
+SKTREE_INLINE Pack<std::int16_t> widen<std::int16_t>(Vector16 counts) {
+    Pack<std::int16_t> pack;
+    pack.part[0] = counts;
+    return pack;
+}
+
+template <class T>
+SKTREE_INLINE T largest_lane(Pack<T> pack) {
+    T lanes[LANES];
+    store_pack(lanes, pack);
+    T best = lanes[0];
+    for (int lane = 1; lane < LANES; ++lane) best = lanes[lane] > best ? lanes[lane] : best;
+    return best;
+}
+
+// Below any weight that can occur: keeps 0 / 0 at 0.
+constexpr double TINY = 1e-300;
+
+template <class T>
+SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
+    T lanes[LANES];
+    store_pack(lanes, pack);
+    for (int lane = 0; lane < LANES; ++lane) {
+        const T x = lanes[lane];
+        if (p.x_log_x != nullptr) {
+            lanes[lane] = p.x_log_x[static_cast<int>(x)];
+        } else {
+            lanes[lane] = x > 0 ? x * std::log2(x) : 0;
+        }
+    }
+    return load_pack(lanes);
+}
+
+// Minus the upper limit of the errors, given a leaf's weight and its errors.
+template <class T>
+SKTREE_INLINE Pack<T> upper_errors(Pack<T> weight, Pack<T> errors, double z) {
+    T weights[LANES], estimates[LANES];
+    store_pack(weights, weight);
+    store_pack(estimates, errors);
+    for (int lane = 0; lane < LANES; ++lane) {
+        const double w = weights[lane], e = estimates[lane] > 0 ? estimates[lane] : 0;
+        const double centre = e + z * z / 2.0;
+        const double spread = w > 0 ? z * std::sqrt(e * (1.0 - e / w) + z * z / 4.0) : 0.0;
+        const double limit = w > 0 ? (centre + spread) * (w / (w + z * z)) : 0.0;
+        estimates[lane] = static_cast<T>(-limit);
+    }
+    return load_pack(estimates);
+}
