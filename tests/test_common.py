@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import (
     check_transformer_get_feature_names_out_pandas,
     parametrize_with_checks,
 )
+
 from sktree_opt.utils._discovery import all_estimators
 
 ESTIMATORS = [estimator() for _, estimator in all_estimators()]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
@@ -121,6 +121,7 @@ def check_shape(matrix, estimator):
 def check_classes(y):
     """Class codes and sorted labels."""
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return codes.astype(np.int32), classes
@@ -134,6 +135,9 @@ def check_numbers(y, estimator):
 
 def encode_new_rows(estimator, X):
     """The float matrix of rows to predict; checks names and number of columns."""
+    if getattr(X, "ndim", 2) != 2:
+        # scikit-learn's own message about what a table is, before the one about its columns.
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     matrix = estimator._encoder.transform(X)
     check_shape(matrix, estimator)
