@@ -1,8 +1,5 @@
 """Searches that keep several trees at each node, against brute force."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,10 +9,9 @@ from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._pareto import ParetoSearch
 from sktree_opt.utils._control import SearchControl
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
-from brute_force_k_best import all_trees
-from brute_force_pareto import errors_of_all_trees, pareto_front
+from tests.reference.brute_force_k_best import all_trees
+from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
 
 
 def entropy(weights):
@@ -75,9 +71,7 @@ def limits(problem):
 
 
 def table_of(problem):
-    return bit_rows(
-        problem["matrix"], problem["classes"], problem["weights"], problem["n_classes"]
-    )
+    return bit_rows(problem["matrix"], problem["classes"], problem["weights"], problem["n_classes"])
 
 
 def answers(columns, labels, matrix):
