@@ -50,29 +50,49 @@ class BitRows:
         return 1 if self.units is None else int(self.units.max()).bit_length()
 
     def totals(self):
-        """Weight of each class in units."""
-        units = np.ones(len(self.classes)) if self.units is None else self.units
-        totals = np.bincount(self.classes, weights=units, minlength=self.n_classes)
-        return np.rint(totals).astype(np.int64)
+        """Weight of each class."""
+        weights = self.unit[self.classes]
+        if self.units is not None:
+            weights = weights * self.units
+        return np.bincount(self.classes, weights=weights, minlength=self.n_classes)
 
 
-def bit_rows(matrix, classes, weights, n_classes):
-    """Pack a 0/1 matrix of shape (n_rows, n_columns)."""
-    n_rows, n_columns = matrix.shape
-    packed = np.packbits(matrix, axis=1, bitorder="little")
-    n_words = max(1, -(-packed.shape[1] // 8))
-    rows = np.zeros((n_rows, 8 * n_words), dtype=np.uint8)
-    rows[:, : packed.shape[1]] = packed
+def bit_rows(bits, n_columns, classes, weights, n_classes):
+    """Rows of packed bits, least significant first, as uint64 words.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8, shape (n_rows, row_bytes)
+        What ``numpy.packbits(matrix, axis=1, bitorder="little")`` returns, padded or not.
+
+    n_columns : int
+        Columns in use.
+
+    classes : ndarray of shape (n_rows,)
+        Class codes.
+
+    weights : ndarray of float64, shape (n_rows,)
+        Positive weights.
+
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    table : BitRows
+    """
+    n_rows, row_bytes = bits.shape
+    padded = np.zeros((n_rows, 8 * max(1, -(-row_bytes // 8))), dtype=np.uint8)
+    padded[:, :row_bytes] = bits
     units, unit = class_units(weights, classes, n_classes)
-    keys = np.random.default_rng(0).integers(0, 2**64, size=(n_rows, 2), dtype=np.uint64)
     return BitRows(
-        rows.view("<u8").astype(np.uint64, copy=False),
-        n_columns,
-        keys,
-        np.ascontiguousarray(classes, dtype=np.int32),
-        n_classes,
-        units,
-        unit,
+        rows=padded.view("<u8").astype(np.uint64, copy=False),
+        n_columns=n_columns,
+        keys=np.random.default_rng(0).integers(0, 2**64, size=(n_rows, 2), dtype=np.uint64),
+        classes=np.ascontiguousarray(classes, dtype=np.int32),
+        n_classes=n_classes,
+        units=units,
+        unit=unit,
     )
 
 

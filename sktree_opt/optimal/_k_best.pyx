@@ -43,7 +43,46 @@ cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
         LeafCosts leaves
 
 
-ctypedef vector[RankedTree] Ranking
+ctypedef vector[RankedTree] Trees
+
+
+cdef class Ranking:
+    """The best trees within some limits, best first.
+
+    Attributes
+    ----------
+    costs : ndarray of float64, shape (n_trees,)
+        Costs, rising.
+
+    n_splits : ndarray of int64, shape (n_trees,)
+        Splits of each tree.
+    """
+
+    cdef KBestSearch owner
+    cdef Trees trees
+    cdef int depth
+    cdef int64_t splits
+    cdef readonly object costs, n_splits
+
+    cdef fill(self):
+        cdef size_t k
+        self.costs = np.empty(self.trees.size())
+        self.n_splits = np.empty(self.trees.size(), dtype=np.int64)
+        cdef double[::1] costs = self.costs
+        cdef int64_t[::1] n_splits = self.n_splits
+        for k in range(self.trees.size()):
+            costs[k] = self.trees[k].cost
+            n_splits[k] = self.trees[k].n_splits
+
+    def tree(self, int64_t rank, SearchControl control):
+        """Columns of tree `rank` in preorder, the child with the column first; -1 for a leaf."""
+        cdef PreorderTree tree
+        with nogil:
+            self.owner.search.get().read_tree(
+                self.trees, rank, self.depth, self.splits, &control.cpp, tree
+            )
+        control.raise_pending()
+        return np.array(tree.column, dtype=np.int32)
 
 
 cdef class KBestSearch:
@@ -77,12 +116,9 @@ cdef class KBestSearch:
         Whether rankings are kept for row sets that come back.
     """
 
-    cdef unique_ptr[SetSearch[KBest, Ranking]] search
+    cdef unique_ptr[SetSearch[KBest, Trees]] search
     cdef SearchControl control
     cdef object table  # what the kernel points into
-    cdef Ranking trees
-    cdef int depth
-    cdef int64_t splits
 
     def __init__(
         self,
@@ -118,46 +154,23 @@ cdef class KBestSearch:
         self.table = table
         self.control = control
         self.search.reset(
-            new SetSearch[KBest, Ranking](view, algebra, &control.cpp, n_threads, use_cache)
+            new SetSearch[KBest, Trees](view, algebra, &control.cpp, n_threads, use_cache)
         )
 
     def rank(self, int depth, int64_t splits, double bound=INFINITY):
-        """The best trees within `depth` and `splits`, at most `n_best` that cost up to `bound`.
+        """The best trees within `depth` and `splits` that cost up to `bound`.
 
-        What was found so far if the search was stopped.
-
-        Returns
-        -------
-        costs : ndarray of float64
-            Costs, rising.
-
-        n_splits : ndarray of int64
-            Splits of each tree.
+        If stopped, what was found so far.
         """
-        cdef size_t k
+        cdef Ranking ranking = Ranking()
+        ranking.owner = self
+        ranking.depth = depth
+        ranking.splits = splits
         with nogil:
-            self.trees = self.search.get().solve_root(depth, splits, bound)
+            ranking.trees = self.search.get().solve_root(depth, splits, bound)
         self.control.raise_pending()
-        self.depth = depth
-        self.splits = splits
-        costs = np.empty(self.trees.size())
-        n_splits = np.empty(self.trees.size(), dtype=np.int64)
-        cdef double[::1] costs_view = costs
-        cdef int64_t[::1] splits_view = n_splits
-        for k in range(self.trees.size()):
-            costs_view[k] = self.trees[k].cost
-            splits_view[k] = self.trees[k].n_splits
-        return costs, n_splits
-
-    def tree(self, int64_t rank, SearchControl control):
-        """Columns of tree `rank` of the last ranking in preorder; -1 for a leaf."""
-        cdef PreorderTree tree
-        with nogil:
-            self.search.get().read_tree(
-                self.trees, rank, self.depth, self.splits, &control.cpp, tree
-            )
-        control.raise_pending()
-        return np.array(tree.column, dtype=np.int32)
+        ranking.fill()
+        return ranking
 
     def statistics(self):
         """Counters of the search."""

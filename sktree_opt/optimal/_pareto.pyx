@@ -24,7 +24,56 @@ cdef extern from "sktree_opt/optimal/_pareto.hpp" namespace "sktree_opt" nogil:
         bint has_row_channel
 
 
-ctypedef vector[ParetoPoint] Front
+ctypedef vector[ParetoPoint] Points
+
+
+cdef class Front:
+    """Trade-offs between the two errors within some limits.
+
+    Attributes
+    ----------
+    errors : ndarray of int64, shape (n_points, 2)
+        False positives, rising, and false negatives, falling, in units.
+
+    n_splits : ndarray of int64, shape (n_points,)
+        Fewest splits of a tree with these errors.
+    """
+
+    cdef ParetoSearch owner
+    cdef Points points
+    cdef int depth
+    cdef int64_t splits
+    cdef readonly object errors, n_splits
+
+    cdef fill(self):
+        cdef size_t k
+        self.errors = np.empty((self.points.size(), 2), dtype=np.int64)
+        self.n_splits = np.empty(self.points.size(), dtype=np.int64)
+        cdef int64_t[:, ::1] errors = self.errors
+        cdef int64_t[::1] n_splits = self.n_splits
+        for k in range(self.points.size()):
+            errors[k, 0] = self.points[k].fp
+            errors[k, 1] = self.points[k].fn
+            n_splits[k] = self.points[k].n_splits
+
+    def tree(self, int64_t rank, SearchControl control):
+        """Point `rank` as a tree in preorder.
+
+        Returns
+        -------
+        columns : ndarray of int32
+            Column of each split, whose child with it comes first; -1 for a leaf.
+
+        answers : ndarray of int32
+            Class that a leaf answers; -1 for a split.
+        """
+        cdef PreorderTree tree
+        with nogil:
+            self.owner.search.get().read_tree(
+                self.points, rank, self.depth, self.splits, &control.cpp, tree
+            )
+        control.raise_pending()
+        return np.array(tree.column, dtype=np.int32), np.array(tree.label, dtype=np.int32)
 
 
 cdef class ParetoSearch:
@@ -48,12 +97,9 @@ cdef class ParetoSearch:
         Whether fronts are kept for row sets that come back.
     """
 
-    cdef unique_ptr[SetSearch[ParetoFronts, Front]] search
+    cdef unique_ptr[SetSearch[ParetoFronts, Points]] search
     cdef SearchControl control
     cdef object table  # what the kernel points into
-    cdef Front points
-    cdef int depth
-    cdef int64_t splits
 
     def __init__(
         self,
@@ -75,56 +121,20 @@ cdef class ParetoSearch:
         self.table = table
         self.control = control
         self.search.reset(
-            new SetSearch[ParetoFronts, Front](view, algebra, &control.cpp, n_threads, use_cache)
+            new SetSearch[ParetoFronts, Points](view, algebra, &control.cpp, n_threads, use_cache)
         )
 
     def front(self, int depth, int64_t splits):
-        """Front of the trees within `depth` and `splits`, by rising false positives.
-
-        What was found so far if the search was stopped.
-
-        Returns
-        -------
-        errors : ndarray of int64, shape (n_points, 2)
-            False positives and false negatives, in units.
-
-        n_splits : ndarray of int64, shape (n_points,)
-            Fewest splits of a tree with these errors.
-        """
-        cdef size_t k
+        """Front of the trees within `depth` and `splits`; if stopped, what was found so far."""
+        cdef Front front = Front()
+        front.owner = self
+        front.depth = depth
+        front.splits = splits
         with nogil:
-            self.points = self.search.get().solve_root(depth, splits, 0.0)
+            front.points = self.search.get().solve_root(depth, splits, 0.0)
         self.control.raise_pending()
-        self.depth = depth
-        self.splits = splits
-        errors = np.empty((self.points.size(), 2), dtype=np.int64)
-        n_splits = np.empty(self.points.size(), dtype=np.int64)
-        cdef int64_t[:, ::1] errors_view = errors
-        cdef int64_t[::1] splits_view = n_splits
-        for k in range(self.points.size()):
-            errors_view[k, 0] = self.points[k].fp
-            errors_view[k, 1] = self.points[k].fn
-            splits_view[k] = self.points[k].n_splits
-        return errors, n_splits
-
-    def tree(self, int64_t rank, SearchControl control):
-        """Point `rank` of the last front as a tree in preorder.
-
-        Returns
-        -------
-        column : ndarray of int32
-            Column of each split; -1 for a leaf.
-
-        label : ndarray of int32
-            Class that a leaf answers; -1 for a split.
-        """
-        cdef PreorderTree tree
-        with nogil:
-            self.search.get().read_tree(
-                self.points, rank, self.depth, self.splits, &control.cpp, tree
-            )
-        control.raise_pending()
-        return np.array(tree.column, dtype=np.int32), np.array(tree.label, dtype=np.int32)
+        front.fill()
+        return front
 
     def statistics(self):
         """Counters of the search."""

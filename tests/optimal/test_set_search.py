@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sktree_opt.optimal._bit_rows import bit_rows, class_units
 from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._pareto import ParetoSearch
+
+from sktree_opt.optimal._bit_rows import bit_rows, class_units
 from sktree_opt.utils._control import SearchControl
-
-
 from tests.reference.brute_force_k_best import all_trees
 from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
 
@@ -70,8 +69,13 @@ def limits(problem):
     return {name: problem[name] for name in names}
 
 
+def pack(matrix, classes, weights, n_classes):
+    bits = np.packbits(matrix, axis=1, bitorder="little")
+    return bit_rows(bits, matrix.shape[1], classes, weights, n_classes)
+
+
 def table_of(problem):
-    return bit_rows(problem["matrix"], problem["classes"], problem["weights"], problem["n_classes"])
+    return pack(*(problem[name] for name in ("matrix", "classes", "weights", "n_classes")))
 
 
 def answers(columns, labels, matrix):
@@ -120,17 +124,17 @@ def test_front_is_the_front_of_all_trees(problem):
 
     table = table_of(problem)
     search = ParetoSearch(table, SearchControl(), **limits(problem))
-    errors, n_splits = search.front(problem["max_depth"], problem["max_splits"])
+    front = search.front(problem["max_depth"], problem["max_splits"])
 
-    assert [tuple(point) for point in errors * table.unit] == expected
-    assert n_splits.tolist() == [attained[point] for point in expected]
+    assert [tuple(point) for point in front.errors * table.unit] == expected
+    assert front.n_splits.tolist() == [attained[point] for point in expected]
     for rank, point in enumerate(expected):
-        columns, labels = search.tree(rank, SearchControl())
+        columns, labels = front.tree(rank, SearchControl())
         predicted = answers(columns, labels, matrix)
         fp = weights[(classes == 0) & (predicted == 1)].sum()
         fn = weights[(classes == 1) & (predicted == 0)].sum()
         assert (fp, fn) == point
-        assert np.count_nonzero(columns >= 0) == n_splits[rank]
+        assert np.count_nonzero(columns >= 0) == front.n_splits[rank]
 
 
 @settings(deadline=None, max_examples=300)
@@ -180,15 +184,16 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost
     )
     bound = np.inf
     if deepen and problem["max_depth"] > 0:
-        costs, _ = search.rank(problem["max_depth"] - 1, problem["max_splits"])
+        costs = search.rank(problem["max_depth"] - 1, problem["max_splits"]).costs
         bound = costs[-1] if len(costs) == n_best else np.inf
-    costs, n_splits = search.rank(problem["max_depth"], problem["max_splits"], bound)
+    ranking = search.rank(problem["max_depth"], problem["max_splits"], bound)
+    costs, n_splits = ranking.costs, ranking.n_splits
 
     assert len(costs) == len(expected)
     np.testing.assert_allclose(costs, [cost for cost, _ in expected], atol=1e-6)
     if objective == "error":
         assert n_splits.tolist() == [n for _, n in expected]
-    forms = [form_of(search.tree(k, SearchControl()), matrix) for k in range(len(costs))]
+    forms = [form_of(ranking.tree(k, SearchControl()), matrix) for k in range(len(costs))]
     assert len(set(forms)) == len(forms)
     for form, cost, n in zip(forms, costs, n_splits, strict=True):
         assert trees[form] == (pytest.approx(cost, abs=1e-6), n)
@@ -198,21 +203,19 @@ def test_same_trees_for_any_number_of_threads(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     matrix = rng.integers(0, 2, (300, 12), dtype=np.uint8)
     classes = (matrix[:, 0] ^ matrix[:, 1] ^ (rng.random(300) < 0.2)).astype(int)
-    table = bit_rows(matrix, classes, np.ones(300), 2)
+    table = pack(matrix, classes, np.ones(300), 2)
     results = []
     for n_threads in (1, 2, 3):
-        front = ParetoSearch(table, SearchControl(), n_threads=n_threads)
-        errors, _ = front.front(4, 15)
+        front = ParetoSearch(table, SearchControl(), n_threads=n_threads).front(4, 15)
         best = KBestSearch(
             table, kernel_costs("error", 2), SearchControl(), n_best=20, n_threads=n_threads
-        )
-        costs, _ = best.rank(4, 15)
+        ).rank(4, 15)
         results.append(
             (
-                errors.tolist(),
-                [front.tree(k, SearchControl())[0].tolist() for k in range(len(errors))],
-                costs.tolist(),
-                [best.tree(k, SearchControl()).tolist() for k in range(len(costs))],
+                front.errors.tolist(),
+                [front.tree(k, SearchControl())[0].tolist() for k in range(len(front.errors))],
+                best.costs.tolist(),
+                [best.tree(k, SearchControl()).tolist() for k in range(len(best.costs))],
             )
         )
     assert results[0] == results[1] == results[2]
@@ -230,14 +233,13 @@ def test_a_stopped_search_hands_over_what_it_has():
     rng = np.random.default_rng(0)
     matrix = rng.integers(0, 2, (2000, 60), dtype=np.uint8)
     classes = rng.integers(0, 2, 2000)
-    table = bit_rows(matrix, classes, np.ones(2000), 2)
+    table = pack(matrix, classes, np.ones(2000), 2)
     control = SearchControl(time_limit=0.05)
-    search = ParetoSearch(table, control)
-    errors, _ = search.front(5, 31)
+    front = ParetoSearch(table, control).front(5, 31)
     assert control.status == "time_limit"
-    assert len(errors) >= 2
-    columns, labels = search.tree(0, SearchControl())
+    assert len(front.errors) >= 2
+    columns, labels = front.tree(0, SearchControl())
     predicted = answers(columns, labels, matrix)
     fp = np.count_nonzero((classes == 0) & (predicted == 1))
     fn = np.count_nonzero((classes == 1) & (predicted == 0))
-    assert (fp, fn) == tuple(errors[0])
+    assert (fp, fn) == tuple(front.errors[0])
