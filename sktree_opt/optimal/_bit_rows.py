@@ -49,12 +49,13 @@ class BitRows:
         """Bits of the largest weight."""
         return 1 if self.units is None else int(self.units.max()).bit_length()
 
+    def totals_in_units(self):
+        """Units of each class."""
+        return np.bincount(self.classes, weights=self.units, minlength=self.n_classes)
+
     def totals(self):
         """Weight of each class."""
-        weights = self.unit[self.classes]
-        if self.units is not None:
-            weights = weights * self.units
-        return np.bincount(self.classes, weights=weights, minlength=self.n_classes)
+        return self.unit * self.totals_in_units()
 
 
 def bit_rows(bits, n_columns, classes, weights, n_classes):

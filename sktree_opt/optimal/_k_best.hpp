@@ -58,7 +58,8 @@ struct LeafCosts {
     std::vector<double> class_mass;      // [class]
     double unit = 0.5;
     double base_factor = 1.0;
-    double z = 0.0;
+    double z = 0.0, cf = 0.25;
+    double least_weight = 0.0;           // a leaf of less is empty, but for rounding
     double grid = 1.0;
 
     // Costs of n leaves (a multiple of LANES), given their units: counts[class][stride].
@@ -77,6 +78,8 @@ struct LeafCosts {
         ScoreParameters<double> parameters;
         parameters.n_channels = n_channels;
         parameters.z = z;
+        parameters.cf = cf;
+        parameters.least_weight = least_weight;
         portable::PairCounts<double> leaves{};
         leaves.stride = n;
         for (int j = 0; j < n; j += portable::LANES) {

@@ -1,11 +1,15 @@
 """The k best trees of one table (see ``_k_best.hpp``)."""
 
+import math
+
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 from libc.math cimport INFINITY
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
+
+from sktree_opt.optimal._engine import SCORES
 
 from sktree_opt.optimal._set_search cimport PreorderTree, RowTable, SetSearch, row_table
 from sktree_opt.utils._control cimport SearchControl
@@ -30,6 +34,8 @@ cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
         double unit
         double base_factor
         double z
+        double cf
+        double least_weight
         double grid
 
     cdef cppclass KBest:
@@ -93,9 +99,8 @@ cdef class KBestSearch:
     table : BitRows
         The rows.
 
-    costs : dict
-        What leaves cost: ``score`` (int), ``class_channels`` (classes x channels), ``class_mass``,
-        ``unit``, ``base_factor``, ``z``, ``grid``, all per unit of weight.
+    objective : LeafObjective
+        What leaves cost (see ``objectives.py``).
 
     control : SearchControl
         Deadline, memory, interrupts.
@@ -123,7 +128,7 @@ cdef class KBestSearch:
     def __init__(
         self,
         table,
-        costs,
+        objective,
         SearchControl control,
         *,
         int64_t n_best=1,
@@ -135,22 +140,28 @@ cdef class KBestSearch:
     ):
         cdef RowTable view = row_table(table)
         cdef KBest algebra
-        channels = np.asarray(costs["class_channels"]) * table.unit[:, None]
+        channels = objective.class_channels * table.unit[:, None]
+        masses = objective.class_mass * table.unit
+        # As coarse as sums of costs need to be exact, as fine as nobody sees.
+        largest = max(float(masses @ table.totals_in_units()), 1e-290)
+        grid = 2.0 ** (math.frexp(largest)[1] - 41)
         algebra.n_best = n_best
-        algebra.split_cost = split_cost
+        algebra.split_cost = round(split_cost / grid) * grid
         algebra.min_rows = min_rows
         algebra.min_weight = min_weight
         algebra.unit = table.unit.tolist()
         algebra.has_row_channel = table.units is not None
-        algebra.leaves.score = <Score> (<int> costs["score"])
+        algebra.leaves.score = <Score> (<int> SCORES.index(objective.score))
         algebra.leaves.n_classes = table.n_classes
-        algebra.leaves.n_channels = channels.shape[1]
+        algebra.leaves.n_channels = objective.n_channels
         algebra.leaves.class_channels = channels.ravel().tolist()
-        algebra.leaves.class_mass = (costs["class_mass"] * table.unit).tolist()
-        algebra.leaves.unit = costs["unit"]
-        algebra.leaves.base_factor = costs["base_factor"]
-        algebra.leaves.z = costs["z"]
-        algebra.leaves.grid = costs["grid"]
+        algebra.leaves.class_mass = masses.tolist()
+        algebra.leaves.unit = objective.unit
+        algebra.leaves.base_factor = objective.base_factor
+        algebra.leaves.z = objective.z
+        algebra.leaves.cf = objective.cf
+        algebra.leaves.least_weight = table.unit.min() / 2.0
+        algebra.leaves.grid = grid
         self.table = table
         self.control = control
         self.search.reset(

@@ -1,5 +1,7 @@
 """Searches that keep several trees at each node, against brute force."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,18 +27,20 @@ LEAF_COSTS = {
 }
 
 
-def kernel_costs(objective, n_classes):
+def kernel_objective(objective, n_classes):
     """The objective in the kernel's words: see ``Objective`` of ``_problem.hpp``."""
     two_classes = objective == "error" and n_classes == 2
-    return {
-        "score": 0 if two_classes else {"error": 1, "gini": 2, "entropy": 3}[objective],
-        "class_channels": [[1.0], [-1.0]] if two_classes else np.eye(n_classes),
-        "class_mass": np.ones(n_classes),
-        "unit": 0.5 if two_classes else 1.0,
-        "base_factor": 0.0 if objective == "entropy" else 1.0,
-        "z": 0.0,
-        "grid": 2.0**-30,
-    }
+    channels = np.array([[1.0], [-1.0]]) if two_classes else np.eye(n_classes)
+    return SimpleNamespace(
+        score="two_class" if two_classes else {"error": "largest"}.get(objective, objective),
+        class_channels=channels,
+        n_channels=channels.shape[1],
+        class_mass=np.ones(n_classes),
+        unit=0.5 if two_classes else 1.0,
+        base_factor=0.0 if objective == "entropy" else 1.0,
+        z=0.0,
+        cf=0.25,
+    )
 
 
 @st.composite
@@ -176,7 +180,7 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost
 
     search = KBestSearch(
         table_of(problem),
-        kernel_costs(objective, n_classes),
+        kernel_objective(objective, n_classes),
         SearchControl(),
         n_best=n_best,
         split_cost=split_cost,
@@ -208,7 +212,7 @@ def test_same_trees_for_any_number_of_threads(global_random_seed):
     for n_threads in (1, 2, 3):
         front = ParetoSearch(table, SearchControl(), n_threads=n_threads).front(4, 15)
         best = KBestSearch(
-            table, kernel_costs("error", 2), SearchControl(), n_best=20, n_threads=n_threads
+            table, kernel_objective("error", 2), SearchControl(), n_best=20, n_threads=n_threads
         ).rank(4, 15)
         results.append(
             (
