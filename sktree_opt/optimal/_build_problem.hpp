@@ -7,69 +7,28 @@
 
 namespace sktree_opt {
 
-// Channels after the score's: rows (min_samples_leaf), weight (min_weight_leaf), mass.
-struct ChannelPlan {
-    int n_channels = 1;
-    bool counts_rows = false;
-    bool sums_weights = false;
-    int n_all() const { return n_channels + counts_rows + sums_weights + 1; }
-};
-
-inline ChannelPlan plan_channels(const Objective& objective, const Constraints& constraints) {
-    return {
-        objective.n_channels, constraints.min_samples_leaf > 1, constraints.min_weight_leaf > 0.0};
-}
-
-inline bool rows_are_weights(const Rows& rows) { return rows.weights == nullptr; }
-
-// Everything that does not depend on the number type.
-template <class Lane>
-Reduction reduce(
-    const Rows& rows, const Objective& objective, const Constraints& constraints,
-    const Switches& switches, const Kernels<Lane>& kernels) {
-    Reduction out;
-    keep_distinct_columns(rows, kernels, switches.merge_columns, out);
-    make_atoms(rows, switches.merge_rows, out);
-    const ChannelPlan plan = plan_channels(objective, constraints);
-    const bool alike = objective.n_classes == 2 &&
-                       objective.class_mass[0] == objective.class_mass[1] && out.whole_weights;
-    if (switches.merge_rows && objective.cancels && alike && !plan.counts_rows &&
-        !plan.sums_weights)
-        cancel_pairs(out);
-    const bool by_bits = bits_pay(out);
-    for (const Atom& atom : out.atoms)
-        add_to_segments(out, atom.class_, atom.value, atom.row, atom.count, by_bits);
-    if (plan.counts_rows && !rows_are_weights(rows)) {
-        // Weighted rows are counted in segments of their own.
-        for (std::int64_t i = 0; i < rows.n_rows; ++i)
-            add_to_segments(out, -1, 0, static_cast<std::int32_t>(i), 1, false);
-    }
-    return out;
-}
-
 // [segment][channel] factors.
 inline std::vector<double> segment_coefficients(
     const Reduction& reduced, const Objective& objective, const ChannelPlan& plan,
     bool row_is_weight) {
-    std::vector<double> coefficients;
+    std::vector<double> all;
     for (const auto& segment : reduced.segments) {
         const auto [class_, value, bit] = segment.first;
         const double factor = std::ldexp(1.0, bit);
+        std::vector<double> one(plan.n_all(), 0.0);
         if (class_ < 0) {
-            std::vector<double> row(plan.n_all(), 0.0);
-            row[plan.n_channels] = factor;
-            coefficients.insert(coefficients.end(), row.begin(), row.end());
-            continue;
+            one[plan.rows()] = factor;
+        } else {
+            const double weight = factor * reduced.values[value];
+            for (int c = 0; c < plan.n_channels; ++c)
+                one[c] = weight * objective.class_channels[class_ * plan.n_channels + c];
+            if (plan.counts_rows && row_is_weight) one[plan.rows()] = factor;
+            if (plan.sums_weights) one[plan.weights()] = weight;
+            one[plan.mass()] = weight * objective.class_mass[class_];
         }
-        const double weight = factor * reduced.values[value];
-        for (int c = 0; c < plan.n_channels; ++c)
-            coefficients.push_back(
-                weight * objective.class_channels[class_ * plan.n_channels + c]);
-        if (plan.counts_rows) coefficients.push_back(row_is_weight ? factor : 0.0);
-        if (plan.sums_weights) coefficients.push_back(weight);
-        coefficients.push_back(weight * objective.class_mass[class_]);
+        all.insert(all.end(), one.begin(), one.end());
     }
-    return coefficients;
+    return all;
 }
 
 // The largest magnitude that a channel can sum up to, or infinity if a factor is not whole.
@@ -88,49 +47,83 @@ inline double largest_sum(
     return sums.empty() ? 0.0 : *std::max_element(sums.begin(), sums.end());
 }
 
-template <class Lane>
-void lay_out(const Reduction& reduced, const std::vector<double>& coefficients,
-             Problem<Lane>& problem) {
-    const int stride = padded(static_cast<int>(reduced.columns.size()));
-    problem.columns = reduced.columns;
-    problem.n_columns = static_cast<int>(reduced.columns.size());
-    problem.stride = stride;
-    problem.spans.clear();
-    problem.n_words = 0;
-    for (const auto& segment : reduced.segments) {
-        const int n_words = static_cast<int>((segment.second.size() + 15) / 16);
-        problem.spans.push_back({problem.n_words, n_words});
-        problem.n_words += n_words;
-    }
-    problem.words.zeros(static_cast<std::size_t>(problem.n_words) * stride);
-    problem.present.need(problem.n_words);
-    std::size_t s = 0;
-    for (const auto& segment : reduced.segments) {
-        const Span span = problem.spans[s++];
-        const int n = static_cast<int>(segment.second.size());
-        if (stride > 0)
-            problem.kernels.rows_to_words(
-                reduced.bits.data(), reduced.row_bytes, segment.second.data(), n,
-                problem.words.data() + static_cast<std::size_t>(span.first_word) * stride, stride);
-        for (int w = 0; w < span.n_words; ++w) {
-            const int count = std::min(16, n - 16 * w);
-            problem.present[span.first_word + w] =
-                static_cast<std::uint16_t>((1u << count) - 1u);
-        }
-    }
-    problem.coefficients.resize(coefficients.size());
-    for (std::size_t k = 0; k < coefficients.size(); ++k)
-        problem.coefficients[k] = static_cast<Lane>(coefficients[k]);
+enum class LaneType { INT16, INT32, DOUBLE };
+
+inline LaneType pick_lane(
+    const Objective& objective, const Reduction& reduced,
+    const std::vector<double>& coefficients, int n_all) {
+    const bool counts = objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST;
+    if (!counts || reduced.has_values) return LaneType::DOUBLE;
+    const double largest = largest_sum(reduced, coefficients, n_all);
+    if (largest <= 32767.0) return LaneType::INT16;
+    return largest < 1073741824.0 ? LaneType::INT32 : LaneType::DOUBLE;
 }
 
-inline double cost_grid(const Reduction& reduced, const Objective& objective,
-                        const Constraints& constraints, double total_mass, bool whole) {
-    if (whole && constraints.split_cost == 0.0 && objective.unit * 2.0 == std::floor(objective.unit * 2.0))
-        return objective.unit;
-    // Coarse enough that sums of costs are exact, fine enough not to be seen.
-    (void)reduced;
-    const double scale = std::max(total_mass * std::max(objective.loss_factor, 1.0), 1e-300);
-    return std::ldexp(1.0, std::ilogb(scale) - 40);
+inline void mark_present(Span span, int n_rows, std::uint16_t* present) {
+    for (int w = 0; w < span.n_words; ++w)
+        present[span.first_word + w] =
+            static_cast<std::uint16_t>((1u << std::min(16, n_rows - 16 * w)) - 1u);
+}
+
+template <class Lane>
+void lay_out_segment(
+    const Reduction& reduced, const std::vector<std::int32_t>& rows, Span span,
+    Problem<Lane>& problem) {
+    const int n = static_cast<int>(rows.size());
+    if (problem.stride > 0)
+        problem.bits.rows_to_words(
+            reduced.bits.data(), reduced.row_bytes, rows.data(), n,
+            problem.words.data() + static_cast<std::size_t>(span.first_word) * problem.stride,
+            problem.stride);
+    mark_present(span, n, problem.present.data());
+}
+
+// Slot of row k of n in a segment that begins at word `first`: see rows_to_words for the order.
+inline std::size_t slot_of(int first, int k, int n) {
+    const int start = k / 16 * 16, count = std::min(16, n - start);
+    return static_cast<std::size_t>(first) * 16 + start + (count - 1 - (k - start));
+}
+
+template <class Lane>
+void lay_out(
+    const Reduction& reduced, const std::vector<double>& coefficients, Problem<Lane>& problem) {
+    problem.columns = reduced.columns;
+    problem.n_columns = static_cast<int>(reduced.columns.size());
+    problem.stride = padded(problem.n_columns);
+    problem.has_values = reduced.has_values;
+    problem.spans.clear();
+    problem.n_words = 0;
+    const auto add_span = [&problem](std::size_t n_rows) {
+        const int n_words = static_cast<int>((n_rows + 15) / 16);
+        problem.spans.push_back({problem.n_words, n_words});
+        problem.n_words += n_words;
+    };
+    if (reduced.has_values) add_span(reduced.groups.size());
+    for (const auto& segment : reduced.segments) add_span(segment.second.size());
+    problem.words.zeros(static_cast<std::size_t>(problem.n_words) * problem.stride);
+    problem.present.need(problem.n_words);
+    if (reduced.has_values) {
+        const int n_all = problem.channels.n_all();
+        const int n = static_cast<int>(reduced.groups.size());
+        lay_out_segment(reduced, reduced.groups, problem.spans[0], problem);
+        problem.values.zeros(static_cast<std::size_t>(problem.n_words) * 16 * n_all);
+        for (int k = 0; k < n; ++k)
+            std::copy_n(
+                reduced.group_values.data() + static_cast<std::size_t>(k) * n_all, n_all,
+                problem.values.data() + slot_of(0, k, n) * n_all);
+    }
+    std::size_t s = 0;
+    for (const auto& segment : reduced.segments)
+        lay_out_segment(reduced, segment.second, problem.spans[s++], problem);
+    problem.coefficients.assign(coefficients.begin(), coefficients.end());
+}
+
+// Costs as multiples of a power of two: coarse enough that their sums are exact, fine enough not to
+// be seen. Counted errors are whole anyway.
+inline double cost_grid(
+    const Objective& objective, LaneType lane, double split_cost, double largest_cost) {
+    if (lane != LaneType::DOUBLE && split_cost == std::floor(split_cost)) return objective.unit;
+    return std::ldexp(1.0, std::ilogb(std::max(largest_cost, 1e-290)) - 40);
 }
 
 }  // namespace sktree_opt

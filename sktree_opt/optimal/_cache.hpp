@@ -19,8 +19,9 @@
 namespace sktree_opt {
 
 // A subtree problem: row set, depth, splits.
-inline Key problem_key(Key rows, int depth, int splits) {
-    std::uint64_t state = (static_cast<std::uint64_t>(depth) << 32) + static_cast<unsigned>(splits);
+inline Key problem_key(Key rows, int depth, int splits, int salt) {
+    std::uint64_t state = (static_cast<std::uint64_t>(depth) << 56) +
+                          (static_cast<std::uint64_t>(salt) << 32) + static_cast<unsigned>(splits);
     const std::uint64_t low = split_mix(state);
     return {rows.low ^ low, rows.high ^ split_mix(state)};
 }

@@ -49,12 +49,49 @@ SKTREE_INLINE void count_words(
 // A lane of 16 bits holds the counts of so many words.
 constexpr int MAX_WORDS = 2047;
 
+template <class Lane, int ROWS, int VECTORS>
+SKTREE_INLINE void add_counts(
+    Lane coefficient, const Vector16 (&counts)[ROWS][VECTORS], Lane* sums) {
+    const Pack<Lane> factor = fill_pack(coefficient);
+    for (int a = 0; a < ROWS; ++a)
+        for (int b = 0; b < VECTORS; ++b) {
+            Lane* sum = sums + (a * VECTORS + b) * LANES;
+            store_pack(sum, load_pack(sum) + factor * widen<Lane>(counts[a][b]));
+        }
+}
+
+// The same sums of real values, row by row: a row is added where it has column i, as `value` in the
+// columns that it has and 0 elsewhere.
+template <class Lane, int ROWS, int VECTORS>
+SKTREE_INLINE void sum_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
+    for (int k = 0; k < task.n_slots; ++k) {
+        const std::uint8_t* row =
+            task.rows + static_cast<std::ptrdiff_t>(task.slots[k]) * task.row_bytes;
+        const double* values =
+            task.values + static_cast<std::ptrdiff_t>(task.slots[k]) * task.n_all_channels;
+        for (int a = 0; a < ROWS; ++a) {
+            if (((row[(i + a) / 8] >> ((i + a) % 8)) & 1) == 0) continue;
+            for (int c = 0; c < task.n_counted; ++c)
+                for (int b = 0; b < VECTORS; ++b) {
+                    Lane* sum = tile + ((c * ROWS + a) * VECTORS + b) * LANES;
+                    store_pack(
+                        sum, load_pack(sum) + fill_pack(static_cast<Lane>(values[c])) *
+                                                  spread_bits<Lane>(row + (j + b * LANES) / 8));
+                }
+        }
+    }
+}
+
 // Counts of a tile of pairs, by channel: tile[((c * ROWS + a) * VECTORS + b) * LANES].
 template <class Lane, int ROWS, int VECTORS>
 SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
     const int per_channel = ROWS * VECTORS * LANES;
     for (int k = 0; k < task.n_counted * per_channel; k += LANES)
         store_pack(tile + k, fill_pack<Lane>(0));
+    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
+        sum_tile<Lane, ROWS, VECTORS>(task, i, j, tile);
+        return;
+    }
     for (int s = 0; s < task.n_segments; ++s) {
         const Span span = task.spans[s];
         const int end = span.first_word + span.n_words;
@@ -64,14 +101,8 @@ SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* t
             count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
             for (int c = 0; c < task.n_counted; ++c) {
                 const Lane coefficient = task.coefficients[s * task.n_all_channels + c];
-                if (coefficient == 0) continue;
-                const Pack<Lane> factor = fill_pack(coefficient);
-                Lane* sums = tile + c * per_channel;
-                for (int a = 0; a < ROWS; ++a)
-                    for (int b = 0; b < VECTORS; ++b) {
-                        Lane* sum = sums + (a * VECTORS + b) * LANES;
-                        store_pack(sum, load_pack(sum) + factor * widen<Lane>(counts[a][b]));
-                    }
+                if (coefficient != 0)
+                    add_counts<Lane, ROWS, VECTORS>(coefficient, counts, tile + c * per_channel);
             }
         }
     }
@@ -164,12 +195,36 @@ SKTREE_INLINE void finish_side(
     }
 }
 
+// Writes the counts of a tile where they are wanted, and makes the sibling's beside them.
+template <class Lane, bool SIBLING, int VECTORS>
+SKTREE_INLINE void pass_on(const SweepTask<Lane>& task, int i, int j) {
+    constexpr int STEP = BLOCK_ROWS * VECTORS * LANES;
+    const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
+    const int rows = task.n_columns - i < BLOCK_ROWS ? task.n_columns - i : BLOCK_ROWS;
+    for (int c = 0; c < task.n_counted; ++c) {
+        const Lane* tile = task.tile + c * STEP;
+        Lane* other = task.tile + (task.n_counted + c) * STEP;
+        for (int a = 0; a < rows; ++a)
+            for (int b = 0; b < VECTORS; ++b) {
+                const std::ptrdiff_t at = c * channel_step + (i + a) * task.stride + j + b * LANES;
+                const int in_tile = (a * VECTORS + b) * LANES;
+                const Pack<Lane> counts = load_pack(tile + in_tile);
+                if (task.pairs != nullptr) store_pack(task.pairs + at, counts);
+                if (SIBLING)
+                    store_pack(other + in_tile, load_pack(task.parent_pairs + at) - counts);
+            }
+        // Past the last column nothing is left to subtract from: no row has it.
+        if (SIBLING)
+            for (int k = rows * VECTORS * LANES; k < STEP; k += LANES)
+                store_pack(other + k, fill_pack<Lane>(0));
+    }
+}
+
 // Root columns j .. j + VECTORS * LANES against all columns.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS>
 SKTREE_INLINE void sweep_vectors(
     const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[2][3]) {
     constexpr int STEP = BLOCK_ROWS * VECTORS * LANES;
-    const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     BestSides<Lane> best[2][VECTORS];
     for (int b = 0; b < VECTORS; ++b) {
         const Pack<Lane> none = fill_pack(lowest_score<Lane>());
@@ -177,29 +232,7 @@ SKTREE_INLINE void sweep_vectors(
     }
     for (int i = 0; i < task.n_columns; i += BLOCK_ROWS) {
         count_tile<Lane, BLOCK_ROWS, VECTORS>(task, i, j, task.tile);
-        if (task.pairs != nullptr || SIBLING) {
-            const int rows = task.n_columns - i < BLOCK_ROWS ? task.n_columns - i : BLOCK_ROWS;
-            for (int c = 0; c < task.n_counted; ++c)
-                for (int a = 0; a < rows; ++a)
-                    for (int b = 0; b < VECTORS; ++b) {
-                        const std::ptrdiff_t at =
-                            c * channel_step + (i + a) * task.stride + j + b * LANES;
-                        const Pack<Lane> pack =
-                            load_pack(task.tile + c * STEP + (a * VECTORS + b) * LANES);
-                        if (task.pairs != nullptr) store_pack(task.pairs + at, pack);
-                        if (SIBLING)
-                            store_pack(
-                                task.tile + (task.n_counted + c) * STEP + (a * VECTORS + b) * LANES,
-                                load_pack(task.parent_pairs + at) - pack);
-                    }
-            if (SIBLING) {
-                // Rows of the tile past the last column: no split, as for the counted side.
-                for (int c = 0; c < task.n_counted; ++c)
-                    for (int k = rows * VECTORS * LANES; k < STEP; k += LANES)
-                        store_pack(
-                            task.tile + (task.n_counted + c) * STEP + k, fill_pack<Lane>(0));
-            }
-        }
+        if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, VECTORS>(task, i, j);
         for (int a = 0; a < BLOCK_ROWS; ++a)
             for (int b = 0; b < VECTORS; ++b) {
                 const Lane* both = task.tile + (a * VECTORS + b) * LANES;
@@ -239,17 +272,36 @@ void sweep(SweepTask<Lane>& task) {
     if (SIBLING) finish_side<Objective>(task, *task.sibling, sums[1]);
 }
 
+template <class Lane>
+void sum_marginals(const SweepTask<Lane>& task, Lane* marginals) {
+    for (int k = 0; k < task.n_slots; ++k) {
+        const std::ptrdiff_t slot = task.slots[k];
+        const double* values = task.values + slot * task.n_all_channels;
+        for (int c = 0; c < task.n_all_channels; ++c)
+            for (int j = 0; j < task.n_columns; j += LANES) {
+                Lane* sum = marginals + c * task.stride + j;
+                store_pack(
+                    sum, load_pack(sum) +
+                             fill_pack(static_cast<Lane>(values[c])) *
+                                 spread_bits<Lane>(task.rows + slot * task.row_bytes + j / 8));
+            }
+    }
+}
+
 // Counts of each column alone, by channel.
 template <class Lane>
 void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
-    for (int c = 0; c < task.n_all_channels; ++c)
-        for (int j = 0; j < task.stride; j += LANES)
-            store_pack(marginals + c * task.stride + j, fill_pack<Lane>(0));
+    for (int k = 0; k < task.n_all_channels * task.stride; k += LANES)
+        store_pack(marginals + k, fill_pack<Lane>(0));
+    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
+        sum_marginals(task, marginals);
+        return;
+    }
     for (int s = 0; s < task.n_segments; ++s) {
-        const Span span = task.spans[s];
-        const int end = span.first_word + span.n_words;
-        for (int j = 0; j < task.n_columns; j += LANES) {
-            for (int first = span.first_word; first < end; first += STEPS_PER_FOLD) {
+        const Lane* coefficients = task.coefficients + s * task.n_all_channels;
+        const int end = task.spans[s].first_word + task.spans[s].n_words;
+        for (int j = 0; j < task.n_columns; j += LANES)
+            for (int first = task.spans[s].first_word; first < end; first += STEPS_PER_FOLD) {
                 const int last = end - first < STEPS_PER_FOLD ? end : first + STEPS_PER_FOLD;
                 Vector16 counts = Vector16{};
                 for (int w = first; w < last; ++w) {
@@ -261,12 +313,9 @@ void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
                 }
                 const Pack<Lane> wide = widen<Lane>(fold_counts(counts));
                 for (int c = 0; c < task.n_all_channels; ++c) {
-                    const Lane coefficient = task.coefficients[s * task.n_all_channels + c];
-                    if (coefficient == 0) continue;
                     Lane* sum = marginals + c * task.stride + j;
-                    store_pack(sum, load_pack(sum) + fill_pack(coefficient) * wide);
+                    store_pack(sum, load_pack(sum) + fill_pack(coefficients[c]) * wide);
                 }
             }
-        }
     }
 }

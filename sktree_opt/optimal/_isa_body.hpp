@@ -18,11 +18,10 @@ Kernels<Lane> common_kernels() {
     Kernels<Lane> kernels;
     kernels.count_marginals = &count_marginals<Lane>;
     kernels.refresh_bounds = &refresh_bounds<Lane>;
-    kernels.rows_to_words = &rows_to_words;
-    kernels.words_to_rows = &words_to_rows;
-    kernels.hash_columns = &hash_columns;
     return kernels;
 }
+
+inline BitKernels bit_kernels() { return {&rows_to_words, &words_to_rows, &hash_columns}; }
 
 // The registry of leaf scores: which number types each is compiled for.
 inline bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {

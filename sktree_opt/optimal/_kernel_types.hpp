@@ -4,7 +4,8 @@
 // 16 rows to a word; words[w * stride + j] are the 16 rows of word w in column j. The last word of a
 // segment is filled up with rows whose bits are all 0. `stride` is a multiple of 32.
 // Channels: what is summed over rows, e.g. one count for each class. A segment with s rows adds
-// coefficient * s to each of its channels.
+// coefficient * s to each of its channels. Where rows carry real numbers (many different weights, the
+// targets of a regression) each row has its own value for each channel instead.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ struct ScoreParameters {
     Lane minimum_support[2] = {};
     const double* x_log_x = nullptr;  // entropy: table for whole counts below n_x_log_x
     int n_x_log_x = 0;
-    double z = 0.0;                // pessimistic error: the normal quantile
+    double z = 0.0;                   // pessimistic error: the normal quantile of
+    double cf = 0.25;                 // this confidence
+    Lane least_weight = 0;            // a leaf of less is empty, but for rounding
 };
 
 // Rows whose best small trees are wanted: counts of each column and of all, by channel.
@@ -56,11 +59,26 @@ struct SweepTask {
     const Lane* parent_pairs = nullptr;  // with sibling: [channel][column][stride] of the parent
     Lane* pairs = nullptr;               // OUT or null: [channel][column][stride]
     Lane* tile = nullptr;                // WORK: tile_size() lanes
-    const double* dense = nullptr;       // channels that are sums of reals: [row][dense_stride]
+    // Channels that are sums of reals, in place of words, spans and coefficients; else null.
+    const double* values = nullptr;        // [slot][n_all_channels]
+    const std::uint8_t* rows = nullptr;    // [slot][row_bytes]
+    int row_bytes = 0;
+    const std::int32_t* slots = nullptr;   // of the rows to count
+    int n_slots = 0;
     ScoreParameters<Lane> score;
     bool (*poll)(void*) = nullptr;       // true: give up
     void* poll_argument = nullptr;
 };
+
+// Each byte as eight numbers 0 or 1.
+struct SpreadByte {
+    double of[256][8];
+    SpreadByte() {
+        for (int byte = 0; byte < 256; ++byte)
+            for (int bit = 0; bit < 8; ++bit) of[byte][bit] = (byte >> bit) & 1;
+    }
+};
+inline const SpreadByte SPREAD_BYTE;
 
 // Optimum of one side of a solved column, and what the similarity bound makes of it.
 struct SolvedSides {

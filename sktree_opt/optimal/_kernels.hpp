@@ -49,6 +49,9 @@ struct Kernels {
     void (*count_marginals)(const SweepTask<Lane>&, Lane*);
     void (*refresh_bounds)(
         const Lane*, const Lane*, Lane, Lane, double, SolvedSides, int, double*, double*);
+};
+
+struct BitKernels {
     void (*rows_to_words)(
         const std::uint8_t*, int, const std::int32_t*, int, std::uint16_t*, int);
     void (*words_to_rows)(const std::uint16_t*, int, int, std::uint8_t*, int);
@@ -140,6 +143,36 @@ bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
 #endif
         default: return portable::find_kernels(score, kernels);
     }
+}
+
+inline BitKernels choose_bit_kernels(Simd simd) {
+    switch (simd) {
+#if defined(SKTREE_X86)
+        case Simd::AVX2: return avx2::bit_kernels();
+        case Simd::AVX512: return avx512::bit_kernels();
+#endif
+#if defined(SKTREE_NEON)
+        case Simd::NEON: return neon::bit_kernels();
+#endif
+        default: return portable::bit_kernels();
+    }
+}
+
+// The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not there.
+inline bool choose_simd(Simd& simd) {
+    const char* const names[] = {"portable", "avx2", "avx512", "neon"};
+    const char* asked = std::getenv("SKTREE_OPT_SIMD");
+    if (asked != nullptr && *asked != '\0') {
+        for (int k = 0; k < 4; ++k) {
+            simd = static_cast<Simd>(k);
+            if (std::strcmp(asked, names[k]) == 0) return simd_available(simd);
+        }
+        return false;
+    }
+    simd = Simd::PORTABLE;
+    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512})
+        if (simd_available(better)) simd = better;
+    return true;
 }
 
 }  // namespace sktree_opt

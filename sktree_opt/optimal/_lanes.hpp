@@ -71,6 +71,15 @@ SKTREE_INLINE Pack<std::int16_t> widen<std::int16_t>(Vector16 counts) {
     return pack;
 }
 
+// 1 for each set bit, 0 for the others.
+template <class T>
+SKTREE_INLINE Pack<T> spread_bits(const std::uint8_t* bits) {
+    T lanes[LANES];
+    for (int k = 0; k < LANES / 8; ++k)
+        for (int bit = 0; bit < 8; ++bit) lanes[8 * k + bit] = SPREAD_BYTE.of[bits[k]][bit];
+    return load_pack(lanes);
+}
+
 template <class T>
 SKTREE_INLINE T largest_lane(Pack<T> pack) {
     T lanes[LANES];
@@ -80,8 +89,12 @@ SKTREE_INLINE T largest_lane(Pack<T> pack) {
     return best;
 }
 
-// Below any weight that can occur: keeps 0 / 0 at 0.
-constexpr double TINY = 1e-300;
+// amount / weight; 0 for an empty leaf, whose weight may differ from 0 by rounding.
+template <class T>
+SKTREE_INLINE Pack<T> share(Pack<T> amount, Pack<T> weight, const ScoreParameters<T>& p) {
+    const Pack<T> least = fill_pack(p.least_weight);
+    return where_at_least(weight, least, amount / larger(weight, least), fill_pack<T>(0));
+}
 
 template <class T>
 SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
@@ -98,18 +111,30 @@ SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
     return load_pack(lanes);
 }
 
-// Minus the upper limit of the errors, given a leaf's weight and its errors.
+// C4.5's estimate of the errors on new rows that a leaf with `e` errors in weight `w` makes: the upper
+// limit of a binomial rate, by the normal approximation with correction for continuity, exact at 0
+// errors and interpolated below 1 (Quinlan, C4.5, 1993, section 4.2). z belongs to confidence `cf`.
+inline double upper_errors(double w, double e, double z, double cf) {
+    if (w <= 0.0) return 0.0;
+    const double none = w * (1.0 - std::pow(cf, 1.0 / w));
+    if (e < 1e-6) return none;
+    if (e < 0.9999) return none + e * (upper_errors(w, 1.0, z, cf) - none);
+    if (e + 0.5 >= w) return e + 0.67 * (w - e);
+    const double f = e + 0.5, z2 = z * z;
+    return w * (f + z2 / 2.0 + z * std::sqrt(f * (1.0 - f / w) + z2 / 4.0)) / (w + z2);
+}
+
+// Minus the estimate, by lane.
 template <class T>
-SKTREE_INLINE Pack<T> upper_errors(Pack<T> weight, Pack<T> errors, double z) {
-    T weights[LANES], estimates[LANES];
+SKTREE_INLINE Pack<T> pessimistic_scores(
+    Pack<T> weight, Pack<T> errors, const ScoreParameters<T>& p) {
+    T weights[LANES], scores[LANES];
     store_pack(weights, weight);
-    store_pack(estimates, errors);
+    store_pack(scores, errors);
     for (int lane = 0; lane < LANES; ++lane) {
-        const double w = weights[lane], e = estimates[lane] > 0 ? estimates[lane] : 0;
-        const double centre = e + z * z / 2.0;
-        const double spread = w > 0 ? z * std::sqrt(e * (1.0 - e / w) + z * z / 4.0) : 0.0;
-        const double limit = w > 0 ? (centre + spread) * (w / (w + z * z)) : 0.0;
-        estimates[lane] = static_cast<T>(-limit);
+        const bool empty = weights[lane] < p.least_weight;
+        const double estimate = empty ? 0.0 : upper_errors(weights[lane], scores[lane], p.z, p.cf);
+        scores[lane] = static_cast<T>(-estimate);
     }
-    return load_pack(estimates);
+    return load_pack(scores);
 }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "sktree_opt/optimal/_build_problem.hpp"
 #include "sktree_opt/optimal/_columns.hpp"
 #include "sktree_opt/optimal/_problem.hpp"
 #include "sktree_opt/optimal/_row_set.hpp"
@@ -34,6 +35,7 @@ struct Node {
     std::vector<Span> spans;
     Buffer<std::uint16_t> words, present;
     Buffer<std::uint8_t> rows;            // [slot][row_bytes]
+    Buffer<double> values;                // [slot][channel] if rows carry real numbers
     std::vector<std::int32_t> columns;    // index in the problem
     std::vector<std::int32_t> in_parent;  // index in the parent node
     Buffer<Lane> marginals;               // [channel][stride]
@@ -44,24 +46,21 @@ struct Node {
     Key key;
     double base = 0.0;                    // cost not counting leaf scores
     double small_costs[4] = {};           // optimum with at most 0..3 splits, depth two
-    double stump_cost = 0.0;              // optimum with one split
     int parent_column = -1;               // the test that leads here, in the parent's columns
     bool parent_side = false;
     std::vector<Phase> phases;            // by depth
     // Work of making nodes.
-    Buffer<std::uint16_t> raw_words;
     Buffer<std::uint32_t> hashes;
-    std::vector<std::int32_t> slots;
-    std::vector<Lane> tile;
     ColumnFilter filter;
 
     void attach(SearchControl* control) {
-        for (Buffer<std::uint16_t>* buffer : {&words, &present, &raw_words})
+        for (Buffer<std::uint16_t>* buffer : {&words, &present})
             buffer->attach(control);
         for (Buffer<Lane>* buffer :
              {&marginals, &pairs, &best_true, &best_false, &leaf_true, &leaf_false})
             buffer->attach(control);
         rows.attach(control);
+        values.attach(control);
     }
 
     const Lane* pair_row(int channel, int column) const {
@@ -103,56 +102,69 @@ struct Node {
     }
 };
 
-// Words of the rows on one side of a test, by segment; columns as in the parent. Returns their number.
-template <class Lane>
-int take_rows(
-    const Node<Lane>& parent, const Kernels<Lane>& kernels, int column, bool side,
-    Buffer<std::uint16_t>& words, std::vector<Span>& spans, std::vector<std::int32_t>& slots,
-    Buffer<std::uint16_t>* present) {
-    const int stride = parent.stride;
-    // Every segment of the parent may end in a partly filled word.
-    const std::size_t most = parent.n_words;
-    words.need(most * stride);
-    if (present != nullptr) present->need(most);
-    spans.resize(parent.spans.size());
-    slots.resize(static_cast<std::size_t>(parent.n_words) * 16 + 16);
+// The rows on one side of a test, as words by segment; columns as in the parent.
+struct SideRows {
+    Buffer<std::uint16_t> words;
+    std::vector<Span> spans;
+    std::vector<std::int32_t> slots;  // in the parent, of each row; segment after segment
     int n_words = 0;
-    for (std::size_t s = 0; s < parent.spans.size(); ++s) {
-        const Span span = parent.spans[s];
-        int count = 0;
-        for (int w = span.first_word; w < span.first_word + span.n_words; ++w) {
-            unsigned bits = parent.words[static_cast<std::ptrdiff_t>(w) * stride + column];
-            if (!side) bits = parent.present[w] & ~bits;
-            for (; bits != 0; bits &= bits - 1)
-                slots[count++] = 16 * w + Node<Lane>::lowest_bit(bits);
-        }
-        spans[s] = {n_words, (count + 15) / 16};
-        kernels.rows_to_words(
-            parent.rows.data(), parent.row_bytes, slots.data(), count,
-            words.data() + static_cast<std::ptrdiff_t>(n_words) * stride, stride);
-        if (present != nullptr)
-            for (int k = 0; k < count; k += 16)
-                (*present)[n_words + k / 16] =
-                    static_cast<std::uint16_t>((1u << std::min(16, count - k)) - 1u);
-        n_words += spans[s].n_words;
+    int n_rows = 0;
+};
+
+template <class Lane>
+int take_segment(
+    const Node<Lane>& parent, int column, bool side, Span span, std::int32_t* slots) {
+    int count = 0;
+    for (int w = span.first_word; w < span.first_word + span.n_words; ++w) {
+        unsigned bits = parent.words[static_cast<std::ptrdiff_t>(w) * parent.stride + column];
+        if (!side) bits = parent.present[w] & ~bits;
+        for (; bits != 0; bits &= bits - 1)
+            slots[count++] = 16 * w + Node<Lane>::lowest_bit(bits);
     }
-    return n_words;
+    return count;
 }
 
-// Leaves the distinct columns of `node`, whose raw words have the columns `in_parent` (null: all).
+// With `present`, also which slots of the words hold a row.
+template <class Lane>
+void take_rows(
+    const Node<Lane>& parent, const BitKernels& kernels, int column, bool side, SideRows& out,
+    std::uint16_t* present) {
+    out.words.need(static_cast<std::size_t>(parent.n_words) * parent.stride);
+    out.spans.resize(parent.spans.size());
+    out.slots.resize(static_cast<std::size_t>(parent.n_words) * 16);
+    out.n_words = out.n_rows = 0;
+    for (std::size_t s = 0; s < parent.spans.size(); ++s) {
+        std::int32_t* slots = out.slots.data() + out.n_rows;
+        const int count = take_segment(parent, column, side, parent.spans[s], slots);
+        const Span span = {out.n_words, (count + 15) / 16};
+        out.spans[s] = span;
+        kernels.rows_to_words(
+            parent.rows.data(), parent.row_bytes, slots, count,
+            out.words.data() + static_cast<std::ptrdiff_t>(out.n_words) * parent.stride,
+            parent.stride);
+        if (present != nullptr)
+            for (int k = 0; k < count; k += 16)
+                present[span.first_word + k / 16] =
+                    static_cast<std::uint16_t>((1u << std::min(16, count - k)) - 1u);
+        out.n_words += span.n_words;
+        out.n_rows += count;
+    }
+}
+
+// Gives `node` the distinct ones of its parent's columns.
 template <class Lane>
 void settle_columns(
-    Node<Lane>& node, const Kernels<Lane>& kernels, const std::vector<std::int32_t>& columns,
-    int raw_stride, bool merge) {
+    Node<Lane>& node, const BitKernels& kernels, const std::uint16_t* raw_words,
+    const std::vector<std::int32_t>& columns, int raw_stride, bool merge) {
     const int n_raw = static_cast<int>(columns.size());
     if (merge) {
         std::uint32_t all[2];
         kernels.hash_columns(
-            node.raw_words.data(), node.n_words, raw_stride, n_raw,
+            raw_words, node.n_words, raw_stride, n_raw,
             node.hashes.need(2 * raw_stride + 2 * STRIDE));
         hash_present(node.present.data(), node.n_words, all);
         node.in_parent = node.filter.distinct(
-            node.raw_words.data(), node.present.data(), node.n_words, raw_stride, n_raw,
+            raw_words, node.present.data(), node.n_words, raw_stride, n_raw,
             node.hashes.data(), all);
     } else {
         node.in_parent.resize(n_raw);
@@ -165,7 +177,7 @@ void settle_columns(
     node.row_bytes = node.stride / 8;
     node.words.need(static_cast<std::size_t>(node.n_words) * node.stride);
     keep_columns(
-        node.raw_words.data(), node.n_words, raw_stride, node.in_parent, node.words.data(),
+        raw_words, node.n_words, raw_stride, node.in_parent, node.words.data(),
         node.stride);
     kernels.words_to_rows(
         node.words.data(), node.n_words, node.stride,

@@ -95,7 +95,7 @@ struct Gini {
             weight = weight + count;
             squares = squares + count * count;
         }
-        return squares / larger(weight, fill_pack<Lane>(TINY));
+        return share(squares, weight, p);
     }
 };
 
@@ -115,8 +115,7 @@ struct Entropy {
     }
 };
 
-// C4.5's estimate of a leaf's errors on new rows: the upper confidence limit of a binomial rate by
-// the normal approximation (Wilson's bound), times the weight.
+// C4.5's estimate of a leaf's errors on new rows: DL8's example of an objective that is not a count.
 struct PessimisticError {
     template <class Leaf, class Lane>
     static SKTREE_INLINE Pack<Lane> score(
@@ -128,15 +127,16 @@ struct PessimisticError {
             weight = weight + count;
             best = larger(best, count);
         }
-        return upper_errors(weight, weight - best, p.z);
+        return pessimistic_scores(weight, weight - best, p);
     }
 };
 
 // Squared error: sum of w y^2 (the base) - (sum of w y)^2 / sum of w.
 struct SquaredError {
     template <class Leaf, class Lane>
-    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane>& n, const ScoreParameters<Lane>&) {
+    static SKTREE_INLINE Pack<Lane> score(
+        const PairCounts<Lane>& n, const ScoreParameters<Lane>& p) {
         const Pack<Lane> sum = Leaf::count(n, 1);
-        return sum * sum / larger(Leaf::count(n, 0), fill_pack<Lane>(TINY));
+        return share(sum * sum, Leaf::count(n, 0), p);
     }
 };

@@ -40,13 +40,15 @@ struct Reduction {
     std::vector<Atom> atoms;
     std::vector<double> values;         // the weights
     bool whole_weights = true;
-    double cancelled = 0.0;             // weight of the pairs that went into the constant
+    double cancelled = 0.0;             // pairs that went into the constant
+    bool has_values = false;            // rows carry real numbers: `groups` in place of segments
+    std::vector<std::int32_t> groups;   // a row of each
+    std::vector<double> group_values;   // [group][channel]
     std::map<SegmentName, std::vector<std::int32_t>> segments;  // rows of each
 };
 
-template <class Lane>
-void keep_distinct_columns(
-    const Rows& rows, const Kernels<Lane>& kernels, bool merge, Reduction& out) {
+inline void keep_distinct_columns(
+    const Rows& rows, const BitKernels& kernels, bool merge, Reduction& out) {
     const int n = static_cast<int>(rows.n_rows), stride = padded(rows.n_columns);
     const int n_words = (n + 15) / 16;
     std::vector<std::int32_t> slots(n);
@@ -67,7 +69,7 @@ void keep_distinct_columns(
         out.columns = filter.distinct(
             words.data(), present.data(), n_words, stride, rows.n_columns, hashes.data(), all);
     } else {
-        out.columns = std::vector<std::int32_t>(slots.begin(), slots.begin());
+        out.columns.clear();
         for (int j = 0; j < rows.n_columns; ++j) out.columns.push_back(j);
     }
     const int kept_stride = padded(static_cast<int>(out.columns.size()));
@@ -137,20 +139,16 @@ inline void index_weights(const Rows& rows, Reduction& out, std::vector<std::int
             out.values.begin());
 }
 
-inline void make_atoms(const Rows& rows, bool merge, Reduction& out) {
-    std::vector<std::int32_t> value_of;
-    index_weights(rows, out, value_of);
-    std::vector<std::int32_t> first;
-    if (merge) first = first_equal_rows(out, rows.n_rows);
-    out.atoms.clear();
+inline void make_atoms(
+    const Rows& rows, const std::vector<std::int32_t>& value_of,
+    const std::vector<std::int32_t>& first, Reduction& out) {
+    const bool weighted = rows.weights != nullptr && out.whole_weights;
     out.atoms.reserve(rows.n_rows);
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-        const bool weighted = rows.weights != nullptr && out.whole_weights;
         const std::int64_t count = weighted ? static_cast<std::int64_t>(rows.weights[i]) : 1;
-        const std::int32_t row = static_cast<std::int32_t>(i);
-        out.atoms.push_back({row, merge ? first[i] : row, rows.classes[i], value_of[i], count});
+        out.atoms.push_back(
+            {static_cast<std::int32_t>(i), first[i], rows.classes[i], value_of[i], count});
     }
-    if (!merge) return;
     const auto name = [](const Atom& a) { return std::make_tuple(a.group, a.class_, a.value); };
     std::sort(out.atoms.begin(), out.atoms.end(), [&](const Atom& a, const Atom& b) {
         return std::make_tuple(name(a), a.row) < std::make_tuple(name(b), b.row);
@@ -211,6 +209,86 @@ inline bool bits_pay(const Reduction& out) {
         return sum;
     };
     return words(by_bits) < words(repeated);
+}
+
+// Real values of one row, by channel.
+inline void row_values(
+    const Rows& rows, const Objective& objective, const ChannelPlan& plan, std::int64_t i,
+    double* values) {
+    const double weight = rows.weights == nullptr ? 1.0 : rows.weights[i];
+    if (objective.has_target()) {
+        const double y = rows.targets[i];
+        values[0] += weight;
+        values[1] += weight * y;
+        values[plan.mass()] += weight;
+        values[plan.base()] += weight * y * y;
+    } else {
+        const int class_ = rows.classes[i];
+        for (int c = 0; c < plan.n_channels; ++c)
+            values[c] += weight * objective.class_channels[class_ * plan.n_channels + c];
+        values[plan.mass()] += weight * objective.class_mass[class_];
+    }
+    if (plan.counts_rows) values[plan.rows()] += 1.0;
+    if (plan.sums_weights) values[plan.weights()] += weight;
+}
+
+// Rows with the same features are one, whatever their values: these are sums.
+inline void make_groups(
+    const Rows& rows, const Objective& objective, const ChannelPlan& plan,
+    const std::vector<std::int32_t>& first, Reduction& out) {
+    std::vector<std::int32_t> group_of(rows.n_rows, -1);
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        std::int32_t& group = group_of[first[i]];
+        if (group < 0) {
+            group = static_cast<std::int32_t>(out.groups.size());
+            out.groups.push_back(static_cast<std::int32_t>(i));
+            out.group_values.resize(out.group_values.size() + plan.n_all(), 0.0);
+        }
+        row_values(
+            rows, objective, plan, i,
+            out.group_values.data() + static_cast<std::size_t>(group) * plan.n_all());
+    }
+}
+
+// Each distinct weight is a segment of its own; with many, summing reals row by row is cheaper.
+inline bool values_pay(const Rows& rows, const Objective& objective, std::size_t n_weights) {
+    return objective.has_target() ||
+           (n_weights > 8 && static_cast<std::int64_t>(n_weights) * 64 > rows.n_rows);
+}
+
+inline Reduction reduce(
+    const Rows& rows, const Objective& objective, const Constraints& constraints,
+    const Switches& switches, const BitKernels& kernels) {
+    Reduction out;
+    keep_distinct_columns(rows, kernels, switches.merge_columns, out);
+    std::vector<std::int32_t> first, value_of;
+    if (switches.merge_rows) {
+        first = first_equal_rows(out, rows.n_rows);
+    } else {
+        first.resize(rows.n_rows);
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) first[i] = static_cast<std::int32_t>(i);
+    }
+    const ChannelPlan plan = plan_channels(objective, constraints);
+    index_weights(rows, out, value_of);
+    out.has_values = values_pay(rows, objective, out.values.size());
+    if (out.has_values) {
+        make_groups(rows, objective, plan, first, out);
+        return out;
+    }
+    make_atoms(rows, value_of, first, out);
+    const bool alike = objective.n_classes == 2 && out.whole_weights &&
+                       objective.class_mass[0] == objective.class_mass[1];
+    if (switches.merge_rows && objective.cancels && alike && plan.n_supports() == 0)
+        cancel_pairs(out);
+    const bool by_bits = bits_pay(out);
+    for (const Atom& atom : out.atoms)
+        add_to_segments(out, atom.class_, atom.value, atom.row, atom.count, by_bits);
+    if (plan.counts_rows && rows.weights != nullptr) {
+        // Weighted rows are counted in a segment of their own.
+        for (std::int64_t i = 0; i < rows.n_rows; ++i)
+            add_to_segments(out, -1, 0, static_cast<std::int32_t>(i), 1, false);
+    }
+    return out;
 }
 
 }  // namespace sktree_opt

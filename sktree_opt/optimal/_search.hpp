@@ -2,15 +2,15 @@
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), Algorithms 1-3. https://jmlr.org/papers/v23/20-520.html
 //   D -> Node               d -> depth              n -> budget (splits)     UB -> upper (exclusive)
-//   LB, RLB -> lower, the least of Phase bounds     T -> cost                alpha -> split_cost
-// Bounds of depth-d children live in the Phase of the parent, by column: from the cache, from solved
-// columns by similarity, from the parent's own children by inheritance, from searches that ended
-// above their upper bound. A column is explored while the sum of its two bounds is below the
-// incumbent (eqs. 15-17).
+//   LB, RLB -> lower        T -> cost               alpha -> split_cost      f -> column
+// A column is explored while the sum of the bounds on its two children (see _bounds.hpp) is below the
+// incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs. 15-17).
 // Deviations: before a node is searched to depth d it is searched to d - 1, which gives an incumbent
 // and the order of columns; nodes of depth three solve both children of a column at once (sibling
-// subtraction, see _depth_two.hpp).
+// subtraction, see _depth_two.hpp); with a limit on splits the bounds are kept by number of splits.
 // Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance.
+// Time O(m^(d-2)) depth-two solutions without any pruning, for m columns; memory: one node a level
+// (m^2 pair counts a channel each), and the bounded caches.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,19 @@
 #include <memory>
 #include <vector>
 
+#include "sktree_opt/optimal/_bounds.hpp"
 #include "sktree_opt/optimal/_cache.hpp"
-#include "sktree_opt/optimal/_node.hpp"
+#include "sktree_opt/optimal/_node_maker.hpp"
 
 namespace sktree_opt {
 
 struct SearchStats {
-    std::int64_t n_nodes = 0;          // of depth three or more, made
-    std::int64_t n_sweeps = 0;         // depth-two solutions by counting
-    std::int64_t n_small_hits = 0;     // depth-two solutions from the cache
-    std::int64_t n_cache_hits = 0;     // searches answered by the cache
-    std::int64_t n_columns = 0;        // columns considered as the root of a node
-    std::int64_t n_pruned_columns = 0; // of these, never explored
+    std::int64_t n_nodes = 0;           // made, with all their pair counts
+    std::int64_t n_sweeps = 0;          // depth-two solutions by counting
+    std::int64_t n_small_hits = 0;      // depth-two solutions out of the cache
+    std::int64_t n_cache_hits = 0;      // searches answered by the cache
+    std::int64_t n_columns = 0;         // columns that could have been the root of a subtree
+    std::int64_t n_pruned_columns = 0;  // of these, ruled out by bounds
     void add(const SearchStats& other) {
         n_nodes += other.n_nodes;
         n_sweeps += other.n_sweeps;
@@ -42,522 +43,379 @@ struct SearchStats {
     }
 };
 
-// Splits of a full tree.
-inline int full_budget(int depth) { return depth >= 20 ? (1 << 20) - 1 : (1 << depth) - 1; }
+struct Caches {
+    CacheTable<Bounds> bounds;
+    CacheTable<SmallOptima> small;
+    int salt = 0;  // problems of another split cost are other problems
+    Caches(SearchControl& control, std::int64_t max_bytes)
+        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
+};
 
-struct SmallCosts {
-    double costs[4];
+// The best tree so far, by its root.
+struct Incumbent {
+    double cost = std::numeric_limits<double>::infinity();
+    double seconds = 0.0;
+    int column = -1;  // of the root; -1: at most two levels
+    int depth = 2;
+    int budget_true = 0, budget_false = 0;
+    double cost_true = 0.0, cost_false = 0.0;
+};
+
+// Threads at work on the columns of the root: each knows what the others found.
+struct SharedRoot {
+    std::atomic<double> best;
+    std::atomic<int> next{0};
+    SpinLock lock;
+    struct Found {
+        int column;
+        int budget;
+        SolvedSides sides;
+    };
+    std::vector<Found> found;
+    Incumbent incumbent;
 };
 
 template <class Lane>
 class Search {
 public:
-    Search(const Problem<Lane>& problem, const RowSets& row_sets, CacheTable<Bounds>& cache,
-           CacheTable<SmallOptima>& small_cache, SearchControl& control)
+    Search(
+        const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
+        SearchControl& control, int max_depth)
         : problem_(problem),
           row_sets_(row_sets),
-          cache_(cache),
-          small_cache_(small_cache),
-          control_(control) {
-        levels_.resize(std::max(problem.constraints.max_depth, 2) + 1);
+          caches_(caches),
+          control_(control),
+          maker_(problem, row_sets, control) {
+        levels_.resize(std::max(max_depth, 2) + 1);
+        sequences_.resize(levels_.size());
         for (auto& level : levels_) {
             level.reset(new Node<Lane>());
             level->attach(&control);
-            level->phases.resize(problem.constraints.max_depth + 1);
+            level->phases.resize(levels_.size());
         }
-        make_root();
+        for (auto& sequences : sequences_) sequences.resize(levels_.size());
+        maker_.make_root(root());
     }
 
     Node<Lane>& root() { return *levels_[0]; }
-    Node<Lane>& level(int k) { return *levels_[k]; }
-    const SearchStats& stats() const { return stats_; }
-    bool stopped() const { return control_.stopped(); }
+    Node<Lane>& node(int level) { return *levels_[level]; }
+    NodeMaker<Lane>& maker() { return maker_; }
+    const Problem<Lane>& problem() const { return problem_; }
+    Caches& caches() { return caches_; }
+    SearchControl& control() { return control_; }
 
-    // The optimum of the node if it is below `upper`, else a lower bound that is not.
-    double search(Node<Lane>& node, int level, int depth, int budget, double upper) {
+    SearchStats stats() const {
+        SearchStats all = stats_;
+        all.n_nodes = maker_.n_nodes;
+        all.n_sweeps = maker_.n_sweeps;
+        return all;
+    }
+
+    // The optimum of the node at `level` if it is below `upper`, else a lower bound, not below it.
+    // After a stop the answer means nothing.
+    double search(int level, int depth, int budget, double upper) {
+        Node<Lane>& node = *levels_[level];
         budget = std::min(budget, full_budget(depth));
         if (depth <= 2 || budget <= 1) return small_cost(node, depth, budget);
         double lower = 0.0;
-        const Key key = problem_key(node.key, depth, budget);
-        if (problem_.switches.cache) {
-            Bounds known;
-            if (cache_.find(key, known)) {
-                if (known.exact || known.bound >= upper) {
-                    ++stats_.n_cache_hits;
-                    return known.bound;
-                }
-                lower = known.bound;
-            }
-        }
+        if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
         double best = std::min(upper, small_cost(node, 2, budget));
         int column = -1;
         if (best > lower && problem_.switches.look_ahead && depth > 3)
-            best = std::min(best, search(node, level, depth - 1, budget, best));
+            best = std::min(best, search(level, depth - 1, budget, best));
         if (best > lower) {
-            const double found = explore(node, level, depth, budget, best, column);
+            const double found = explore(level, depth, budget, best, column);
             lower = std::max(lower, std::min(found, best));
             best = std::min(best, found);
         }
         if (control_.stopped()) return best;
         const bool exact = best < upper;
-        if (!exact) best = std::max(lower, upper);
-        if (problem_.switches.cache) remember(key, depth, exact ? best : std::max(lower, upper), column, node, exact);
-        return best;
+        const double answer = exact ? best : std::max(lower, upper);
+        remember(node, depth, budget, answer, exact, column);
+        return answer;
     }
 
-    // Costs of a node with at most two levels.
+    // Optimum of a node with at most two levels.
     double small_cost(const Node<Lane>& node, int depth, int budget) const {
-        if (depth == 0 || budget == 0) return node.small_costs[0];
-        if (depth == 1) return node.small_costs[1];
-        return node.small_costs[std::min(budget, 3)];
+        return node.small_costs[std::min({budget, full_budget(depth), 3})];
     }
 
-    // Makes `levels_[level + 1]` the child of `node` on one side of a column.
-    Node<Lane>& make_child(const Node<Lane>& node, int level, int column, bool side) {
+    // Makes the child of the node at `level`, one level below.
+    Node<Lane>& make_child(int level, int column, bool side) {
         Node<Lane>& child = *levels_[level + 1];
-        set_rows(node, column, side, child);
-        return make_child(node, level, column, side, child);
-    }
-
-    const Problem<Lane>& problem() const { return problem_; }
-
-private:
-    void make_root() {
-        Node<Lane>& root = *levels_[0];
-        root.n_words = problem_.n_words;
-        root.spans = problem_.spans;
-        root.n_columns = problem_.n_columns;
-        root.stride = problem_.stride;
-        root.row_bytes = problem_.stride / 8;
-        root.columns.resize(problem_.n_columns);
-        for (int j = 0; j < problem_.n_columns; ++j) root.columns[j] = j;
-        const std::size_t n_cells = static_cast<std::size_t>(root.n_words) * root.stride;
-        std::copy_n(problem_.words.data(), n_cells, root.words.need(n_cells));
-        std::copy_n(problem_.present.data(), root.n_words, root.present.need(root.n_words));
-        problem_.kernels.words_to_rows(
-            root.words.data(), root.n_words, root.stride,
-            root.rows.need(static_cast<std::size_t>(root.n_words) * 16 * root.row_bytes),
-            root.row_bytes);
-        std::copy_n(row_sets_.all.data(), row_sets_.n_words, root.mask.need(row_sets_.n_words));
-        root.key = row_sets_.key(root.mask.data());
-        sum_totals(root);
-        solve_small(root);
-    }
-
-    void sum_totals(Node<Lane>& node) {
-        const int n_channels = problem_.n_all_channels;
-        node.totals.assign(n_channels, 0);
-        for (std::size_t s = 0; s < node.spans.size(); ++s) {
-            int count = 0;
-            const Span span = node.spans[s];
-            for (int w = span.first_word; w < span.first_word + span.n_words; ++w)
-                count += Node<Lane>::popcount16(node.present[w]);
-            for (int c = 0; c < n_channels; ++c)
-                node.totals[c] += static_cast<Lane>(
-                    problem_.coefficients[s * n_channels + c] * static_cast<Lane>(count));
-        }
-    }
-
-    static bool poll(void* search) {
-        return static_cast<Search*>(search)->control_.poll();
-    }
-
-    SweepTask<Lane> task_for(const std::uint16_t* words, const Span* spans, int stride,
-                             int n_columns, int n_counted) {
-        SweepTask<Lane> task;
-        task.words = words;
-        task.spans = spans;
-        task.n_segments = static_cast<int>(problem_.spans.size());
-        task.stride = stride;
-        task.n_columns = n_columns;
-        task.coefficients = problem_.coefficients.data();
-        task.n_all_channels = problem_.n_all_channels;
-        task.n_counted = n_counted;
-        task.tile = tile_.need(static_cast<std::size_t>(2) * n_counted * TILE);
-        task.score = problem_.score;
-        return task;
-    }
-
-    // All pair counts of the node, and its optimum with up to three splits.
-    void solve_small(Node<Lane>& node) {
-        SweepTask<Lane> task = task_for(
-            node.words.data(), node.spans.data(), node.stride, node.n_columns,
-            problem_.n_all_channels);
-        problem_.kernels.count_marginals(
-            task, node.marginals.zeros(static_cast<std::size_t>(problem_.n_all_channels) *
-                                       (node.stride + STRIDE)));
-        SweepSide<Lane> side;
-        side.marginals = node.marginals.data();
-        side.totals = node.totals.data();
-        side.best_true = node.best_true.need(node.stride + STRIDE);
-        side.best_false = node.best_false.need(node.stride + STRIDE);
-        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
-        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
-        task.counted = &side;
-        task.pairs = node.pairs.need(static_cast<std::size_t>(problem_.n_all_channels) *
-                                     node.n_columns * node.stride);
-        task.poll = &poll;
-        task.poll_argument = this;
-        problem_.kernels.sweep(task);
-        ++stats_.n_sweeps;
-        node.base = problem_.objective.unit * problem_.objective.base_factor *
-                    static_cast<double>(node.totals[problem_.mass_channel]);
-        set_costs(side.best, node.base, node.small_costs);
-        for (Phase& phase : node.phases) phase.is_open = false;
-    }
-
-    // Costs of at most 0..3 splits from the best scores of exactly so many.
-    void set_costs(const Lane (&best)[4], double base, double (&costs)[4]) const {
-        const double split = problem_.constraints.split_cost;
-        for (int k = 0; k < 4; ++k) {
-            const double cost =
-                snap(base - problem_.objective.unit * static_cast<double>(best[k])) + k * split;
-            costs[k] = k == 0 ? cost : std::min(costs[k - 1], cost);
-        }
-    }
-
-    double snap(double cost) const {
-        return std::nearbyint(cost / problem_.grid) * problem_.grid;
-    }
-
-    void set_rows(const Node<Lane>& node, int column, bool side, Node<Lane>& child) {
-        const std::uint64_t* bits = row_sets_.column(node.columns[column]);
-        const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
-        std::uint64_t* mask = child.mask.need(row_sets_.n_words);
-        for (int w = 0; w < row_sets_.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
-        child.key = row_sets_.key(mask);
-    }
-
-    Node<Lane>& make_child(
-        const Node<Lane>& node, int level, int column, bool side, Node<Lane>& child) {
-        (void)level;
-        ++stats_.n_nodes;
-        child.n_words = take_rows(
-            node, problem_.kernels, column, side, child.raw_words, child.spans, child.slots,
-            &child.present);
-        settle_columns(
-            child, problem_.kernels, node.columns, node.stride,
-            problem_.switches.merge_node_columns);
-        child.parent_column = column;
-        child.parent_side = side;
-        child.totals.resize(problem_.n_all_channels);
-        for (int c = 0; c < problem_.n_all_channels; ++c) {
-            const Lane with = node.marginal_row(c)[column];
-            child.totals[c] = side ? with : node.totals[c] - with;
-        }
-        solve_small(child);
+        maker_.set_rows(*levels_[level], column, side, child);
+        maker_.make_child(*levels_[level], column, side, child);
         return child;
     }
 
-    bool is_supported(const Node<Lane>& node, int column) const {
-        for (int k = 0; k < problem_.score.n_supports; ++k) {
-            const int channel = problem_.score.n_channels + k;
-            const Lane with = node.marginal_row(channel)[column];
-            const Lane minimum = problem_.score.minimum_support[k];
-            if (with < minimum || node.totals[channel] - with < minimum) return false;
-        }
+    // What is known without a search. True if it settles the question: `lower` is the answer.
+    bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
+        if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
+        Bounds known;
+        if (!caches_.bounds.find(cache_key(rows, depth, budget), known)) return false;
+        lower = known.bound;
+        if (!known.exact && known.bound < upper) return false;
+        ++stats_.n_cache_hits;
         return true;
     }
 
-    // Bounds of the children, as far as known before any is searched; and the order.
-    Phase& open_phase(Node<Lane>& node, int level, int depth, int budget) {
-        Phase& phase = node.phases[depth];
-        const int child_full = full_budget(depth - 1);
-        phase.first_budget = std::max(0, budget - 1 - child_full);
-        phase.n_budgets = std::min(child_full, budget - 1) - phase.first_budget + 1;
-        const std::size_t size = static_cast<std::size_t>(phase.n_budgets) * node.stride;
-        std::fill_n(phase.bounds_true.need(size), size, 0.0);
-        std::fill_n(phase.bounds_false.need(size), size, 0.0);
-        set_order(node, depth, phase);
-        if (problem_.switches.similarity && problem_.switches.inheritance && level > 0 &&
-            phase.n_budgets == 1)
-            inherit_bounds(node, *levels_[level - 1], depth, phase);
-        phase.is_open = true;
-        return phase;
+    Key cache_key(Key rows, int depth, int budget) const {
+        return problem_key(rows, depth, budget, caches_.salt);
     }
 
-    // Small first: what the children cost at one level less, or with one split.
-    void set_order(const Node<Lane>& node, int depth, Phase& phase) const {
-        double* order = phase.order.need(node.stride);
-        const Phase& before = node.phases[depth - 1];
-        const bool deeper = depth > 3 && before.is_open && problem_.switches.look_ahead;
-        for (int j = 0; j < node.n_columns; ++j) {
-            if (deeper)
-                order[j] = before.bounds_true[j] + before.bounds_false[j];
-            else
-                order[j] = -static_cast<double>(node.best_true[j]) -
-                           static_cast<double>(node.best_false[j]);
-        }
-    }
-
-    // The parent's children bound the node's: see refresh_bounds for why.
-    void inherit_bounds(const Node<Lane>& node, Node<Lane>& parent, int depth, Phase& phase) {
-        Phase& above = parent.phases[depth];
-        if (!above.is_open || above.n_budgets != 1) return;
-        const double loss = loss_per_mass();
-        const Lane* shared = parent.pair_row(problem_.mass_channel, node.parent_column);
-        const Lane* weights = parent.marginal_row(problem_.mass_channel);
-        const double n = static_cast<double>(parent.totals[problem_.mass_channel]);
-        const double n_f = static_cast<double>(weights[node.parent_column]);
-        for (int j = 0; j < node.n_columns; ++j) {
-            const int g = node.in_parent[j];
-            const double n_fg = static_cast<double>(shared[g]);
-            const double n_g = static_cast<double>(weights[g]);
-            const double lost_true = node.parent_side ? n_g - n_fg : n_fg;
-            const double lost_false = node.parent_side ? n - n_g - (n_f - n_fg) : n_f - n_fg;
-            phase.bounds_true[j] =
-                std::max(phase.bounds_true[j], above.bounds_true[g] - loss * lost_true);
-            phase.bounds_false[j] =
-                std::max(phase.bounds_false[j], above.bounds_false[g] - loss * lost_false);
-        }
-    }
-
-    double loss_per_mass() const { return problem_.objective.loss_factor; }
-
-    // The least sum of bounds over the ways to share the splits; column j.
-    double column_bound(Phase& phase, int stride, int j) const {
-        double least = std::numeric_limits<double>::infinity();
-        for (int k = 0; k < phase.n_budgets; ++k)
-            least = std::min(
-                least, phase.true_bounds(k, stride)[j] +
-                           phase.false_bounds(phase.n_budgets - 1 - k, stride)[j]);
-        return least + problem_.constraints.split_cost;
-    }
-
-    // Tries all columns as the root of a tree below `upper`. Returns the best cost found or, if none
-    // is below `upper`, a lower bound on all of them.
-    double explore(Node<Lane>& node, int level, int depth, int budget, double upper, int& best_column) {
-        Phase& phase = open_phase(node, level, depth, budget);
+    // Tries columns as the root of a tree below `upper`. The best cost found or, if none is below
+    // `upper`, a lower bound on all. With `first_only`, by look-ahead order, the first that is below.
+    double explore(
+        int level, int depth, int budget, double upper, int& best_column, bool first_only = false) {
+        Node<Lane>& node = *levels_[level];
+        Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
+        Phase& phase = open_phase(problem_, node, parent, depth, budget);
         double best = upper;
+        for (const int j : sequence_of(level, depth, phase, first_only)) {
+            const double cost = try_column(level, depth, phase, j, best);
+            if (control_.stopped()) return best;
+            if (cost >= best) continue;
+            best = cost;
+            best_column = j;
+            if (first_only) return best;
+        }
+        return best < upper ? best : std::max(least_bound(node, phase), upper);
+    }
+
+    // The cost with column j at the root if below `upper`; else a bound, spread to other columns.
+    double try_column(int level, int depth, Phase& phase, int j, double upper) {
+        Node<Lane>& node = *levels_[level];
+        if (!is_supported(problem_, node, j)) return std::numeric_limits<double>::infinity();
+        ++stats_.n_columns;
+        const double bound = column_bound(phase, node.stride, j) + problem_.split_cost;
+        if (bound >= upper) {
+            ++stats_.n_pruned_columns;
+            return bound;
+        }
+        const double cost = depth == 3 ? solve_pair(node, phase, j)
+                                       : solve_children(level, depth, phase, j, upper);
+        if (!control_.stopped()) spread_bounds(problem_, node, phase, j);
+        return cost;
+    }
+
+    // The bound that is left when no column can be below it.
+    double least_bound(const Node<Lane>& node, Phase& phase) const {
+        double least = std::numeric_limits<double>::infinity();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (is_supported(problem_, node, j))
+                least = std::min(least, column_bound(phase, node.stride, j));
+        return least + problem_.split_cost;
+    }
+
+    const std::vector<std::int32_t>& sequence_of(
+        int level, int depth, const Phase& phase, bool by_look_ahead) {
+        const Node<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
         sequence.resize(node.n_columns);
         for (int j = 0; j < node.n_columns; ++j) sequence[j] = j;
+        const Lane* with = node.best_true.data();
+        const Lane* without = node.best_false.data();
         const double* order = phase.order.data();
-        std::sort(sequence.begin(), sequence.end(), [order](int a, int b) {
-            return order[a] < order[b] || (order[a] == order[b] && a < b);
+        std::sort(sequence.begin(), sequence.end(), [=](int a, int b) {
+            if (!by_look_ahead && order[a] != order[b]) return order[a] < order[b];
+            const double score_a = static_cast<double>(with[a]) + static_cast<double>(without[a]);
+            const double score_b = static_cast<double>(with[b]) + static_cast<double>(without[b]);
+            return score_a > score_b || (score_a == score_b && a < b);
         });
-        double lower = std::numeric_limits<double>::infinity();
-        for (const int j : sequence) {
-            if (!is_supported(node, j)) continue;
-            ++stats_.n_columns;
-            if (column_bound(phase, node.stride, j) >= best) {
-                ++stats_.n_pruned_columns;
-                continue;
-            }
-            const double cost = depth == 3 ? solve_pair(node, phase, j)
-                                           : solve_children(node, level, depth, phase, j, best);
-            if (control_.stopped()) return best;
-            if (problem_.switches.similarity) refresh(node, phase, j);
-            if (cost < best) {
-                best = cost;
-                best_column = node.columns[j];
-            }
-        }
-        for (int j = 0; j < node.n_columns; ++j)
-            if (is_supported(node, j))
-                lower = std::min(lower, column_bound(phase, node.stride, j));
-        return best < upper ? best : std::max(lower, upper);
+        return sequence;
     }
 
-    void refresh(Node<Lane>& node, Phase& phase, int j) {
-        const Lane* overlaps = node.pair_row(problem_.mass_channel, j);
-        const Lane* weights = node.marginal_row(problem_.mass_channel);
+    // The threads of a team call this, each on its own search object with an equal root.
+    void explore_root(int depth, int budget, SharedRoot& shared) {
+        Node<Lane>& node = root();
+        Phase& phase = open_phase(
+            problem_, node, static_cast<Node<Lane>*>(nullptr), depth, budget);
+        const std::vector<std::int32_t>& sequence = sequence_of(0, depth, phase, false);
+        std::size_t n_read = 0;
+        for (;;) {
+            const int next = shared.next.fetch_add(1);
+            read_found(shared, phase, n_read);
+            if (next >= node.n_columns || control_.stopped()) break;
+            const int j = sequence[next];
+            const double cost = try_column(0, depth, phase, j, shared.best.load());
+            if (control_.stopped()) break;
+            share_found(shared, phase, depth, j, cost);
+        }
+    }
+
+    // Applies what other threads found since the last look.
+    void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
+        shared.lock.lock();
+        const std::vector<SharedRoot::Found> found(
+            shared.found.begin() + static_cast<std::ptrdiff_t>(n_read), shared.found.end());
+        shared.lock.unlock();
+        n_read += found.size();
+        for (const SharedRoot::Found& one : found) {
+            double& with = phase.true_bounds(one.budget, root().stride)[one.column];
+            double& without = phase.false_bounds(one.budget, root().stride)[one.column];
+            with = std::max(with, one.sides.optimum_true);
+            without = std::max(without, one.sides.optimum_false);
+            spread_bounds(problem_, root(), phase, one.column);
+        }
+    }
+
+    void remember(
+        const Node<Lane>& node, int depth, int budget, double bound, bool exact, int column) {
+        if (!problem_.switches.cache) return;
+        Bounds entry;
+        entry.bound = bound;
+        entry.column = exact && column >= 0 ? node.columns[column] : -1;
+        entry.depth = static_cast<std::int16_t>(depth);
+        entry.exact = exact;
+        caches_.bounds.store(
+            cache_key(node.key, depth, budget), entry, [](const Bounds& a, const Bounds& b) {
+                return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
+            });
+    }
+
+    // Optimum of one side of a column as far as the caches have it, else infinity. Sets its rows.
+    double known_cost(int level, int column, bool side, int depth, int budget) {
+        Node<Lane>& child = *levels_[level + 1];
+        maker_.set_rows(*levels_[level], column, side, child);
+        budget = std::min(budget, full_budget(depth));
+        Bounds known;
+        if (depth > 2 && budget > 1 &&
+            caches_.bounds.find(cache_key(child.key, depth, budget), known) && known.exact)
+            return known.bound;
+        SmallOptima small;
+        if (depth > 2 || !caches_.small.find(cache_key(child.key, 2, 3), small))
+            return std::numeric_limits<double>::infinity();
+        const double costs[] = {small.leaf, small.costs[0], small.costs[1], small.costs[2]};
+        return costs[std::min(budget, 3)];
+    }
+
+private:
+    void share_found(SharedRoot& shared, Phase& phase, int depth, int j, double cost) {
+        const int stride = root().stride;
+        shared.lock.lock();
+        const bool better = cost < shared.best.load();
         for (int k = 0; k < phase.n_budgets; ++k) {
-            double* with = phase.true_bounds(k, node.stride);
-            double* without = phase.false_bounds(k, node.stride);
-            problem_.kernels.refresh_bounds(
-                overlaps, weights, weights[j], node.totals[problem_.mass_channel],
-                loss_per_mass(), {with[j], without[j]}, node.n_columns, with, without);
+            shared.found.push_back(
+                {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
+            const int rest = phase.n_budgets - 1 - k;
+            const double with = phase.true_bounds(k, stride)[j];
+            const double without = phase.false_bounds(rest, stride)[j];
+            if (better && with + without + problem_.split_cost == cost)
+                shared.incumbent = {cost, control_.seconds(), j, depth, phase.first_budget + k,
+                                    phase.first_budget + rest, with, without};
         }
+        if (better) shared.best.store(cost);
+        shared.lock.unlock();
     }
 
-    // Both children of a column, searched one after the other (Algorithm 3).
-    double solve_children(
-        Node<Lane>& node, int level, int depth, Phase& phase, int j, double upper) {
+    // Both children of a column, one after the other (Algorithm 3).
+    double solve_children(int level, int depth, Phase& phase, int j, double upper) {
+        const int stride = levels_[level]->stride;
         double best = std::numeric_limits<double>::infinity();
-        const double split = problem_.constraints.split_cost;
         for (int k = 0; k < phase.n_budgets; ++k) {
-            double& with = phase.true_bounds(k, node.stride)[j];
-            double& without = phase.false_bounds(phase.n_budgets - 1 - k, node.stride)[j];
-            if (with + without + split >= std::min(best, upper)) continue;
-            const int budget_true = phase.first_budget + k;
-            const int budget_false = phase.first_budget + phase.n_budgets - 1 - k;
-            const double limit = std::min(best, upper) - split;
-            const bool true_first = starts_with_true(node, j);
+            const int rest = phase.n_budgets - 1 - k;
+            double& with = phase.true_bounds(k, stride)[j];
+            double& without = phase.false_bounds(rest, stride)[j];
+            const double limit = std::min(best, upper) - problem_.split_cost;
+            if (with + without >= limit) continue;
+            const bool true_first = starts_with_true(*levels_[level], j);
             double& first = true_first ? with : without;
             double& second = true_first ? without : with;
+            const int budget_first = phase.first_budget + (true_first ? k : rest);
+            const int budget_second = phase.first_budget + (true_first ? rest : k);
             first = std::max(
-                first, search_side(node, level, j, true_first, depth - 1,
-                                   true_first ? budget_true : budget_false, limit - second));
+                first,
+                search_side(level, j, true_first, depth - 1, budget_first, limit - second));
             if (control_.stopped()) return best;
             if (first + second < limit)
                 second = std::max(
-                    second, search_side(node, level, j, !true_first, depth - 1,
-                                        true_first ? budget_false : budget_true, limit - first));
+                    second,
+                    search_side(level, j, !true_first, depth - 1, budget_second, limit - first));
             if (control_.stopped()) return best;
-            best = std::min(best, with + without + split);
+            best = std::min(best, with + without + problem_.split_cost);
         }
+        // Nothing below `upper`: what is known of the shares that were not searched, too.
+        if (best >= upper)
+            best = column_bound(phase, stride, j) + problem_.split_cost;
         return best;
     }
 
     // The child with more to lose first (section 4.6): it is likelier to end the other's search.
     bool starts_with_true(const Node<Lane>& node, int j) const {
         if (!problem_.switches.dynamic_order) return true;
-        const double mass = static_cast<double>(node.totals[problem_.mass_channel]);
-        const double with = static_cast<double>(node.marginal_row(problem_.mass_channel)[j]);
+        const int base = problem_.channels.base();
         const double factor = problem_.objective.base_factor;
+        const double with = static_cast<double>(node.marginal_row(base)[j]);
+        const double without = static_cast<double>(node.totals[base]) - with;
         return factor * with - static_cast<double>(node.best_true[j]) >=
-               factor * (mass - with) - static_cast<double>(node.best_false[j]);
+               factor * without - static_cast<double>(node.best_false[j]);
     }
 
-    double search_side(
-        Node<Lane>& node, int level, int column, bool side, int depth, int budget, double upper) {
+    double search_side(int level, int column, bool side, int depth, int budget, double upper) {
         Node<Lane>& child = *levels_[level + 1];
-        set_rows(node, column, side, child);
+        maker_.set_rows(*levels_[level], column, side, child);
         budget = std::min(budget, full_budget(depth));
-        if (problem_.switches.cache && depth > 2 && budget > 1) {
-            Bounds known;
-            if (cache_.find(problem_key(child.key, depth, budget), known) &&
-                (known.exact || known.bound >= upper)) {
-                ++stats_.n_cache_hits;
-                return known.bound;
-            }
-        }
-        make_child(node, level, column, side, child);
-        return search(child, level + 1, depth, budget, upper);
+        double known = 0.0;
+        if (ask_cache(child.key, depth, budget, upper, known)) return known;
+        maker_.make_child(*levels_[level], column, side, child);
+        return search(level + 1, depth, budget, upper);
     }
 
-    // Node of depth three: both children of a column at once, exact for every number of splits.
+    // At depth three: both children of a column, exact for every number of splits.
     double solve_pair(Node<Lane>& node, Phase& phase, int j) {
         SmallCosts with, without;
-        solve_sides(node, j, with, without);
-        double best = std::numeric_limits<double>::infinity();
+        if (!find_sides(node, j, with, without)) {
+            maker_.solve_sides(node, j, with, without);
+            if (control_.stopped()) return 0.0;
+            store_sides(node, with, without);
+        }
         for (int k = 0; k < phase.n_budgets; ++k) {
             phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
             phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];
         }
-        for (int k = 0; k < phase.n_budgets; ++k)
-            best = std::min(best, phase.true_bounds(k, node.stride)[j] +
-                                      phase.false_bounds(phase.n_budgets - 1 - k, node.stride)[j]);
-        return best + problem_.constraints.split_cost;
+        return column_bound(phase, node.stride, j) + problem_.split_cost;
     }
 
-    void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
-        Key key_true, key_false;
-        if (problem_.switches.small_cache) {
-            key_true = row_sets_.key(node.mask.data(), node.columns[j]);
-            key_false = node.key - key_true;
-            if (find_small(key_true, with) && find_small(key_false, without)) {
-                ++stats_.n_small_hits;
-                return;
-            }
-        }
-        sweep_sides(node, j, with, without);
-        if (problem_.switches.small_cache) {
-            store_small(key_true, with);
-            store_small(key_false, without);
-        }
-    }
-
-    bool find_small(Key key, SmallCosts& found) {
+    bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!problem_.switches.small_cache) return false;
+        key_true_ = row_sets_.key(node.mask.data(), node.columns[j]);
         SmallOptima known;
-        if (!small_cache_.find(key, known)) return false;
-        found.costs[0] = known.leaf;
-        for (int k = 0; k < 3; ++k) found.costs[k + 1] = known.costs[k];
+        for (const bool side : {true, false}) {
+            const Key rows = side ? key_true_ : node.key - key_true_;
+            if (!caches_.small.find(cache_key(rows, 2, 3), known)) return false;
+            SmallCosts& costs = side ? with : without;
+            costs.costs[0] = known.leaf;
+            std::copy_n(known.costs, 3, costs.costs + 1);
+        }
+        ++stats_.n_small_hits;
         return true;
     }
 
-    void store_small(Key key, const SmallCosts& costs) {
-        SmallOptima entry;
-        entry.depth = 2;
-        entry.leaf = costs.costs[0];
-        for (int k = 0; k < 3; ++k) entry.costs[k] = costs.costs[k + 1];
-        small_cache_.store(key, entry, [](const SmallOptima&, const SmallOptima& b) { return b; });
-    }
-
-    // Counts the smaller child; the larger one's counts are what is left of the node's.
-    void sweep_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
-        const int n_channels = problem_.n_all_channels;
-        const int n_score = problem_.score.n_channels + problem_.score.n_supports;
-        const bool small_is_true = 2 * node.count_rows(j) <= node.count_rows();
-        take_rows(
-            node, problem_.kernels, j, small_is_true, small_words_, small_spans_, small_slots_,
-            static_cast<Buffer<std::uint16_t>*>(nullptr));
-        side_marginals_.need(static_cast<std::size_t>(2) * n_channels * node.stride);
-        side_totals_.resize(2 * n_channels);
-        Lane* small = side_marginals_.data();
-        Lane* large = small + n_channels * node.stride;
-        for (int c = 0; c < n_channels; ++c) {
-            const Lane* shared = node.pair_row(c, j);
-            const Lane* all = node.marginal_row(c);
-            Lane* of_true = (small_is_true ? small : large) + c * node.stride;
-            Lane* of_false = (small_is_true ? large : small) + c * node.stride;
-            for (int g = 0; g < node.stride; ++g) {
-                of_true[g] = shared[g];
-                of_false[g] = all[g] - shared[g];
-            }
-            const Lane total_true = all[j], total_false = node.totals[c] - all[j];
-            side_totals_[c] = small_is_true ? total_true : total_false;
-            side_totals_[n_channels + c] = small_is_true ? total_false : total_true;
+    void store_sides(
+        const Node<Lane>& node, const SmallCosts& with, const SmallCosts& without) {
+        if (!problem_.switches.small_cache) return;
+        for (const bool side : {true, false}) {
+            const SmallCosts& costs = side ? with : without;
+            SmallOptima entry;
+            entry.depth = 2;
+            entry.leaf = costs.costs[0];
+            std::copy_n(costs.costs + 1, 3, entry.costs);
+            const Key rows = side ? key_true_ : node.key - key_true_;
+            caches_.small.store(
+                cache_key(rows, 2, 3), entry,
+                [](const SmallOptima&, const SmallOptima& b) { return b; });
         }
-        SweepTask<Lane> task = task_for(
-            small_words_.data(), small_spans_.data(), node.stride, node.n_columns, n_score);
-        SweepSide<Lane> counted, sibling;
-        counted.marginals = small;
-        counted.totals = side_totals_.data();
-        sibling.marginals = large;
-        sibling.totals = side_totals_.data() + n_channels;
-        task.counted = &counted;
-        task.sibling = &sibling;
-        task.parent_pairs = node.pairs.data();
-        task.poll = &poll_sometimes;
-        task.poll_argument = this;
-        problem_.kernels.sweep(task);
-        ++stats_.n_sweeps;
-        const double factor = problem_.objective.unit * problem_.objective.base_factor;
-        SmallCosts& costs_small = small_is_true ? with : without;
-        SmallCosts& costs_large = small_is_true ? without : with;
-        set_costs(counted.best,
-                  factor * static_cast<double>(side_totals_[problem_.mass_channel]),
-                  costs_small.costs);
-        set_costs(sibling.best,
-                  factor * static_cast<double>(side_totals_[n_channels + problem_.mass_channel]),
-                  costs_large.costs);
     }
-
-    static bool poll_sometimes(void* search) {
-        Search* self = static_cast<Search*>(search);
-        if (++self->n_calls_ % 256 != 0) return false;
-        return self->control_.poll();
-    }
-
-    void remember(Key key, int depth, double bound, int column, const Node<Lane>&, bool exact) {
-        Bounds entry;
-        entry.bound = bound;
-        entry.column = exact ? column : -1;
-        entry.depth = static_cast<std::int16_t>(depth);
-        entry.exact = exact;
-        cache_.store(key, entry, [](const Bounds& a, const Bounds& b) {
-            return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
-        });
-    }
-
-    static constexpr int TILE = 8 * 2 * 32;  // the largest tile of any instruction set
 
     const Problem<Lane>& problem_;
     const RowSets& row_sets_;
-    CacheTable<Bounds>& cache_;
-    CacheTable<SmallOptima>& small_cache_;
+    Caches& caches_;
     SearchControl& control_;
+    NodeMaker<Lane> maker_;
     SearchStats stats_;
     std::vector<std::unique_ptr<Node<Lane>>> levels_;
-    std::vector<std::int32_t> sequences_[24][24];
-    Buffer<Lane> tile_, side_marginals_;
-    std::vector<Lane> side_totals_;
-    Buffer<std::uint16_t> small_words_;
-    std::vector<Span> small_spans_;
-    std::vector<std::int32_t> small_slots_;
-    std::uint64_t n_calls_ = 0;
+    std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
+    Key key_true_;
 };
 
 }  // namespace sktree_opt
