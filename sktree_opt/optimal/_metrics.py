@@ -258,11 +258,7 @@ class Evaluated:
 
 def pareto_points(points):
     """Those that no other betters in both errors, by rising false positives; no pair twice."""
-    order = np.lexsort(
-        (points["n_splits"], points["false_negatives"], points["false_positives"])
-    )
+    order = np.lexsort((points["n_splits"], points["false_negatives"], points["false_positives"]))
     points = points[order]
-    least_before = np.minimum.accumulate(
-        np.append(np.inf, points["false_negatives"])
-    )[:-1]
+    least_before = np.minimum.accumulate(np.append(np.inf, points["false_negatives"]))[:-1]
     return points[points["false_negatives"] < least_before]

@@ -143,7 +143,9 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf):
             upper = at_most(answer.cost)
         elif criterion == "size":
             answer = least(
-                lambda splits: solver.solve(answer.max_depth, splits, upper), answer.n_splits, answer
+                lambda splits: solver.solve(answer.max_depth, splits, upper),
+                answer.n_splits,
+                answer,
             )
         else:
             limit = answer.max_splits
