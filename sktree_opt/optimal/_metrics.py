@@ -1,4 +1,4 @@
-"""Metrics of the two classes' errors that are no sum over leaves, and the search for their optimum."""
+"""Metrics of two classes' errors that are no sum over leaves, and the search for their optimum."""
 
 from dataclasses import dataclass
 

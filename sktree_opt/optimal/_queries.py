@@ -141,30 +141,23 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf):
             return answer
         if criterion == "error":
             upper = at_most(answer.cost)
-        elif criterion == "size":
-            answer = least(
-                lambda splits: solver.solve(answer.max_depth, splits, upper),
-                answer.n_splits,
-                answer,
-            )
         else:
-            limit = answer.max_splits
-            answer = least(
-                lambda depth: solver.solve(depth, limit, upper), answer.max_depth, answer
-            )
+            answer = tighten(solver, criterion, answer, upper)
     return answer
 
 
-def least(solve, known, answer):
-    """Answer for the least limit that has one, by bisection; `answer` holds at `known`."""
-    low = 0
+def tighten(solver, criterion, answer, upper):
+    """Answer within the least depth, or number of splits, that has one; found by bisection."""
+    depth, splits = answer.max_depth, answer.max_splits
+    low, known = 0, answer.n_splits if criterion == "size" else depth
     while low < known and answer.is_proved:
         middle = (low + known) // 2
-        found = solve(middle)
+        limits = (depth, middle) if criterion == "size" else (middle, splits)
+        found = solver.solve(*limits, upper)
         if found is None:
             low = middle + 1
         elif found.is_proved:
-            answer, known = found, min(middle, found.n_splits)
+            answer, known = found, middle
         else:
             break
     return answer
