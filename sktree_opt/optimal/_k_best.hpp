@@ -1,7 +1,7 @@
 // The k best trees, different from each other, exact (an Algebra of _set_search.hpp).
 //
-// DL8 (Nijssen & Fromont, KDD 2007, section 5.1, doi:10.1145/1281192.1281250) keeps one tree for each
-// itemset and limit and remarks that k can be kept. A list of k for the rows of a node is made from
+// DL8 (Nijssen & Fromont, KDD 2007, section 5, doi:10.1145/1281192.1281250) keeps one tree for
+// each itemset and limit and remarks that k can be kept. A list of k for the rows of a node is made from
 // its children's lists: the k least sums of one cost of either.
 //
 // Which trees are different: the root parts the rows differently, or a subtree at the same place
@@ -14,9 +14,9 @@
 // r(T)        RankedTree order  cost, then number of splits, then columns and ranks below
 // k           n_best            trees kept for each row set and limit
 //
-// Deviations: upper bounds, which DL8 lacks: a subtree that costs more than the k-th best tree known,
-// less the least cost of its sibling, is dropped. Costs are rounded to a grid of 2^-40 of the total,
-// so sums are exact and ties are ties, whatever the order of additions.
+// Deviations: upper bounds, which DL8 lacks: a subtree that costs more than the k-th best tree
+// known, less the least cost of its sibling, is dropped. Costs are rounded to a grid of 2^-40 of
+// the total, so sums are exact and ties are ties, whatever the order of additions.
 // Complexity: k more comparisons for each column and node than one tree needs; memory k entries of
 // 32 bytes for each row set.
 #pragma once
@@ -72,7 +72,8 @@ struct LeafCosts {
                 const double units = static_cast<double>(counts[c * stride + j]);
                 mass[j] += class_mass[c] * units;
                 for (int k = 0; k < n_channels; ++k)
-                    work[static_cast<std::size_t>(k) * n + j] += class_channels[c * n_channels + k] * units;
+                    work[static_cast<std::size_t>(k) * n + j] +=
+                        class_channels[c * n_channels + k] * units;
             }
         }
         ScoreParameters<double> parameters;
@@ -195,10 +196,14 @@ public:
     }
 
     // Sums of every two trees; `exactly` >= 0: only those with so many splits on the first side.
-    void offer_pairs(int column, const KBest::Set& with, const KBest::Set& without, int exactly) {
+    // `stop` is asked with the work done; true gives up.
+    template <class Stop>
+    void offer_pairs(int column, const KBest::Set& with, const KBest::Set& without, int exactly,
+                     Stop stop) {
         for (std::size_t a = 0; a < with.size(); ++a) {
             const RankedTree& x = with[a];
             if (exactly >= 0 && x.n_splits != exactly) continue;
+            if (stop(without.size())) return;
             for (std::size_t b = 0; b < without.size(); ++b) {
                 const RankedTree& y = without[b];
                 const double sum = x.cost + y.cost;
@@ -233,7 +238,8 @@ private:
     bool has_equal(const NodeColumns& columns, Side side, int j, double cost) {
         if (side.column < 0) return false;
         for (const auto& [known_cost, k] : accepted_)
-            if (known_cost == cost && columns.parts_alike(j, k, side.column, side.with)) return true;
+            if (known_cost == cost && columns.parts_alike(j, k, side.column, side.with))
+                return true;
         accepted_.emplace_back(cost, j);
         return false;
     }

@@ -12,9 +12,10 @@
 //
 // Deviations: the metric never enters the kernel, which finds the whole front; dropping the points
 // that cannot beat a known tree's metric saved 3% of the time, as fronts are short. Weights may be
-// any. A front is filtered by buckets of fp: a point is dropped at once when a lower bucket has no more
-// fn. Of equal points the one with fewer splits stands, then the lowest column.
-// Complexity: a merge is the product of the fronts' sizes; a front has at most 1 + min(N, P) points.
+// any. A front is filtered by buckets of fp: a point is dropped at once when a lower bucket has no
+// more fn. Of equal points the one with fewer splits stands, then the lowest column.
+// Complexity: a merge takes the product of the fronts' sizes; without weights a front has at most
+// 1 + min(N, P) points.
 #pragma once
 
 #include <algorithm>
@@ -52,9 +53,9 @@ struct ParetoFronts {
     bool has_row_channel = false;
 
     bool may_be_leaf(std::int64_t negatives, std::int64_t positives, std::int64_t rows) const {
-        return rows >= min_rows &&
-               unit[0] * static_cast<double>(negatives) + unit[1] * static_cast<double>(positives) >=
-                   min_weight;
+        const double weight = unit[0] * static_cast<double>(negatives) +
+                              unit[1] * static_cast<double>(positives);
+        return rows >= min_rows && weight >= min_weight;
     }
     bool may_be_node(const std::vector<std::int64_t>& totals) const {
         return may_be_leaf(totals[0], totals[1], rows_of(totals));
@@ -122,18 +123,22 @@ public:
     }
 
     // Sums of every two points; `exactly` >= 0: only those with so many splits on the first side.
+    // `stop` is asked with the work done; true gives up.
+    template <class Stop>
     void offer_pairs(int column, const ParetoFronts::Set& with, const ParetoFronts::Set& without,
-                     int exactly) {
+                     int exactly, Stop stop) {
         for (std::size_t a = 0; a < with.size(); ++a) {
             const ParetoPoint& x = with[a];
             if (exactly >= 0 && x.n_splits != exactly) continue;
+            if (stop(without.size())) return;
             for (std::size_t b = 0; b < without.size(); ++b) {
                 const ParetoPoint& y = without[b];
                 offer({x.fp + y.fp, x.fn + y.fn, x.n_splits + y.n_splits + 1, column,
                        static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), x.n_splits});
             }
+            if (points_.size() > 2 * n_front_ + MOST_PENDING) filter();
         }
-        if (points_.size() > 2 * n_front_ + 1024) filter();
+        if (points_.size() > 2 * n_front_ + MOST_PENDING / 16) filter();
     }
 
     void offer_all(const ParetoFronts::Set& points) {
@@ -156,6 +161,7 @@ public:
 
 private:
     static constexpr std::int64_t MAX_BUCKETS = 512;
+    static constexpr std::size_t MOST_PENDING = 16384;
     static constexpr std::int64_t NONE = std::numeric_limits<std::int64_t>::max();
 
     // Ranks of the answers in the front of a leaf: a pure one has a single point.

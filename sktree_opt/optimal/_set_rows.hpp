@@ -106,7 +106,8 @@ SKTREE_INLINED void add_pair_counts_anywhere(
     }
 }
 
-using PairCounter = void (*)(const std::uint64_t*, int, int, int, const std::uint64_t*, int, std::int64_t*);
+using PairCounter = void (*)(
+    const std::uint64_t*, int, int, int, const std::uint64_t*, int, std::int64_t*);
 
 inline void add_pair_counts_portable(
     const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
@@ -205,7 +206,8 @@ private:
                 if (table.units == nullptr) continue;
                 const std::uint64_t units = static_cast<std::uint64_t>(table.units[node.rows[k]]);
                 for (int b = 0; b < table.n_planes; ++b)
-                    planes_[static_cast<std::size_t>(b) * n_words_ + w] |= ((units >> b) & 1) << position;
+                    planes_[static_cast<std::size_t>(b) * n_words_ + w] |= ((units >> b) & 1)
+                                                                           << position;
             }
         }
     }
@@ -221,7 +223,8 @@ private:
                 for (int k = 0; k < n_candidates_;) {
                     const int word = candidates[k] / 64;
                     for (int r = 0; r < n_rows; ++r)
-                        block[r] = table.rows[node.rows[start + r] * std::int64_t{table.row_words} + word];
+                        block[r] =
+                            table.rows[node.rows[start + r] * std::int64_t{table.row_words} + word];
                     std::fill(block + n_rows, block + 64, 0);
                     transpose_bits(block);
                     for (; k < n_candidates_ && candidates[k] / 64 == word; ++k)
@@ -288,9 +291,10 @@ private:
                     const std::uint64_t chosen =
                         weighted ? planes_[static_cast<std::size_t>(b) * n_words_ + w] : valid_[w];
                     totals_[c] += count_bits(chosen) << b;
+                    const std::uint64_t* line = words_.data() + static_cast<std::size_t>(w) * stride_;
+                    std::int64_t* counts = counts_.data() + static_cast<std::size_t>(c) * stride_;
                     for (int j = 0; j < n_columns(); ++j)
-                        counts_[static_cast<std::size_t>(c) * stride_ + j] +=
-                            count_bits(words_[static_cast<std::size_t>(w) * stride_ + j] & chosen) << b;
+                        counts[j] += count_bits(line[j] & chosen) << b;
                 }
             }
         }
@@ -304,8 +308,8 @@ private:
             return;
         }
         for (int b = 0; b < table.n_planes; ++b) {
-            const std::uint64_t* plane = planes_.data() + static_cast<std::size_t>(b) * n_words_ + first;
-            counter_(words, stride_, n_words, i, plane, b, out);
+            const std::size_t plane = static_cast<std::size_t>(b) * n_words_ + first;
+            counter_(words, stride_, n_words, i, planes_.data() + plane, b, out);
         }
     }
 

@@ -7,16 +7,16 @@
 // Algebra; entries that an Algebra drops can be part of no wanted tree.
 //
 // paper               here             what
-// t(I)                RowSet           rows of a node; cache key (so a closed itemset of DL8-Closed)
+// t(I)                RowSet           rows of a node; key of the cache, as DL8-Closed's closures
 // T                   Algebra::Set     the trees that are kept for (rows, depth, splits)
 // l(c)                offer_leaf       the node as a leaf
 // n(i, T1, T2)        offer_pair       a test on column i over two trees
 // d, s                depth, splits    limits of a subtree; at most 2^d - 1 splits fit in depth d
 //
-// An entry is a split's column and the ranks of its two subtrees in the children's sets, so sets are
-// all that is stored; trees are read off by solving the children again, mostly from the cache.
-// Under a limit on splits that binds, a left subtree is taken from the set of the limit equal to its
-// own number of splits, so that each pair of subtrees is met once.
+// An entry is a split's column and the ranks of its two subtrees in the children's sets, so sets
+// are all that is stored; trees are read off by solving the children again, mostly from the cache.
+// Under a limit on splits that binds, a left subtree is taken from the set of the limit equal to
+// its own number of splits, so that each pair of subtrees is met once.
 //
 // Threads share the cache and take root columns one at a time. Sets do not depend on the order in
 // which entries are offered: every Algebra orders its entries totally.
@@ -86,7 +86,9 @@ public:
 private:
     static constexpr int N_SHARDS = 64;
     struct Hash {
-        std::size_t operator()(const RowKey& key) const { return static_cast<std::size_t>(key.high); }
+        std::size_t operator()(const RowKey& key) const {
+            return static_cast<std::size_t>(key.high);
+        }
     };
     struct Shard {
         std::mutex mutex;
@@ -225,7 +227,8 @@ private:
         }
         if (depth == 2) return offer_depth_two(worker, splits);
         for (int j = 0; j < level.columns.n_columns(); ++j)
-            if (!offer_column(worker, level.columns, node, j, depth, splits, level.node)) return false;
+            if (!offer_column(worker, level.columns, node, j, depth, splits, level.node))
+                return false;
         return true;
     }
 
@@ -246,7 +249,8 @@ private:
                 level.totals_with[c] = columns.counts()[c * stride + i];
                 level.totals_without[c] = columns.totals()[c] - level.totals_with[c];
             }
-            if (!algebra_.may_be_node(level.totals_with) || !algebra_.may_be_node(level.totals_without))
+            if (!algebra_.may_be_node(level.totals_with) ||
+                !algebra_.may_be_node(level.totals_without))
                 continue;
             columns.count_pairs(table_, i, level.pairs.data());
             for (std::size_t k = 0; k < level.pairs.size(); ++k)
@@ -276,8 +280,8 @@ private:
         level.without.offer_leaf();
         if (splits_without > 0)
             level.without.offer_stumps(level.columns, level.others.data(), {i, false});
-        level.node.offer_pairs(
-            level.columns.column(i), set_with, level.without.finish(), exactly);
+        level.node.offer_pairs(level.columns.column(i), set_with, level.without.finish(), exactly,
+                               [](std::size_t) { return false; });
     }
 
     // A test on column j over every pair of subtrees; false when the search was stopped.
@@ -303,7 +307,10 @@ private:
                 solve(worker, level.rows_without, columns.columns(), depth - 1, splits - 1 - s,
                       algebra_.bound_of_sibling(bound, *with));
             if (without == nullptr) return false;
-            builder.offer_pairs(columns.column(j), *with, *without, binds ? static_cast<int>(s) : -1);
+            builder.offer_pairs(
+                columns.column(j), *with, *without, binds ? static_cast<int>(s) : -1,
+                [&](std::size_t n) { return poll(worker, static_cast<std::int64_t>(n) * 4); });
+            if (control_->stopped()) return false;
         }
         return true;
     }
@@ -328,7 +335,8 @@ private:
                 Worker worker(depth);
                 Builder found;
                 found.reset(algebra_, root.columns.totals(), bound);
-                for (int j = next++; j < root.columns.n_columns() && !control_->stopped(); j = next++) {
+                const int n_columns = root.columns.n_columns();
+                for (int j = next++; j < n_columns && !control_->stopped(); j = next++) {
                     found.tighten(shared_bound.load());
                     if (!offer_column(worker, root.columns, root_, j, depth, splits, found)) break;
                     lower(shared_bound, found.bound());
@@ -356,7 +364,7 @@ private:
         }
     }
 
-    // Sets of one node under several bounds differ in length alone: any that is long enough will do.
+    // Sets of one node under several bounds differ in length alone: any long enough will do.
     SetPointer set_to_read(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
                            std::int64_t rank, double bound) {
         typename SetCache<Algebra>::Stored stored;
@@ -387,7 +395,8 @@ private:
             if (child == nullptr) return;
             if (ranks[side] >= static_cast<std::int64_t>(child->size()))
                 throw std::logic_error("a subtree is missing from its set");
-            read_node(worker, sides[side], *child, ranks[side], depth - 1, child_splits[side], tree);
+            read_node(
+                worker, sides[side], *child, ranks[side], depth - 1, child_splits[side], tree);
         }
     }
 
