@@ -34,6 +34,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     min_weight_leaf : float, default=0.0
         Least weight of every leaf.
 
+    min_weight_fraction_leaf : float, default=0.0
+        The same as a share of the total weight; the larger of the two counts.
+
     objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"}, \
             default="error"
         What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
@@ -139,6 +142,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         max_splits=None,
         min_samples_leaf=1,
         min_weight_leaf=0.0,
+        min_weight_fraction_leaf=0.0,
         objective="error",
         cost_matrix=None,
         complexity_cost=0.0,
@@ -152,6 +156,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.max_splits = max_splits
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.complexity_cost = complexity_cost

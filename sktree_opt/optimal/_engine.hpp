@@ -65,7 +65,9 @@ public:
             throw std::logic_error("no kernel for this score and number type");
         problem_.bits = choose_bit_kernels(simd);
         lay_out(reduced, coefficients, problem_);
-        set_score(reduced);
+        set_score();
+        largest_cost_ = std::max(sum_up(reduced), 1e-290);
+        set_table(largest_cost_);
         row_sets_.build(
             problem_.words.data(), problem_.present.data(), problem_.n_words, problem_.stride,
             problem_.n_columns);
@@ -142,7 +144,7 @@ public:
     }
 
 private:
-    void set_score(const Reduction& reduced) {
+    void set_score() {
         ScoreParameters<Lane>& score = problem_.score;
         const ChannelPlan& plan = problem_.channels;
         const Constraints& constraints = problem_.constraints;
@@ -160,13 +162,7 @@ private:
         }
         score.z = problem_.objective.z;
         score.cf = problem_.objective.cf;
-        double least = reduced.values.empty() ? 1.0 : reduced.values.front();
-        for (std::size_t g = 0; g < reduced.groups.size(); ++g)
-            least = std::min(least, reduced.group_values[g * plan.n_all() + plan.mass()]);
-        score.least_weight = static_cast<Lane>(least / 2.0);
-        const double total = sum_up(reduced);
-        largest_cost_ = std::max(total, 1e-290);
-        set_table(total);
+        score.least_weight = static_cast<Lane>(problem_.objective.least_weight / 2.0);
     }
 
     // Mass (or base) of all rows times what a unit can cost at most.

@@ -19,6 +19,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         int n_classes, n_channels
         vector[double] class_channels, class_mass
         double unit, base_factor, loss_factor, z, cf
+        double least_weight, least_target, largest_target
         cpp_bool loss_is_bounded, cancels
 
     cdef cppclass Constraints:
@@ -111,6 +112,8 @@ cdef Objective convert_objective(objective):
     converted.cancels = objective.cancels
     converted.z = objective.z
     converted.cf = objective.cf
+    converted.least_weight = objective.least_weight
+    converted.least_target, converted.largest_target = objective.target_range
     return converted
 
 

@@ -25,6 +25,8 @@ struct Objective {
     bool cancels = true;           // equal rows of two classes cancel, except for a constant
     double z = 0.0;                // pessimistic error: normal quantile of the confidence
     double cf = 0.25;
+    double least_weight = 1.0;     // of a row
+    double least_target = 0.0, largest_target = 0.0;
     double pair_cost() const { return class_mass.empty() ? 0.0 : class_mass[0]; }
     bool has_target() const { return score == Score::SQUARED; }
 };

@@ -220,7 +220,9 @@ inline void row_values(
         const double y = rows.targets[i];
         values[0] += weight;
         values[1] += weight * y;
-        values[plan.mass()] += weight;
+        // No leaf's mean is farther from y than the end of the range that is.
+        const double reach = std::max(y - objective.least_target, objective.largest_target - y);
+        values[plan.mass()] += weight * reach * reach;
         values[plan.base()] += weight * y * y;
     } else {
         const int class_ = rows.classes[i];

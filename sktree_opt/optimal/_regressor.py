@@ -33,6 +33,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     min_weight_leaf : float, default=0.0
         Least weight of every leaf.
 
+    min_weight_fraction_leaf : float, default=0.0
+        The same as a share of the total weight; the larger of the two counts.
+
     objective : {"squared_error"}, default="squared_error"
         What is minimised: the weighted squares of the distances from the leaves' means.
 
@@ -118,6 +121,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         max_splits=None,
         min_samples_leaf=1,
         min_weight_leaf=0.0,
+        min_weight_fraction_leaf=0.0,
         objective="squared_error",
         complexity_cost=0.0,
         categorical_features="from_dtype",
@@ -129,6 +133,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.max_splits = max_splits
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.complexity_cost = complexity_cost
         self.categorical_features = categorical_features

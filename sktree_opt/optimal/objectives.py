@@ -45,6 +45,12 @@ class LeafObjective:
     constant : float
         Cost that no tree avoids, not seen by the engine.
 
+    least_weight : float
+        Of a row.
+
+    target_range : tuple of float
+        Least and largest target, of a regression.
+
     z, cf : float
         Normal quantile and confidence of the pessimistic error.
     """
@@ -59,6 +65,8 @@ class LeafObjective:
     loss_is_bounded: bool = True
     cancels: bool = False
     constant: float = 0.0
+    least_weight: float = 1.0
+    target_range: tuple = (0.0, 0.0)
     z: float = 0.0
     cf: float = 0.25
 
@@ -172,7 +180,13 @@ class Gini:
         """The objective for these data."""
         n_classes = len(class_weights)
         # A row of weight w in a pure leaf of another class costs less than 2 w.
-        return LeafObjective("gini", np.eye(n_classes), np.ones(n_classes), loss_factor=2.0)
+        return LeafObjective(
+            "gini",
+            np.eye(n_classes),
+            np.ones(n_classes),
+            loss_factor=2.0,
+            least_weight=float(weights.min()),
+        )
 
     def leaf_costs(self, values, class_weights, cost_matrix=None):
         """Cost of each leaf."""
@@ -193,7 +207,12 @@ class Entropy:
         # (W + w) log (W + w) - W log W - w log w <= w (log (1 + W / w) + log e).
         loss = math.log2(1.0 + float(weights.sum()) / least) + math.log2(math.e)
         return LeafObjective(
-            "entropy", np.eye(n_classes), np.ones(n_classes), base_factor=0.0, loss_factor=loss
+            "entropy",
+            np.eye(n_classes),
+            np.ones(n_classes),
+            base_factor=0.0,
+            loss_factor=loss,
+            least_weight=least,
         )
 
     def leaf_costs(self, values, class_weights, cost_matrix=None):
@@ -221,6 +240,7 @@ class PessimisticError:
             np.ones(n_classes),
             base_factor=0.0,
             loss_is_bounded=False,
+            least_weight=float(weights.min()),
             z=NormalDist().inv_cdf(1.0 - self.confidence),
             cf=self.confidence,
         )
@@ -255,15 +275,14 @@ class SquaredError:
 
     def leaf_form(self, targets, weights):
         """The objective for targets whose mean is about 0."""
-        spread = float(np.ptp(targets)) if len(targets) else 0.0
         # The engine reads weights and targets; the class tables are not used.
         return LeafObjective(
-            "squared", np.zeros((1, 2)), np.zeros(1), loss_factor=spread * spread
+            "squared",
+            np.zeros((1, 2)),
+            np.zeros(1),
+            least_weight=float(weights.min()),
+            target_range=(float(targets.min()), float(targets.max())),
         )
-
-    def leaf_costs(self, weights, sums, squares):
-        """Cost of leaves from their weight, weighted targets and weighted squares."""
-        return squares - sums**2 / np.where(weights > 0.0, weights, 1.0)
 
 
 OBJECTIVES = {
