@@ -135,9 +135,7 @@ def search(problem, off=()):
     limits = problem.limits
     control = problem.control()
     engine = problem.engine(control, off)
-    engine.begin(
-        limits.max_depth, limits.max_splits, limits.split_cost / problem.leaf_form.scale
-    )
+    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.leaf_form.scale)
     for depth in range(3, limits.max_depth + 1):
         if control.poll() or engine.cost <= engine.lower_bound:
             break
@@ -183,8 +181,18 @@ def rows_by_node(tests, nodes):
     return order, rows
 
 
-def make_tree(tests, nodes, values, impurities, weights, n_samples, order, n_features, n_categories,
-              is_classifier):
+def make_tree(
+    tests,
+    nodes,
+    values,
+    impurities,
+    weights,
+    n_samples,
+    order,
+    n_features,
+    n_categories,
+    is_classifier,
+):
     """The immutable tree of a search result.
 
     `values`, `impurities`, `weights` and `n_samples` are by node, in the order of `order`.
