@@ -221,8 +221,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
             Weights; None for equal ones. Scores are weighted too.
 
         **params : dict
-            For the splitter's ``split``, such as `groups`, and, with metadata routing, for the
-            scorer.
+            With metadata routing, for the splitter's ``split``, such as `groups`, and the scorer.
 
         Returns
         -------
@@ -275,7 +274,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         if routing_enabled():
             return process_routing(self, "fit", sample_weight=sample_weight, **params)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=weights))
+        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
 
     def _score_folds(self, X, y, sample_weight, routed):
         """Scores of shape (n_folds, max_depth + 1, max_splits + 1)."""
@@ -335,12 +334,8 @@ def score_fold(model, scorer, X, y, sample_weight, train, test, score_params):
         model, safe_indexing(X, train), safe_indexing(y, train), part(sample_weight, train)
     )
     X_test, y_test = safe_indexing(X, test), safe_indexing(y, test)
-    score_params = {
-        name: part(*indexable(value), test) for name, value in score_params.items()
-    }
-    scores = [
-        scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees
-    ]
+    score_params = {name: part(*indexable(value), test) for name, value in score_params.items()}
+    scores = [scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees]
     return np.array(scores, dtype=np.float64)[path.tree_index]
 
 
