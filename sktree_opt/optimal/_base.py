@@ -35,37 +35,10 @@ class BaseOptimalTree(BaseEstimator):
     def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
         """Set all fitted attributes."""
         with all_or_nothing(self):
-            encoder = TableEncoder(self.categorical_features)
-            memory_limit = parse_memory_limit(self.memory_limit)
-            data = check_training_data(
-                self,
-                encoder,
-                X,
-                y,
-                sample_weight,
-                class_weight=class_weight,
-                is_classifier=is_classifier,
+            problem = self._prepare(
+                X, y, sample_weight, is_classifier=is_classifier, class_weight=class_weight
             )
-            self._refuse_impossible_leaves(data)
-            n_threads = n_threads_for(self.n_jobs)
-            tests = BinaryTests.from_matrix(data.matrix, encoder.n_categories_, n_threads)
-            total = float(data.weights.sum())
-            limits = _driver.SearchLimits(
-                max_depth=self.max_depth,
-                max_splits=self._splits_within_depth(),
-                min_samples_leaf=self.min_samples_leaf,
-                min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
-                split_cost=self.complexity_cost * total,
-                time_limit=self.time_limit,
-                memory_limit=memory_limit,
-                n_threads=n_threads,
-            )
-            self._prepare_objective(data)
-            weights = None if data.has_unit_weights else data.weights
-            result = _driver.search(
-                tests, self._targets(data), weights, self._leaf_form(data), limits
-            )
-            self._keep_result(tests, data, encoder, limits, result)
+            self._keep_result(problem, self._search(problem))
         if self.status_ != "optimal":
             warnings.warn(
                 f"The search ended by {self.status_} before it proved an optimum: the objective "
@@ -74,6 +47,48 @@ class BaseOptimalTree(BaseEstimator):
                 stacklevel=3,
             )
         return self
+
+    def _prepare(self, X, y, sample_weight, *, is_classifier, class_weight=None):
+        """The checked problem; sets what depends on the data alone."""
+        encoder = TableEncoder(self.categorical_features)
+        memory_limit = parse_memory_limit(self.memory_limit)
+        data = check_training_data(
+            self,
+            encoder,
+            X,
+            y,
+            sample_weight,
+            class_weight=class_weight,
+            is_classifier=is_classifier,
+        )
+        self._refuse_impossible_leaves(data)
+        n_threads = n_threads_for(self.n_jobs)
+        tests = BinaryTests.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+        total = float(data.weights.sum())
+        limits = _driver.SearchLimits(
+            max_depth=self.max_depth,
+            max_splits=self._splits_within_depth(),
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
+            split_cost=self.complexity_cost * total,
+            time_limit=self.time_limit,
+            memory_limit=memory_limit,
+            n_threads=n_threads,
+        )
+        self._prepare_objective(data)
+        self._encoder = encoder
+        return _driver.Problem(
+            tests=tests,
+            data=data,
+            y=self._targets(data),
+            weights=None if data.has_unit_weights else data.weights,
+            leaf_form=self._leaf_form(data),
+            limits=limits,
+            n_categories=encoder.n_categories_,
+        )
+
+    def _search(self, problem):
+        return _driver.search(problem)
 
     def _splits_within_depth(self):
         full = 2**self.max_depth - 1
@@ -92,27 +107,29 @@ class BaseOptimalTree(BaseEstimator):
                 "so that no tree is possible."
             )
 
-    def _keep_result(self, tests, data, encoder, limits, result):
-        order, rows = _driver.rows_by_node(tests, result.nodes)
-        values, costs = self._node_values(data, rows)
-        weights = np.array([data.weights[r].sum() for r in rows])
+    def _make_tree(self, problem, nodes):
+        """The tree of a search's nodes, and what its leaves and splits cost."""
+        order, rows = _driver.rows_by_node(problem.tests, nodes)
+        values, costs = self._node_values(problem.data, rows)
+        weights = np.array([problem.data.weights[r].sum() for r in rows])
         tree = _driver.make_tree(
-            tests,
-            result.nodes,
+            problem.tests,
+            nodes,
             values,
             np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0),
             weights,
             [len(r) for r in rows],
             order,
             self.n_features_in_,
-            encoder.n_categories_,
-            data.classes is not None,
+            problem.n_categories,
+            problem.data.classes is not None,
         )
-        is_leaf = result.nodes[order, 0] < 0
+        is_leaf = nodes[order, 0] < 0
+        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * tree.n_splits
+
+    def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.
-        objective = float(costs[is_leaf].sum()) + limits.split_cost * tree.n_splits
-        self.tree_ = tree
-        self._encoder = encoder
+        self.tree_, objective = self._make_tree(problem, result.nodes)
         self.objective_ = objective
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound

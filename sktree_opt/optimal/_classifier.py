@@ -1,13 +1,17 @@
 """The optimal classification tree."""
 
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 
 from sktree_opt.optimal._base import BaseOptimalTree
+from sktree_opt.optimal._driver import rows_by_node
+from sktree_opt.optimal._metrics import METRICS
+from sktree_opt.optimal._questions import answer, is_metric
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.tree import TreeClassifierMixin
-from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 
 
 class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
@@ -37,18 +41,32 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     min_weight_fraction_leaf : float, default=0.0
         The same as a share of the total weight; the larger of the two counts.
 
-    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"}, \
-            default="error"
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
+            "f1", "mcc", "g_mean"} or callable, default="error"
         What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
         classes' error rates, times the total weight; the cost of the answers by `cost_matrix`;
-        C4.5's estimate of the errors on new rows; the impurity.
+        C4.5's estimate of the errors on new rows; the impurity. Or, for two classes, one minus a
+        metric (F1 score, Matthews correlation, geometric mean of the classes' recalls), or a
+        function of the weights of the false positives and the false negatives that falls with
+        neither; the second of `classes_` is the positive one.
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
         For "cost": cost of answering class `j` (columns) for class `i` (rows), classes in sorted
         order.
 
     complexity_cost : float, default=0.0
-        Cost of each test, as a share of the total weight.
+        Cost of each test, as a share of the total weight; for a metric it is added to the metric.
+
+    ranking : tuple of {"error", "size", "depth"} or None, default=None
+        What is minimised first, second and third: the objective, the number of tests, the depth.
+        "error" and "size" have to be among them. None: the objective alone.
+
+    max_error : float or None, default=None
+        Largest objective that is acceptable; with ``ranking=("size", "error")`` the smallest tree
+        that is as good is found. A ValueError if there is none.
+
+    n_trees : int, default=1
+        Number of trees, different from each other, to find for `trees_`.
 
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class.
@@ -82,6 +100,19 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
         Whether the tree is proved to be optimal, or what ended the search before.
+
+    trees_ : list of Tree
+        The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
+        many. Trees are different if they part the training rows differently at some node; a test
+        over two leaves that does not lower the objective makes no tree of its own.
+
+    tree_objectives_ : ndarray of shape (len(trees_),)
+        Their objectives.
+
+    pareto_front_ : ndarray
+        Only for a metric: the pairs of errors that no tree betters in both, by rising
+        ``false_positives``, with ``false_negatives`` (weights), ``n_splits`` and ``loss``. With a
+        `complexity_cost`, of the trees of the sizes that may be best.
 
     incumbents_ : list of (float, float, float)
         Seconds, objective and lower bound, each time a better tree was found.
@@ -130,7 +161,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
-        "objective": [StrOptions(set(OBJECTIVES))],
+        "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
+        "ranking": [list, tuple, None],
+        "max_error": [Interval(Real, 0, None, closed="left"), None],
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
         "cost_matrix": ["array-like", None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
@@ -146,6 +180,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         objective="error",
         cost_matrix=None,
         complexity_cost=0.0,
+        ranking=None,
+        max_error=None,
+        n_trees=1,
         class_weight=None,
         categorical_features="from_dtype",
         time_limit=None,
@@ -160,6 +197,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.complexity_cost = complexity_cost
+        self.ranking = ranking
+        self.max_error = max_error
+        self.n_trees = n_trees
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.time_limit = time_limit
@@ -190,9 +230,49 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             X, y, sample_weight, is_classifier=True, class_weight=self.class_weight
         )
 
+    def _leaf_objective(self):
+        """The objective of leaves; for a metric, what the impurity of nodes is measured by."""
+        return OBJECTIVES["error" if is_metric(self.objective) else self.objective]
+
+    def _search(self, problem):
+        return answer(
+            problem,
+            objective=self.objective,
+            ranking=self.ranking,
+            max_error=self.max_error,
+            n_trees=self.n_trees,
+        )
+
+    def _keep_result(self, problem, result):
+        super()._keep_result(problem, result)
+        others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
+        self.trees_ = [self.tree_, *(tree for tree, _ in others)]
+        self.tree_objectives_ = np.array([self.objective_, *(cost for _, cost in others)])
+        self._answers = None
+        vars(self).pop("pareto_front_", None)
+        if getattr(result, "front", None) is not None:
+            self._keep_metric(problem, result)
+
+    def _keep_metric(self, problem, result):
+        self.pareto_front_ = result.front
+        self.objective_, self.lower_bound_ = result.cost, result.lower_bound
+        self.gap_ = result.cost - result.lower_bound
+        self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
+        self.tree_objectives_ = np.array([result.cost])
+        # Within a leaf the metric may ask for the rarer class.
+        order, _ = rows_by_node(problem.tests, result.nodes)
+        answers = result.answers[order]
+        self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
+
+    def _decide(self, proba):
+        """Classes that the nodes answer, or that rows of probabilities ask for."""
+        if self._answers is not None and len(proba) == len(self._answers):
+            return self._answers
+        return super()._decide(proba)
+
     def _prepare_objective(self, data):
         """Set ``classes_`` and ``_costs``, what the answers of leaves depend on."""
-        objective = OBJECTIVES[self.objective]
+        objective = self._leaf_objective()
         n_classes = len(data.classes)
         costs = None
         if objective.needs_costs:
@@ -218,7 +298,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         return data.y
 
     def _leaf_form(self, data):
-        return OBJECTIVES[self.objective].leaf_form(self._class_weights, data.weights, self._costs)
+        return self._leaf_objective().leaf_form(self._class_weights, data.weights, self._costs)
 
     def _node_values(self, data, rows):
         """Class weights and cost of each node, given its rows."""
@@ -226,5 +306,5 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         values = np.array(
             [np.bincount(data.y[r], weights=data.weights[r], minlength=n_classes) for r in rows]
         )
-        objective = OBJECTIVES[self.objective]
+        objective = self._leaf_objective()
         return values, objective.leaf_costs(values, self._class_weights, self._costs)

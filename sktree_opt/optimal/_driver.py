@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sktree_opt.optimal._engine import Engine
+from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
 from sktree_opt.tree._node import CATEGORY_ONE, LEAF
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._validation import TrainingData
 
 # What caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30
@@ -64,18 +67,64 @@ class SearchResult:
     stats: dict
 
 
-def search(tests, y, weights, leaf_form, limits, off=()):
-    """Find the best tree of binary tests.
+@dataclass
+class Problem:
+    """What a search is about.
 
-    Parameters
+    Attributes
     ----------
     tests : BinaryTests
+    data : TrainingData
     y : ndarray
         Class codes or targets.
     weights : ndarray or None
         None when all are 1.
     leaf_form : LeafObjective
     limits : SearchLimits
+    n_categories : ndarray
+        By feature; -1 for numeric ones.
+    """
+
+    tests: BinaryTests
+    data: TrainingData
+    y: np.ndarray
+    weights: np.ndarray | None
+    leaf_form: LeafObjective
+    limits: SearchLimits
+    n_categories: np.ndarray
+
+    def in_units(self, cost):
+        """An engine's cost in units of the objective."""
+        return self.leaf_form.scale * cost + self.leaf_form.constant
+
+    def control(self):
+        """What may end a search that begins now."""
+        return SearchControl(self.limits.time_limit, self.limits.memory_limit)
+
+    def engine(self, control, off=()):
+        """An engine for the problem; see ``_engine.SWITCHES`` for `off`."""
+        limits = self.limits
+        no_limit = limits.memory_limit is None
+        return Engine(
+            self.tests.bits,
+            self.tests.n_tests,
+            self.y,
+            self.weights,
+            self.leaf_form,
+            control,
+            min_samples_leaf=limits.min_samples_leaf,
+            min_weight_leaf=limits.min_weight_leaf,
+            cache_bytes=DEFAULT_CACHE_BYTES if no_limit else limits.memory_limit,
+            off=off,
+        )
+
+
+def search(problem, off=()):
+    """Find the best tree of binary tests.
+
+    Parameters
+    ----------
+    problem : Problem
     off : tuple of str
         Techniques to do without (see ``_engine.SWITCHES``).
 
@@ -83,21 +132,10 @@ def search(tests, y, weights, leaf_form, limits, off=()):
     -------
     result : SearchResult
     """
-    control = SearchControl(limits.time_limit, limits.memory_limit)
-    cache_bytes = DEFAULT_CACHE_BYTES if limits.memory_limit is None else limits.memory_limit
-    engine = Engine(
-        tests.bits,
-        tests.n_tests,
-        y,
-        weights,
-        leaf_form,
-        control,
-        min_samples_leaf=limits.min_samples_leaf,
-        min_weight_leaf=limits.min_weight_leaf,
-        cache_bytes=cache_bytes,
-        off=off,
-    )
-    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / leaf_form.scale)
+    limits = problem.limits
+    control = problem.control()
+    engine = problem.engine(control, off)
+    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.leaf_form.scale)
     for depth in range(3, limits.max_depth + 1):
         if control.poll() or engine.cost <= engine.lower_bound:
             break
@@ -107,16 +145,12 @@ def search(tests, y, weights, leaf_form, limits, off=()):
     status = "optimal" if proved else control.status
     nodes = engine.tree()
     control.raise_pending()
-
-    def in_units(cost):
-        return leaf_form.scale * cost + leaf_form.constant
-
     return SearchResult(
         nodes=nodes,
-        cost=in_units(engine.cost),
-        lower_bound=in_units(engine.lower_bound),
+        cost=problem.in_units(engine.cost),
+        lower_bound=problem.in_units(engine.lower_bound),
         status=status,
-        incumbents=[(seconds, in_units(cost)) for seconds, cost in engine.incumbents],
+        incumbents=[(seconds, problem.in_units(cost)) for seconds, cost in engine.incumbents],
         stats=engine.stats | {"seconds": control.seconds},
     )
 
@@ -147,8 +181,18 @@ def rows_by_node(tests, nodes):
     return order, rows
 
 
-def make_tree(tests, nodes, values, impurities, weights, n_samples, order, n_features, n_categories,
-              is_classifier):
+def make_tree(
+    tests,
+    nodes,
+    values,
+    impurities,
+    weights,
+    n_samples,
+    order,
+    n_features,
+    n_categories,
+    is_classifier,
+):
     """The immutable tree of a search result.
 
     `values`, `impurities`, `weights` and `n_samples` are by node, in the order of `order`.

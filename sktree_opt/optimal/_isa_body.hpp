@@ -21,7 +21,9 @@ Kernels<Lane> common_kernels() {
     return kernels;
 }
 
-inline BitKernels bit_kernels() { return {&rows_to_words, &words_to_rows, &hash_columns}; }
+inline BitKernels bit_kernels() {
+    return {&rows_to_words, &words_to_rows, &list_side, &count_column, &hash_columns};
+}
 
 // The registry of leaf scores: which number types each is compiled for.
 inline bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {

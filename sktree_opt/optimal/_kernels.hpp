@@ -55,6 +55,9 @@ struct BitKernels {
     void (*rows_to_words)(
         const std::uint8_t*, int, const std::int32_t*, int, std::uint16_t*, int);
     void (*words_to_rows)(const std::uint16_t*, int, int, std::uint8_t*, int);
+    int (*list_side)(
+        const std::uint16_t*, const std::uint16_t*, int, int, bool, int, int, std::int32_t*);
+    int (*count_column)(const std::uint16_t*, int, int);
     void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
 };
 

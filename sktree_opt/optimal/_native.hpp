@@ -78,3 +78,22 @@ SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
 }
 
 #endif
+
+SKTREE_INLINE int count_bits(unsigned bits) {
+#if defined(__GNUC__)
+    return __builtin_popcount(bits);
+#else
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+#endif
+}
+SKTREE_INLINE int lowest_bit(unsigned bits) {
+#if defined(__GNUC__)
+    return __builtin_ctz(bits);
+#else
+    int at = 0;
+    while (((bits >> at) & 1) == 0) ++at;
+    return at;
+#endif
+}

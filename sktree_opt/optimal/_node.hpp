@@ -29,6 +29,7 @@ struct Phase {
 template <class Lane>
 struct Node {
     int n_words = 0;
+    int n_rows = 0;
     int n_columns = 0;
     int stride = 0;
     int row_bytes = 0;
@@ -68,38 +69,6 @@ struct Node {
                (static_cast<std::ptrdiff_t>(channel) * n_columns + column) * stride;
     }
     const Lane* marginal_row(int channel) const { return marginals.data() + channel * stride; }
-
-    int count_rows(int column) const {
-        int count = 0;
-        for (int w = 0; w < n_words; ++w)
-            count += popcount16(words[static_cast<std::ptrdiff_t>(w) * stride + column]);
-        return count;
-    }
-    int count_rows() const {
-        int count = 0;
-        for (int w = 0; w < n_words; ++w) count += popcount16(present[w]);
-        return count;
-    }
-
-    static int popcount16(std::uint16_t bits) {
-#if defined(__GNUC__)
-        return __builtin_popcount(bits);
-#else
-        int count = 0;
-        for (; bits != 0; bits &= bits - 1) ++count;
-        return count;
-#endif
-    }
-
-    static int lowest_bit(unsigned bits) {
-#if defined(__GNUC__)
-        return __builtin_ctz(bits);
-#else
-        int at = 0;
-        while (((bits >> at) & 1) == 0) ++at;
-        return at;
-#endif
-    }
 };
 
 // The rows on one side of a test, as words by segment; columns as in the parent.
@@ -111,19 +80,6 @@ struct SideRows {
     int n_rows = 0;
 };
 
-template <class Lane>
-int take_segment(
-    const Node<Lane>& parent, int column, bool side, Span span, std::int32_t* slots) {
-    int count = 0;
-    for (int w = span.first_word; w < span.first_word + span.n_words; ++w) {
-        unsigned bits = parent.words[static_cast<std::ptrdiff_t>(w) * parent.stride + column];
-        if (!side) bits = parent.present[w] & ~bits;
-        for (; bits != 0; bits &= bits - 1)
-            slots[count++] = 16 * w + Node<Lane>::lowest_bit(bits);
-    }
-    return count;
-}
-
 // With `present`, also which slots of the words hold a row.
 template <class Lane>
 void take_rows(
@@ -131,11 +87,14 @@ void take_rows(
     std::uint16_t* present) {
     out.words.need(static_cast<std::size_t>(parent.n_words) * parent.stride);
     out.spans.resize(parent.spans.size());
-    out.slots.resize(static_cast<std::size_t>(parent.n_words) * 16);
+    out.slots.resize(static_cast<std::size_t>(parent.n_words) * 16 + 16);
     out.n_words = out.n_rows = 0;
     for (std::size_t s = 0; s < parent.spans.size(); ++s) {
         std::int32_t* slots = out.slots.data() + out.n_rows;
-        const int count = take_segment(parent, column, side, parent.spans[s], slots);
+        const Span from = parent.spans[s];
+        const int count = kernels.list_side(
+            parent.words.data(), parent.present.data(), parent.stride, column, side,
+            from.first_word, from.first_word + from.n_words, slots);
         const Span span = {out.n_words, (count + 15) / 16};
         out.spans[s] = span;
         kernels.rows_to_words(

@@ -28,6 +28,8 @@ public:
     void make_root(Node<Lane>& root) {
         root.n_words = problem_.n_words;
         root.spans = problem_.spans;
+        root.n_rows =
+            problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
         root.n_columns = problem_.n_columns;
         root.stride = problem_.stride;
         root.row_bytes = problem_.stride / 8;
@@ -66,6 +68,7 @@ public:
         take_rows(
             node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
         child.n_words = side_.n_words;
+        child.n_rows = side_.n_rows;
         child.spans = side_.spans;
         settle_columns(
             child, problem_.bits, side_.words.data(), node.columns, node.stride,
@@ -91,7 +94,9 @@ public:
     // Optima of both children of a column (with: rows that have it). Counts the smaller child; the
     // larger one's counts are what is left of the node's.
     void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
-        const bool small_is_true = 2 * node.count_rows(j) <= node.count_rows();
+        const int n_true =
+            problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
+        const bool small_is_true = 2 * n_true <= node.n_rows;
         take_rows(node, problem_.bits, j, small_is_true, side_, nullptr);
         set_side_counts(node, j, small_is_true);
         const int n_all = problem_.channels.n_all();
@@ -135,10 +140,9 @@ private:
                     node.values[static_cast<std::size_t>(slot) * n_all + c]);
         if (problem_.has_values) return;
         for (std::size_t s = 0; s < node.spans.size(); ++s) {
-            int count = 0;
             const Span span = node.spans[s];
-            for (int w = span.first_word; w < span.first_word + span.n_words; ++w)
-                count += Node<Lane>::popcount16(node.present[w]);
+            const int count = problem_.bits.count_column(
+                node.present.data() + span.first_word, 1, span.n_words);
             for (int c = 0; c < n_all; ++c)
                 node.totals[c] += static_cast<Lane>(
                     problem_.coefficients[s * n_all + c] * static_cast<Lane>(count));

@@ -31,3 +31,14 @@ SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
     return _mm512_movepi16_mask((__m512i)lanes);
 }
+
+// Writes `base` + k for each set bit k, and up to 15 numbers more; returns past the last valid one.
+SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::int32_t* out) {
+    const __m512i counting =
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i numbers = _mm512_add_epi32(counting, _mm512_set1_epi32(base));
+    // Compressed in a register: compressing into memory is slow on some processors.
+    _mm512_storeu_si512(
+        out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), numbers));
+    return out + __builtin_popcount(bits);
+}

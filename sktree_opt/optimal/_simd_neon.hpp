@@ -28,3 +28,9 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
     const uint16x8_t negative = vcltzq_s16((int16x8_t)lanes);
     return vaddvq_u16(vandq_u16(negative, selector));
 }
+
+// Writes `base` + k for each set bit k; returns past the last one.
+SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::int32_t* out) {
+    for (; bits != 0; bits &= bits - 1) *out++ = base + lowest_bit(bits);
+    return out;
+}

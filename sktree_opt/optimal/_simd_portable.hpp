@@ -43,3 +43,9 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
     for (int lane = 0; lane < LANES; ++lane) bits |= (spread[lane] >> 15) << lane;
     return bits;
 }
+
+// Writes `base` + k for each set bit k; returns past the last one.
+SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::int32_t* out) {
+    for (; bits != 0; bits &= bits - 1) *out++ = base + lowest_bit(bits);
+    return out;
+}

@@ -40,6 +40,27 @@ inline void words_to_rows(
     }
 }
 
+// Slots of the rows on one side of a test, words first..last; `slots` has room for 15 more.
+inline int list_side(
+    const std::uint16_t* words, const std::uint16_t* present, int stride, int column, bool side,
+    int first, int last, std::int32_t* slots) {
+    std::int32_t* out = slots;
+    const unsigned flip = side ? 0u : 0xFFFFu;
+    for (int w = first; w < last; ++w) {
+        const unsigned bits = words[static_cast<std::ptrdiff_t>(w) * stride + column];
+        out = append_bits((bits ^ flip) & present[w], 16 * w, out);
+    }
+    return static_cast<int>(out - slots);
+}
+
+// Number of set bits of every `stride`-th word.
+inline int count_column(const std::uint16_t* words, int stride, int n_words) {
+    int count = 0;
+    for (int w = 0; w < n_words; ++w)
+        count += count_bits(words[static_cast<std::ptrdiff_t>(w) * stride]);
+    return count;
+}
+
 // Two polynomial hashes of each column; that of a complement follows by subtraction.
 inline void hash_columns(
     const std::uint16_t* words, int n_words, int stride, int n_columns, std::uint32_t* hashes) {

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -13,6 +14,8 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_params,
 )
+from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:
@@ -36,6 +39,9 @@ __all__ = [
     "fit_context",
     "make_sklearn_tree",
     "n_threads_for",
+    "raise_for_params",
+    "routing_enabled",
+    "safe_indexing",
     "validate_params",
 ]
 

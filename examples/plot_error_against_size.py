@@ -1,0 +1,43 @@
+"""
+Error against size
+==================
+
+One search finds the best tree for every number of tests, and so shows what each further test buys.
+Cross-validation over the same trees says how many of them pay on new rows.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import KBinsDiscretizer
+
+from sktree_opt.optimal import OptimalTreeClassifierCV
+
+X, y = load_breast_cancer(return_X_y=True)
+# Four values a column: their three thresholds are the tests.
+X = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf").fit_transform(X)
+
+# %%
+# All trees up to depth 3, on five folds and on all rows.
+model = OptimalTreeClassifierCV(max_depth=3).fit(X, y)
+print(f"best: depth {model.best_depth_}, {model.best_splits_} tests")
+
+# %%
+# The training error can only fall with the number of tests, whatever the depth.
+errors = model.path_.objectives / len(y)
+results = model.cv_results_
+figure, axes = plt.subplots(layout="constrained")
+for depth in (1, 2, 3):
+    splits = np.arange(depth, 2**depth)
+    axes.step(splits, errors[depth, splits], where="post", label=f"training, depth {depth}")
+deepest = results["param_max_depth"] == 3
+axes.errorbar(
+    results["param_max_splits"][deepest],
+    1 - results["mean_test_score"][deepest],
+    yerr=results["std_test_score"][deepest] / np.sqrt(model.n_splits_),
+    fmt="o",
+    label="cross-validation, depth 3",
+)
+axes.set(xlabel="tests in the tree", ylabel="share of errors")
+axes.legend()
+plt.show()

@@ -1,0 +1,127 @@
+"""A 0/1 table and its weights as searches over sets of trees read them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Weights that are neither equal nor whole numbers are rounded to this many bits of the largest.
+FRACTION_BITS = 30
+
+
+@dataclass
+class BitRows:
+    """What the kernels read (see ``RowTable`` of ``_set_rows.hpp``).
+
+    Attributes
+    ----------
+    rows : ndarray of uint64, shape (n_rows, n_words)
+        Bit ``j`` of a row is its value in column ``j``.
+
+    n_columns : int
+        Columns in use.
+
+    keys : ndarray of uint64, shape (n_rows, 2)
+        Random; the same for the same number of rows.
+
+    classes : ndarray of int32, shape (n_rows,)
+        Class codes.
+
+    n_classes : int
+        Number of classes.
+
+    units : ndarray of int64, shape (n_rows,), or None
+        Weight of each row in units of its class; None if all are 1.
+
+    unit : ndarray of float64, shape (n_classes,)
+        Weight of one unit of each class.
+    """
+
+    rows: np.ndarray
+    n_columns: int
+    keys: np.ndarray
+    classes: np.ndarray
+    n_classes: int
+    units: np.ndarray | None
+    unit: np.ndarray
+
+    @property
+    def n_planes(self):
+        """Bits of the largest weight."""
+        return 1 if self.units is None else int(self.units.max()).bit_length()
+
+    def totals_in_units(self):
+        """Units of each class."""
+        return np.bincount(self.classes, weights=self.units, minlength=self.n_classes)
+
+    def totals(self):
+        """Weight of each class."""
+        return self.unit * self.totals_in_units()
+
+
+def bit_rows(bits, n_columns, classes, weights, n_classes):
+    """Rows of packed bits, least significant first, as uint64 words.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8, shape (n_rows, row_bytes)
+        What ``numpy.packbits(matrix, axis=1, bitorder="little")`` returns, padded or not.
+
+    n_columns : int
+        Columns in use.
+
+    classes : ndarray of shape (n_rows,)
+        Class codes.
+
+    weights : ndarray of float64, shape (n_rows,)
+        Positive weights.
+
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    table : BitRows
+    """
+    n_rows, row_bytes = bits.shape
+    padded = np.zeros((n_rows, 8 * max(1, -(-row_bytes // 8))), dtype=np.uint8)
+    padded[:, :row_bytes] = bits
+    units, unit = class_units(weights, classes, n_classes)
+    return BitRows(
+        rows=padded.view("<u8").astype(np.uint64, copy=False),
+        n_columns=n_columns,
+        keys=np.random.default_rng(0).integers(0, 2**64, size=(n_rows, 2), dtype=np.uint64),
+        classes=np.ascontiguousarray(classes, dtype=np.int32),
+        n_classes=n_classes,
+        units=units,
+        unit=unit,
+    )
+
+
+def class_units(weights, classes, n_classes):
+    """Weights as whole numbers, exactly where they are equal within each class or whole.
+
+    Returns
+    -------
+    units : ndarray of int64, or None
+        None if all are 1.
+
+    unit : ndarray of float64, shape (n_classes,)
+        What a unit of each class weighs.
+    """
+    units = np.ones(len(weights), dtype=np.int64)
+    unit = np.ones(n_classes)
+    for code in range(n_classes):
+        mine = weights[classes == code]
+        if not len(mine):
+            continue
+        if (mine == mine[0]).all():
+            unit[code] = mine[0]
+            continue
+        if mine.max() < 2**FRACTION_BITS and (mine == np.rint(mine)).all():
+            whole = mine.astype(np.int64)
+            unit[code] = np.gcd.reduce(whole)
+        else:
+            unit[code] = mine.max() / 2**FRACTION_BITS
+            whole = mine
+        units[classes == code] = np.maximum(1, np.rint(whole / unit[code]))
+    return (None if (units == 1).all() else units), unit

@@ -1,0 +1,344 @@
+"""Depth and number of tests of an optimal tree, by cross-validation."""
+
+import warnings
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+
+from sktree_opt.optimal._classifier import OptimalTreeClassifier
+from sktree_opt.optimal._path import path_of, with_tree
+from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    fit_context,
+    raise_for_params,
+    routing_enabled,
+    safe_indexing,
+)
+from sktree_opt.utils._validation import all_or_nothing
+
+# Parameters that every path takes over.
+PATH_PARAMETERS = (
+    "max_depth",
+    "max_splits",
+    "min_samples_leaf",
+    "min_weight_leaf",
+    "min_weight_fraction_leaf",
+    "objective",
+    "cost_matrix",
+    "class_weight",
+    "categorical_features",
+    "time_limit",
+    "memory_limit",
+)
+
+
+class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
+    """The optimal tree whose depth and number of tests predict best in cross-validation.
+
+    For each fold, one search finds the optimal trees of every depth and number of tests on the
+    training rows, each of which is scored on the others; the best limits are then applied to all
+    rows.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    max_depth : int, default=4
+        Largest depth to try.
+
+    max_splits : int or None, default=None
+        Largest number of tests to try; None for as many as `max_depth` allows.
+
+    cv : int, cross-validation generator, iterable or None, default=None
+        Folds: a number of stratified ones (None for 5), a splitter, or pairs of row indices.
+
+    scoring : str, callable or None, default=None
+        What is maximised on the rows left out; None for the accuracy.
+
+    min_samples_leaf : int, default=1
+        Least rows of every leaf, whatever their weight.
+
+    min_weight_leaf : float, default=0.0
+        Least weight of every leaf.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The same as a share of the total weight; the larger of the two counts.
+
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"}, \
+            default="error"
+        What each tree minimises on its training rows.
+
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        For "cost": cost of answering class `j` (columns) for class `i` (rows).
+
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights by class.
+
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    time_limit : float or None, default=None
+        Seconds for each fold's search, and for the last one.
+
+    memory_limit : int, str or None, default=None
+        Bytes, or a size such as "2GB", that each search may take.
+
+    n_jobs : int or None, default=None
+        Folds at a time, by joblib. None means 1, -1 all processors.
+
+    Attributes
+    ----------
+    best_depth_, best_splits_ : int
+        The limits with the best mean score; of equal ones the fewest tests, then the least depth.
+
+    best_score_ : float
+        Their mean score.
+
+    cv_results_ : dict of ndarray
+        One entry for each pair of limits: ``param_max_depth``, ``param_max_splits``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split0_test_score`` and so
+        on.
+
+    path_ : Bunch
+        The path on all rows, as :func:`optimal_path` returns it.
+
+    tree_ : Tree
+        The tree of the best limits on all rows.
+
+    objective_ : float
+        Its objective.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether all trees of the last path are proved to be optimal.
+
+    n_splits_ : int
+        Number of folds.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the decrease of the objective.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    OptimalTreeClassifier : One depth and number of tests.
+    optimal_path : The trees of all of them.
+
+    References
+    ----------
+    .. [1] E. Demirovic et al., "MurTree", JMLR 23, 2022, section 5.4.2 (MT-A).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sktree_opt.optimal import OptimalTreeClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
+    >>> clf.best_depth_, clf.best_splits_
+    (2, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **OptimalTreeClassifier._parameter_constraints,
+        "objective": [StrOptions(set(OBJECTIVES))],
+        "max_depth": [Interval(Integral, 0, 10, closed="both")],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, HasMethods("__call__"), None],
+    }
+    for name in ("complexity_cost", "ranking", "max_error", "n_trees"):
+        _parameter_constraints.pop(name)
+
+    def __init__(
+        self,
+        *,
+        max_depth=4,
+        max_splits=None,
+        cv=None,
+        scoring=None,
+        min_samples_leaf=1,
+        min_weight_leaf=0.0,
+        min_weight_fraction_leaf=0.0,
+        objective="error",
+        cost_matrix=None,
+        class_weight=None,
+        categorical_features="from_dtype",
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+    ):
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.cv = cv
+        self.scoring = scoring
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.objective = objective
+        self.cost_matrix = cost_matrix
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose depth and number of tests, and find the tree.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones. Scores are weighted too.
+
+        **params : dict
+            With metadata routing, for the splitter's ``split``, such as `groups`, and the scorer.
+
+        Returns
+        -------
+        self : OptimalTreeClassifierCV
+            The fitted tree.
+        """
+        raise_for_params(params, self, "fit")
+        with all_or_nothing(self):
+            # First all rows: what is wrong with them is said before any fold is searched.
+            path, model = path_of(self._path_model(), X, y, sample_weight)
+            scores = self._score_folds(X, y, sample_weight, self._route(sample_weight, params))
+            self._keep(path, model, scores)
+        if self.status_ != "optimal":
+            warnings.warn(
+                f"The last search ended by {self.status_} before the whole path was proved.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def get_metadata_routing(self):
+        """Say which metadata `fit` hands to the splitter and the scorer.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                splitter=check_cv(self.cv, classifier=True),
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+            .add(
+                scorer=self._scorer(),
+                method_mapping=MethodMapping().add(caller="fit", callee="score"),
+            )
+        )
+
+    def _scorer(self):
+        return check_scoring(self._path_model(), scoring=self.scoring)
+
+    def _path_model(self):
+        chosen = {name: getattr(self, name) for name in PATH_PARAMETERS}
+        return OptimalTreeClassifier(**chosen)
+
+    def _route(self, sample_weight, params):
+        if routing_enabled():
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
+
+    def _score_folds(self, X, y, sample_weight, routed):
+        """Scores of shape (n_folds, max_depth + 1, max_splits + 1)."""
+        X, y, sample_weight = indexable(X, y, sample_weight)
+        folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
+        tasks = (
+            delayed(score_fold)(
+                self._path_model(),
+                self._scorer(),
+                X,
+                y,
+                sample_weight,
+                train,
+                test,
+                routed.scorer.score,
+            )
+            for train, test in folds
+        )
+        return np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+
+    def _keep(self, path, model, scores):
+        means = scores.mean(axis=0)
+        limits = np.array(list(np.ndindex(means.shape)))
+        # A depth needs as many tests, and allows 2**depth - 1.
+        depth, splits = limits.T
+        limits = limits[(splits >= depth) & (splits <= 2.0**depth - 1)]
+        depth, splits = limits.T
+        order = np.lexsort((depth, splits, -means[depth, splits]))
+        best_depth, best_splits = limits[order[0]]
+        self.n_splits_ = len(scores)
+        self.best_depth_, self.best_splits_ = int(best_depth), int(best_splits)
+        self.best_score_ = float(means[best_depth, best_splits])
+        self.cv_results_ = {
+            "param_max_depth": depth,
+            "param_max_splits": splits,
+            **{f"split{k}_test_score": one[depth, splits] for k, one in enumerate(scores)},
+            "mean_test_score": means[depth, splits],
+            "std_test_score": scores.std(axis=0)[depth, splits],
+            "rank_test_score": ranks(means[depth, splits]),
+        }
+        self.path_ = path
+        self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
+        self.objective_ = float(path.objectives[best_depth, best_splits])
+        self.status_ = path.status
+        for name in ("classes_", "_costs", "_encoder", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+
+
+def score_fold(model, scorer, X, y, sample_weight, train, test, score_params):
+    """Score of the optimal tree of every depth and number of tests on the rows left out."""
+
+    def part(values, rows):
+        return None if values is None else safe_indexing(values, rows)
+
+    path, model = path_of(
+        model, safe_indexing(X, train), safe_indexing(y, train), part(sample_weight, train)
+    )
+    X_test, y_test = safe_indexing(X, test), safe_indexing(y, test)
+    score_params = {name: part(*indexable(value), test) for name, value in score_params.items()}
+    scores = [scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees]
+    return np.array(scores, dtype=np.float64)[path.tree_index]
+
+
+def ranks(scores):
+    """Rank of each score, 1 for the best; equal scores share the better rank."""
+    return 1 + (scores[:, np.newaxis] < scores).sum(axis=1)

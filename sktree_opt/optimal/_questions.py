@@ -1,0 +1,194 @@
+"""Which search answers what a classifier was asked for, and what it leaves beside one tree."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sktree_opt.optimal import _driver
+from sktree_opt.optimal._bit_rows import bit_rows
+from sktree_opt.optimal._k_best import KBestSearch
+from sktree_opt.optimal._metrics import METRICS, MetricSearch
+from sktree_opt.optimal._queries import Solver, best_by_ranking, check_ranking
+from sktree_opt.utils._control import SearchControl
+
+
+@dataclass
+class Found(_driver.SearchResult):
+    """A search's result, and more that it may have found.
+
+    Attributes
+    ----------
+    answers : ndarray or None
+        Class that each node answers, where that is not its most frequent one.
+
+    front : ndarray or None
+        Record array of the errors that no tree betters in both.
+
+    others : list of ndarray
+        Nodes of the second best tree, the third, and so on.
+    """
+
+    answers: np.ndarray | None = None
+    front: np.ndarray | None = None
+    others: tuple = ()
+
+
+def is_metric(objective):
+    """Whether an objective is a metric of two classes' errors, no sum over leaves."""
+    return callable(objective) or objective in METRICS
+
+
+def answer(problem, *, objective, ranking, max_error, n_trees):
+    """Run the search that the parameters of a classifier ask for."""
+    if ranking is not None:
+        ranking = check_ranking(ranking)
+    if is_metric(objective):
+        refuse(ranking is not None, "ranking", objective)
+        refuse(max_error is not None, "max_error", objective)
+        refuse(n_trees > 1, "n_trees", objective)
+        return search_metric(problem, objective)
+    if n_trees > 1:
+        if ranking not in (None, ("error", "size")) or max_error is not None:
+            raise ValueError(
+                "n_trees > 1 ranks by error, then size: other rankings and max_error have no "
+                "meaning with it."
+            )
+        return search_k_best(problem, n_trees)
+    if ranking is None and max_error is None:
+        return _driver.search(problem)
+    return search_ranking(problem, ranking or ("error", "size"), max_error)
+
+
+def refuse(is_set, name, objective):
+    """Refuse a parameter that a metric leaves no room for."""
+    if is_set:
+        raise ValueError(f"{name} has no meaning for objective={objective!r}, a metric.")
+
+
+def search_ranking(problem, ranking, max_error):
+    """The tree that is first by a lexicographic ranking."""
+    limits, scale = problem.limits, problem.leaf_form.scale
+    control = problem.control()
+    engine = problem.engine(control)
+    solver = Solver(engine, limits.split_cost / scale, limits.n_threads)
+    worst = np.inf
+    if max_error is not None:
+        worst = (max_error - problem.leaf_form.constant) / scale
+    found = best_by_ranking(solver, ranking, limits.max_depth, limits.max_splits, worst)
+    control.raise_pending()
+    if found is None:
+        best = solver.solve(limits.max_depth, limits.max_splits)
+        raise ValueError(
+            f"No tree within max_depth={limits.max_depth}, max_splits={limits.max_splits}, "
+            f"min_samples_leaf={limits.min_samples_leaf} and "
+            f"min_weight_leaf={limits.min_weight_leaf:g} has an objective of at most "
+            f"max_error={max_error:g}; the least is {problem.in_units(best.cost):g}."
+        )
+    cost = problem.in_units(found.cost)
+    proved = found.is_proved and not control.stopped
+    return Found(
+        nodes=found.nodes,
+        cost=cost,
+        lower_bound=cost if proved else problem.in_units(0.0),
+        status="optimal" if proved else control.status,
+        incumbents=[(control.seconds, cost)],
+        stats=engine.stats | {"seconds": control.seconds},
+    )
+
+
+def search_metric(problem, metric):
+    """The best tree by a metric of two classes' errors."""
+    limits, data = problem.limits, problem.data
+    if len(data.classes) != 2:
+        raise ValueError(
+            f"objective={metric!r} is a metric of two classes; y has {len(data.classes)}."
+        )
+    control = problem.control()
+    best = MetricSearch(
+        problem.tests.bits,
+        problem.tests.n_tests,
+        problem.y,
+        problem.weights,
+        metric,
+        control,
+        complexity_cost=limits.split_cost / float(data.weights.sum()),
+        min_samples_leaf=limits.min_samples_leaf,
+        min_weight_leaf=limits.min_weight_leaf,
+        n_threads=limits.n_threads,
+    ).solve(limits.max_depth, limits.max_splits)
+    return Found(
+        nodes=nodes_from_preorder(best.columns),
+        cost=best.objective,
+        lower_bound=best.lower_bound,
+        status=control.status,
+        incumbents=[(seconds, cost) for seconds, cost, _ in best.incumbents],
+        stats=best.stats | {"seconds": control.seconds},
+        answers=best.answers,
+        front=best.front,
+    )
+
+
+def search_k_best(problem, n_trees):
+    """The best trees, each deeper search bounded by the one before."""
+    limits, form = problem.limits, problem.leaf_form
+    control = problem.control()
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    n_classes = len(problem.data.classes)
+    search = KBestSearch(
+        bit_rows(problem.tests.bits, problem.tests.n_tests, problem.y, weights, n_classes),
+        form,
+        control,
+        n_best=n_trees,
+        split_cost=limits.split_cost / form.scale,
+        min_rows=limits.min_samples_leaf,
+        min_weight=limits.min_weight_leaf,
+        n_threads=limits.n_threads,
+    )
+    ranking = search.rank(0, 0)
+    incumbents = [(control.seconds, problem.in_units(ranking.costs[0]))]
+    for depth in range(1, limits.max_depth + 1):
+        bound = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
+        deeper = search.rank(depth, limits.max_splits, bound)
+        if control.stopped and not is_better(deeper, ranking):
+            break
+        ranking = deeper
+        incumbents.append((control.seconds, problem.in_units(ranking.costs[0])))
+        if control.stopped:
+            break
+    trees = [
+        nodes_from_preorder(ranking.tree(rank, SearchControl()))
+        for rank in range(len(ranking.costs))
+    ]
+    cost = problem.in_units(ranking.costs[0])
+    return Found(
+        nodes=trees[0],
+        cost=cost,
+        lower_bound=cost if control.status == "optimal" else problem.in_units(0.0),
+        status=control.status,
+        incumbents=incumbents,
+        stats=search.statistics() | {"seconds": control.seconds},
+        others=tuple(trees[1:]),
+    )
+
+
+def is_better(ranking, other):
+    """Whether a ranking has as many trees as another, and a better first one."""
+    return len(ranking.costs) >= len(other.costs) and ranking.costs[0] < other.costs[0]
+
+
+def nodes_from_preorder(columns):
+    """Nodes as ``Engine.tree`` gives them: column or -1, child with it, child without it."""
+    nodes = np.full((len(columns), 3), -1, dtype=np.int32)
+    nodes[:, 0] = columns
+    waiting = []
+    for at, column in enumerate(columns.tolist()):
+        if waiting:
+            parent = waiting[-1]
+            if nodes[parent, 1] < 0:
+                nodes[parent, 1] = at
+            else:
+                nodes[parent, 2] = at
+                waiting.pop()
+        if column >= 0:
+            waiting.append(at)
+    return nodes

@@ -1,0 +1,328 @@
+// The rows of a node as bit columns, for searches that keep several answers at each node.
+//
+// A node's rows stand in segments, one for each class, 64 rows to a word, the last word of a
+// segment filled up with zeros; words[w * stride + j] are the rows of word w in column j, so that
+// counts of all pairs (i, j) of one i are one pass of vector instructions over j (phase one of
+// MurTree's Algorithm 4, JMLR 23(26), doi:10.48550/arXiv.2007.12652, by words instead of by rows).
+// Weights are whole numbers of units, counted one bit of the weight at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace sktree_opt {
+
+#if defined(__GNUC__)
+#define SKTREE_INLINED inline __attribute__((always_inline))
+#else
+#define SKTREE_INLINED inline
+#endif
+
+#if defined(__GNUC__)
+SKTREE_INLINED std::int64_t count_bits(std::uint64_t word) { return __builtin_popcountll(word); }
+#else
+inline std::int64_t count_bits(std::uint64_t word) {
+    word -= (word >> 1) & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return static_cast<std::int64_t>((word * 0x0101010101010101u) >> 56);
+}
+#endif
+
+// The training table; never changes during a search.
+struct RowTable {
+    const std::uint64_t* rows = nullptr;  // [n_rows][row_words]: bit j of a row is its column j
+    std::int64_t n_rows = 0;
+    int n_columns = 0;
+    int row_words = 0;
+    const std::int32_t* classes = nullptr;
+    int n_classes = 0;
+    const std::int64_t* units = nullptr;  // weight of each row; null: 1
+    int n_planes = 1;                     // bits of the largest weight
+    const std::uint64_t* keys = nullptr;  // [n_rows][2] random; a set's key is the xor of its rows'
+};
+
+struct RowKey {
+    std::uint64_t low = 0, high = 0;
+    bool operator==(const RowKey& other) const { return low == other.low && high == other.high; }
+    void toggle(const std::uint64_t* key) {
+        low ^= key[0];
+        high ^= key[1];
+    }
+};
+
+// Rows of a node, one class after the other.
+struct RowSet {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> class_start;  // n_classes + 1
+    RowKey key;
+};
+
+// Rows with a column of the table, and those without.
+inline void part_rows(
+    const RowTable& table, const RowSet& node, int column, RowSet& with, RowSet& without) {
+    for (RowSet* side : {&with, &without}) {
+        side->rows.clear();
+        side->class_start.assign(1, 0);
+        side->key = RowKey();
+    }
+    for (int c = 0; c < table.n_classes; ++c) {
+        for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k) {
+            const std::int64_t row = node.rows[k];
+            const std::uint64_t word = table.rows[row * table.row_words + column / 64];
+            RowSet& side = (word >> (column % 64)) & 1 ? with : without;
+            side.rows.push_back(node.rows[k]);
+            side.key.toggle(table.keys + 2 * row);
+        }
+        for (RowSet* side : {&with, &without})
+            side->class_start.push_back(static_cast<std::uint32_t>(side->rows.size()));
+    }
+}
+
+// 64 rows of 64 bits to 64 columns, in place (Warren, Hacker's Delight, section 7-3).
+inline void transpose_bits(std::uint64_t* block) {
+    std::uint64_t mask = 0x00000000FFFFFFFFu;
+    for (int step = 32; step != 0; step >>= 1, mask ^= mask << step) {
+        for (int k = 0; k < 64; k = (k + step + 1) & ~step) {
+            const std::uint64_t moved = ((block[k] >> step) ^ block[k + step]) & mask;
+            block[k] ^= moved << step;
+            block[k + step] ^= moved;
+        }
+    }
+}
+
+// counts[j] += 2^shift * rows of columns i and j in some words; `plane` null: all rows. One text,
+// compiled for each instruction set that counts bits.
+SKTREE_INLINED void add_pair_counts_anywhere(
+    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
+    int shift, std::int64_t* counts) {
+    for (int w = 0; w < n_words; ++w) {
+        const std::uint64_t* line = words + static_cast<std::int64_t>(w) * stride;
+        const std::uint64_t chosen = plane == nullptr ? line[i] : line[i] & plane[w];
+        if (chosen == 0) continue;
+        for (int j = 0; j < stride; ++j) counts[j] += count_bits(line[j] & chosen) << shift;
+    }
+}
+
+using PairCounter = void (*)(
+    const std::uint64_t*, int, int, int, const std::uint64_t*, int, std::int64_t*);
+
+inline void add_pair_counts_portable(
+    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
+    int shift, std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+}
+#if defined(__GNUC__) && defined(__x86_64__)
+__attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(
+    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
+    int shift, std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+}
+__attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) inline void add_pair_counts_avx512(
+    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
+    int shift, std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+}
+#endif
+
+inline PairCounter pair_counter() {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512vpopcntdq")) return add_pair_counts_avx512;
+    if (__builtin_cpu_supports("popcnt")) return add_pair_counts_popcnt;
+#endif
+    return add_pair_counts_portable;
+}
+
+// Which of a node's rows are meant: all, or those with or without one of its columns.
+struct Side {
+    int column = -1;
+    bool with = true;
+};
+
+// A node's rows as bit columns. Channels: the weight of each class and, where rows are weighted,
+// the number of rows after them.
+class NodeColumns {
+public:
+    int n_columns() const { return static_cast<int>(column_.size()); }
+    int stride() const { return stride_; }
+    int n_words() const { return n_words_; }
+    int n_channels() const { return static_cast<int>(totals_.size()); }
+    int column(int j) const { return column_[j]; }
+    const std::vector<int>& columns() const { return column_; }
+    const std::vector<std::int64_t>& totals() const { return totals_; }
+    const std::int64_t* counts() const { return counts_.data(); }  // [channel][stride]
+
+    // Reads `candidates` of the node's rows, and keeps one of those that part the rows alike.
+    void gather(const RowTable& table, const RowSet& node, const std::vector<int>& candidates) {
+        n_candidates_ = static_cast<int>(candidates.size());
+        lay_out(table, node);
+        transpose(table, node, candidates);
+        drop_equal_columns(candidates);
+        count_columns(table);
+    }
+
+    // Whether columns a and b part the rows with (or without) column i alike.
+    bool parts_alike(int a, int b, int i, bool with) const {
+        bool equal = true, complementary = true;
+        for (int w = 0; w < n_words_ && (equal || complementary); ++w) {
+            const std::uint64_t* line = words_.data() + static_cast<std::int64_t>(w) * stride_;
+            const std::uint64_t rows = with ? line[i] : ~line[i] & valid_[w];
+            const std::uint64_t differ = (line[a] ^ line[b]) & rows;
+            equal = equal && differ == 0;
+            complementary = complementary && differ == rows;
+        }
+        return equal || complementary;
+    }
+
+    // For column i: out[channel][stride], the counts of rows that have i and each j.
+    void count_pairs(const RowTable& table, int i, std::int64_t* out) const {
+        std::fill(out, out + static_cast<std::int64_t>(n_channels()) * stride_, 0);
+        for (int c = 0; c < table.n_classes; ++c) add_class_pairs(table, c, i, out + c * stride_);
+        if (table.units != nullptr) {
+            const std::int64_t rows = static_cast<std::int64_t>(table.n_classes) * stride_;
+            counter_(words_.data(), stride_, n_words_, i, nullptr, 0, out + rows);
+        }
+    }
+
+private:
+    void lay_out(const RowTable& table, const RowSet& node) {
+        first_word_.assign(1, 0);
+        for (int c = 0; c < table.n_classes; ++c) {
+            const int n_rows = static_cast<int>(node.class_start[c + 1] - node.class_start[c]);
+            first_word_.push_back(first_word_.back() + (n_rows + 63) / 64);
+        }
+        n_words_ = first_word_.back();
+        valid_.assign(n_words_, 0);
+        if (table.units != nullptr)
+            planes_.assign(static_cast<std::size_t>(n_words_) * table.n_planes, 0);
+        for (int c = 0; c < table.n_classes; ++c) {
+            const std::uint32_t start = node.class_start[c];
+            for (std::uint32_t k = start; k < node.class_start[c + 1]; ++k) {
+                const std::uint32_t w = first_word_[c] + (k - start) / 64;
+                const int position = (k - start) % 64;
+                valid_[w] |= std::uint64_t{1} << position;
+                if (table.units == nullptr) continue;
+                const std::uint64_t units = static_cast<std::uint64_t>(table.units[node.rows[k]]);
+                for (int b = 0; b < table.n_planes; ++b)
+                    planes_[static_cast<std::size_t>(b) * n_words_ + w] |= ((units >> b) & 1)
+                                                                           << position;
+            }
+        }
+    }
+
+    void transpose(const RowTable& table, const RowSet& node, const std::vector<int>& candidates) {
+        raw_.resize(static_cast<std::size_t>(n_words_) * n_candidates_);
+        std::uint64_t block[64];
+        for (int c = 0; c < table.n_classes; ++c) {
+            for (int w = first_word_[c]; w < first_word_[c + 1]; ++w) {
+                const std::uint32_t start = node.class_start[c] + 64 * (w - first_word_[c]);
+                const int n_rows = static_cast<int>(std::min(node.class_start[c + 1] - start, 64u));
+                std::uint64_t* line = raw_.data() + static_cast<std::int64_t>(w) * n_candidates_;
+                for (int k = 0; k < n_candidates_;) {
+                    const int word = candidates[k] / 64;
+                    for (int r = 0; r < n_rows; ++r)
+                        block[r] =
+                            table.rows[node.rows[start + r] * std::int64_t{table.row_words} + word];
+                    std::fill(block + n_rows, block + 64, 0);
+                    transpose_bits(block);
+                    for (; k < n_candidates_ && candidates[k] / 64 == word; ++k)
+                        line[k] = block[candidates[k] % 64];
+                }
+            }
+        }
+    }
+
+    // A column and its complement ask the same; of equal ones the first stands. Constant ones go.
+    void drop_equal_columns(const std::vector<int>& candidates) {
+        kept_.clear();
+        first_with_hash_.clear();
+        for (int k = 0; k < n_candidates_; ++k) {
+            const bool flip = n_words_ > 0 && (raw_[k] & 1);
+            std::uint64_t hash = 0, any = 0;
+            for (int w = 0; w < n_words_; ++w) {
+                const std::uint64_t bits = normal_bits(w, k, flip);
+                any |= bits;
+                hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+                hash ^= hash >> 32;
+            }
+            if (any == 0) continue;
+            bool is_new = true;
+            const auto equal_hash = first_with_hash_.equal_range(hash);
+            for (auto found = equal_hash.first; found != equal_hash.second && is_new; ++found)
+                is_new = !parts_alike(found->second, k);
+            if (!is_new) continue;
+            first_with_hash_.emplace(hash, k);
+            kept_.push_back(k);
+        }
+        column_.clear();
+        for (int k : kept_) column_.push_back(candidates[k]);
+        stride_ = (n_columns() + 7) / 8 * 8;
+        words_.assign(static_cast<std::size_t>(n_words_) * stride_, 0);
+        for (int w = 0; w < n_words_; ++w)
+            for (int j = 0; j < n_columns(); ++j)
+                words_[static_cast<std::size_t>(w) * stride_ + j] =
+                    raw_[static_cast<std::size_t>(w) * n_candidates_ + kept_[j]];
+    }
+
+    std::uint64_t normal_bits(int w, int k, bool flip) const {
+        const std::uint64_t bits = raw_[static_cast<std::size_t>(w) * n_candidates_ + k];
+        return flip ? ~bits & valid_[w] : bits;
+    }
+    bool parts_alike(int a, int b) const {
+        const bool flip_a = raw_[a] & 1, flip_b = raw_[b] & 1;
+        for (int w = 0; w < n_words_; ++w)
+            if (normal_bits(w, a, flip_a) != normal_bits(w, b, flip_b)) return false;
+        return true;
+    }
+
+    void count_columns(const RowTable& table) {
+        const int n_channels = table.n_classes + (table.units != nullptr);
+        counts_.assign(static_cast<std::size_t>(n_channels) * stride_, 0);
+        totals_.assign(n_channels, 0);
+        for (int c = 0; c < n_channels; ++c) {
+            const bool counts_rows = c == table.n_classes;
+            const int first = counts_rows ? 0 : first_word_[c];
+            const int stop = counts_rows ? n_words_ : first_word_[c + 1];
+            const bool weighted = !counts_rows && table.units != nullptr;
+            for (int w = first; w < stop; ++w) {
+                for (int b = 0; b < (weighted ? table.n_planes : 1); ++b) {
+                    const std::uint64_t chosen =
+                        weighted ? planes_[static_cast<std::size_t>(b) * n_words_ + w] : valid_[w];
+                    totals_[c] += count_bits(chosen) << b;
+                    const std::uint64_t* line = words_.data() + static_cast<std::size_t>(w) * stride_;
+                    std::int64_t* counts = counts_.data() + static_cast<std::size_t>(c) * stride_;
+                    for (int j = 0; j < n_columns(); ++j)
+                        counts[j] += count_bits(line[j] & chosen) << b;
+                }
+            }
+        }
+    }
+
+    void add_class_pairs(const RowTable& table, int c, int i, std::int64_t* out) const {
+        const int first = first_word_[c], n_words = first_word_[c + 1] - first;
+        const std::uint64_t* words = words_.data() + static_cast<std::int64_t>(first) * stride_;
+        if (table.units == nullptr) {
+            counter_(words, stride_, n_words, i, nullptr, 0, out);
+            return;
+        }
+        for (int b = 0; b < table.n_planes; ++b) {
+            const std::size_t plane = static_cast<std::size_t>(b) * n_words_ + first;
+            counter_(words, stride_, n_words, i, planes_.data() + plane, b, out);
+        }
+    }
+
+    const PairCounter counter_ = pair_counter();
+    int n_candidates_ = 0, n_words_ = 0, stride_ = 0;
+    std::vector<int> first_word_;         // of each class
+    std::vector<std::uint64_t> valid_;    // rows of each word
+    std::vector<std::uint64_t> planes_;   // [bit of the weight][word]
+    std::vector<std::uint64_t> raw_;      // [word][candidate]
+    std::vector<std::uint64_t> words_;    // [word][stride]
+    std::vector<int> kept_, column_;
+    std::vector<std::int64_t> counts_, totals_;
+    std::unordered_multimap<std::uint64_t, int> first_with_hash_;
+};
+
+}  // namespace sktree_opt

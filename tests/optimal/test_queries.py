@@ -1,0 +1,135 @@
+"""Rankings and paths, against brute force."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sktree_opt.optimal._engine import Engine
+
+from sktree_opt.optimal._queries import (
+    Solver,
+    best_by_ranking,
+    check_ranking,
+    lower_hull,
+    solve_path,
+)
+from sktree_opt.utils._control import SearchControl
+from tests.optimal.test_set_search import kernel_objective, problems
+from tests.reference.brute_force_queries import first_by_ranking, least_costs
+
+RANKINGS = [("error", "size"), ("size", "error"), *permutations(("error", "size", "depth"))]
+
+
+def error_of(rows, n_classes):
+    weights = np.zeros(n_classes)
+    for _, label, weight in rows:
+        weights[label] += weight
+    return weights.sum() - weights.max()
+
+
+def engine_of(problem, control):
+    matrix = problem["matrix"]
+    bits = np.zeros((len(matrix), 4), dtype=np.uint8)
+    packed = np.packbits(matrix, axis=1, bitorder="little")
+    bits[:, : packed.shape[1]] = packed
+    objective = kernel_objective("error", problem["n_classes"])
+    objective.loss_factor, objective.loss_is_bounded = 1.0, True
+    objective.cancels = problem["n_classes"] == 2
+    return Engine(
+        bits,
+        matrix.shape[1],
+        problem["classes"].astype(np.int32),
+        problem["weights"],
+        objective,
+        control,
+        min_samples_leaf=problem["min_rows"],
+        min_weight_leaf=problem["min_weight"],
+    )
+
+
+def all_costs(problem, split_cost=0.0):
+    rows = list(
+        zip(
+            map(tuple, problem["matrix"].tolist()),
+            problem["classes"].tolist(),
+            problem["weights"].tolist(),
+            strict=True,
+        )
+    )
+    return least_costs(
+        rows,
+        problem["max_depth"],
+        lambda rows: (
+            len(rows) >= problem["min_rows"]
+            and sum(row[2] for row in rows) >= problem["min_weight"]
+        ),
+        lambda rows: error_of(rows, problem["n_classes"]),
+        split_cost,
+    )
+
+
+def depth_of(nodes, at=0):
+    column, first, second = nodes[at]
+    return 0 if column < 0 else 1 + max(depth_of(nodes, first), depth_of(nodes, second))
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    problem=problems(),
+    ranking=st.sampled_from(RANKINGS),
+    max_error=st.sampled_from([0.0, 1.0, 3.0, 8.0, np.inf]),
+    split_cost=st.sampled_from([0.0, 0.25]),
+)
+def test_ranking_picks_the_first_of_all_trees(problem, ranking, max_error, split_cost):
+    costs = all_costs(problem, split_cost)
+    if not costs:
+        return
+    expected = first_by_ranking(costs, ranking, problem["max_splits"], max_error)
+    solver = Solver(engine_of(problem, SearchControl()), split_cost)
+    answer = best_by_ranking(
+        solver, ranking, problem["max_depth"], problem["max_splits"], max_error
+    )
+    if expected is None:
+        assert answer is None
+        return
+    found = {"error": answer.cost, "size": answer.n_splits, "depth": depth_of(answer.nodes)}
+    assert tuple(found[name] for name in ranking) == expected
+
+
+@settings(deadline=None, max_examples=300)
+@given(problem=problems())
+def test_path_holds_the_optimum_of_every_depth_and_size(problem):
+    costs = all_costs(problem)
+    if not costs:
+        return
+    solver = Solver(engine_of(problem, SearchControl()))
+    path = solve_path(solver, problem["max_depth"], problem["max_splits"])
+    assert path.is_proved
+    for (depth, splits), cost in np.ndenumerate(path.costs):
+        assert cost == min(c for (n, d), c in costs.items() if n <= splits and d <= depth)
+        answer = path.answers[path.tree_index[depth, splits]]
+        assert answer.cost == cost
+        assert answer.n_splits <= splits
+        assert depth_of(answer.nodes) <= depth
+
+
+@given(costs=st.lists(st.integers(0, 20), min_size=1, max_size=15))
+def test_hull_is_best_for_every_cost_of_a_split(costs):
+    costs = np.minimum.accumulate(np.array(costs, dtype=float))
+    n_splits, split_costs = lower_hull(costs)
+    assert split_costs[0] == 0.0
+    assert (np.diff(split_costs) > 0).all()
+    for split_cost in np.linspace(0.0, 25.0, 101):
+        totals = costs + split_cost * np.arange(len(costs))
+        corner = np.searchsorted(split_costs, split_cost, side="right") - 1
+        assert totals[n_splits[corner]] == pytest.approx(totals.min())
+
+
+@pytest.mark.parametrize(
+    "ranking", [("error",), ("error", "depth"), ("error", "size", "size"), ("error", "size", "x")]
+)
+def test_rankings_that_are_refused(ranking):
+    with pytest.raises(ValueError, match="ranking="):
+        check_ranking(ranking)

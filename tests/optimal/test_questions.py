@@ -1,0 +1,251 @@
+"""Metrics, rankings, several trees, paths and cross-validation, as a user asks for them."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score, matthews_corrcoef
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+
+from sktree_opt.export import export_text
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
+from tests.reference.brute_force_pareto import errors_of_all_trees
+
+
+def f1(fp, fn, n, p):
+    return 2 * (p - fn) / (2 * (p - fn) + fp + fn) if p - fn else 0.0
+
+
+def mcc(fp, fn, n, p):
+    tp, tn = p - fn, n - fp
+    scale = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return (tp * tn - fp * fn) / math.sqrt(scale) if scale else 0.0
+
+
+def g_mean(fp, fn, n, p):
+    return math.sqrt((1 - fp / n) * (1 - fn / p))
+
+
+REFERENCES = {"f1": f1, "mcc": mcc, "g_mean": g_mean}
+
+
+@st.composite
+def tables(draw):
+    n, m = draw(st.integers(2, 20)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    y = np.append([0, 1], rng.integers(0, 2, n - 2))
+    weights = draw(st.sampled_from([np.ones(n), rng.integers(1, 4, n).astype(float)]))
+    return rng.integers(0, 2, (n, m)), y, weights
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    table=tables(),
+    metric=st.sampled_from(sorted(REFERENCES)),
+    max_depth=st.integers(0, 3),
+    max_splits=st.none() | st.integers(0, 7),
+    complexity_cost=st.sampled_from([0.0, 0.01, 0.1]),
+)
+def test_metric_is_the_best_of_all_trees(table, metric, max_depth, max_splits, complexity_cost):
+    X, y, weights = table
+    rows = list(zip(map(tuple, X.tolist()), y.tolist(), weights.tolist(), strict=True))
+    attained = errors_of_all_trees(rows, max_depth, bool)
+    totals = np.bincount(y, weights)
+    most = math.inf if max_splits is None else max_splits
+    expected = min(
+        1 - REFERENCES[metric](fp, fn, *totals) + complexity_cost * n_splits
+        for (fp, fn), n_splits in attained.items()
+        if n_splits <= most
+    )
+    model = OptimalTreeClassifier(
+        objective=metric,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        complexity_cost=complexity_cost,
+    ).fit(X, y, sample_weight=weights)
+    assert model.objective_ == pytest.approx(expected, abs=1e-12)
+    assert model.status_ == "optimal"
+    wrong = model.predict(X) != y
+    fp, fn = (weights[wrong & (y == label)].sum() for label in (0, 1))
+    loss = 1 - REFERENCES[metric](fp, fn, *totals)
+    assert loss + complexity_cost * model.tree_.n_splits == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.fixture
+def table(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 2, (200, 10))
+    y = np.where((X[:, 0] & X[:, 1]) ^ (rng.random(200) < 0.15), "yes", "no")
+    return X, y
+
+
+def test_metric_agrees_with_scikit_learn(table):
+    X, y = table
+    model = OptimalTreeClassifier(objective="f1").fit(X, y)
+    assert 1 - model.objective_ == pytest.approx(f1_score(y, model.predict(X), pos_label="yes"))
+    model = OptimalTreeClassifier(objective="mcc").fit(X, y)
+    assert 1 - model.objective_ == pytest.approx(matthews_corrcoef(y, model.predict(X)))
+    assert export_text(model)
+
+
+def test_front_holds_the_optimum_of_any_metric(table):
+    X, y = table
+    front = OptimalTreeClassifier(objective="f1").fit(X, y).pareto_front_
+    assert (np.diff(front["false_positives"]) > 0).all()
+    assert (np.diff(front["false_negatives"]) < 0).all()
+    for factor in (0.2, 1.0, 5.0):
+        model = OptimalTreeClassifier(objective=lambda fp, fn, k=factor: fp + k * fn).fit(X, y)
+        costs = front["false_positives"] + factor * front["false_negatives"]
+        assert model.objective_ == pytest.approx(costs.min())
+    plain = OptimalTreeClassifier().fit(X, y)
+    errors = front["false_positives"] + front["false_negatives"]
+    assert plain.objective_ == errors.min()
+    assert not hasattr(plain, "pareto_front_")
+
+
+def test_a_leaf_may_answer_its_rarer_class():
+    X, y = np.zeros((10, 1)), [1] * 4 + [0] * 6
+    model = OptimalTreeClassifier(objective="f1", max_depth=1).fit(X, y)
+    assert (model.predict(X) == 1).all()
+    assert model.predict_proba(X)[0].tolist() == [0.6, 0.4]
+    assert "1" in export_text(model).split("(")[0]
+
+
+def test_trees_are_ranked(table):
+    X, y = table
+    model = OptimalTreeClassifier(n_trees=8, max_depth=2).fit(X, y)
+    assert len(model.trees_) == 8
+    assert model.tree_ == model.trees_[0]
+    assert (np.diff(model.tree_objectives_) >= 0).all()
+    assert model.objective_ == OptimalTreeClassifier(max_depth=2).fit(X, y).objective_
+    for tree, objective in zip(model.trees_, model.tree_objectives_, strict=True):
+        model.tree_ = tree
+        assert np.count_nonzero(model.predict(X) != y) == objective
+
+
+@pytest.mark.parametrize("objective", ["balanced_error", "gini", "entropy", "pessimistic_error"])
+def test_first_of_several_trees_is_the_optimum(table, objective):
+    X, y = table
+    one = OptimalTreeClassifier(objective=objective).fit(X, y, np.linspace(0.5, 2, len(y)))
+    several = OptimalTreeClassifier(objective=objective, n_trees=3)
+    several.fit(X, y, np.linspace(0.5, 2, len(y)))
+    assert several.objective_ == pytest.approx(one.objective_, rel=1e-6)
+
+
+def test_smallest_tree_as_good_as_another(table):
+    X, y = table
+    goal = OptimalTreeClassifier(max_depth=1).fit(X, y).objective_
+    model = OptimalTreeClassifier(ranking=("size", "error"), max_error=goal).fit(X, y)
+    assert model.tree_.n_splits == 1
+    assert model.objective_ <= goal
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_error": 0.5}, "max_error=0.5; the least is"),
+        ({"ranking": ("error", "depth")}, "must contain 'error' and 'size'"),
+        ({"objective": "f1", "n_trees": 2}, "n_trees has no meaning"),
+        ({"objective": "f1", "max_error": 2.0}, "max_error has no meaning"),
+        ({"objective": "mcc", "ranking": ("error", "size")}, "ranking has no meaning"),
+        ({"n_trees": 2, "max_error": 50.0}, "n_trees > 1 ranks by error"),
+        ({"objective": lambda fp, fn: -fp}, "must not fall"),
+        ({"objective": lambda fp, fn: math.nan}, "is not a number"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(table, parameters, message):
+    X, y = table
+    with pytest.raises(ValueError, match=message):
+        OptimalTreeClassifier(max_depth=2, **parameters).fit(X, y)
+
+
+def test_metrics_are_for_two_classes():
+    with pytest.raises(ValueError, match="two classes; y has 3"):
+        OptimalTreeClassifier(objective="f1").fit([[0], [1], [2]], [0, 1, 2])
+
+
+def test_path_agrees_with_single_fits(table):
+    X, y = table
+    path = optimal_path(X, y, max_depth=3)
+    for depth, splits in [(0, 0), (1, 1), (2, 3), (3, 4), (3, 7)]:
+        one = OptimalTreeClassifier(max_depth=depth, max_splits=splits).fit(X, y)
+        assert path.objectives[depth, splits] == one.objective_
+    for at, index in zip(path.complexity_costs, path.complexity_tree_index, strict=True):
+        one = OptimalTreeClassifier(complexity_cost=at).fit(X, y)
+        tree = path.trees[index]
+        errors = (tree.values.sum(axis=1) - tree.values.max(axis=1))[tree.nodes["kind"] == 0]
+        assert errors.sum() + at * len(y) * tree.n_splits == pytest.approx(one.objective_)
+
+
+def test_cross_validation_scores_what_single_fits_score(table):
+    X, y = table
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = OptimalTreeClassifierCV(max_depth=2, cv=folds, n_jobs=2).fit(X, y)
+    results = model.cv_results_
+    assert results["param_max_splits"].tolist() == [0, 1, 2, 3]
+    best = results["mean_test_score"].argmax()
+    assert model.best_score_ == results["mean_test_score"][best]
+    assert model.best_splits_ == results["param_max_splits"][best]
+    for k, (train, _) in enumerate(folds):
+        one = OptimalTreeClassifier(max_depth=1, max_splits=1).fit(X[train], y[train])
+        test = folds[k][1]
+        assert results[f"split{k}_test_score"][1] == one.score(X[test], y[test])
+    limits = {"max_depth": model.best_depth_, "max_splits": model.best_splits_}
+    assert model.objective_ == OptimalTreeClassifier(**limits).fit(X, y).objective_
+
+
+def test_metadata_reach_splitter_and_scorer(table):
+    X, y = table
+    groups = np.arange(len(y)) % 4
+    with pytest.raises(ValueError, match="enable_metadata_routing"):
+        OptimalTreeClassifierCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        model = OptimalTreeClassifierCV(
+            max_depth=1, cv=GroupKFold(4).set_split_request(groups=True), scoring="accuracy"
+        )
+        assert model.fit(X, y, groups=groups).n_splits_ == 4
+
+
+@pytest.mark.parametrize("parameters", [{"objective": "f1"}, {"n_trees": 20}])
+def test_time_limit_leaves_the_best_tree_known(parameters):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (2000, 80)), rng.integers(0, 2, 2000)
+    model = OptimalTreeClassifier(max_depth=5, time_limit=0.3, **parameters)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model.fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.lower_bound_ <= model.objective_
+    assert model.objective_ <= OptimalTreeClassifier(max_depth=1, **parameters).fit(X, y).objective_
+
+
+SLOW_FIT = """
+import numpy as np
+from sktree_opt.optimal import OptimalTreeClassifier
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 2, (2000, 80)), rng.integers(0, 2, 2000)
+print("ready", flush=True)
+try:
+    OptimalTreeClassifier(max_depth=6, n_jobs=2, **{parameters}).fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@pytest.mark.parametrize("parameters", [{"objective": "f1"}, {"n_trees": 20}])
+def test_control_c_ends_a_fit(parameters):
+    code = SLOW_FIT.replace("{parameters}", repr(parameters))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        assert run.communicate(timeout=60)[0] == "interrupted\n"

@@ -1,0 +1,249 @@
+"""Searches that keep several trees at each node, against brute force."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sktree_opt.optimal._k_best import KBestSearch
+from sktree_opt.optimal._pareto import ParetoSearch
+
+from sktree_opt.optimal._bit_rows import bit_rows, class_units
+from sktree_opt.utils._control import SearchControl
+from tests.reference.brute_force_k_best import all_trees
+from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
+
+
+def entropy(weights):
+    shares = weights[weights > 0]
+    return weights.sum() * np.log2(weights.sum()) - (shares * np.log2(shares)).sum()
+
+
+LEAF_COSTS = {
+    "error": lambda weights: weights.sum() - weights.max(),
+    "gini": lambda weights: weights.sum() - (weights**2).sum() / weights.sum(),
+    "entropy": entropy,
+}
+
+
+def kernel_objective(objective, n_classes):
+    """The objective in the kernel's words: see ``Objective`` of ``_problem.hpp``."""
+    two_classes = objective == "error" and n_classes == 2
+    channels = np.array([[1.0], [-1.0]]) if two_classes else np.eye(n_classes)
+    return SimpleNamespace(
+        score="two_class" if two_classes else {"error": "largest"}.get(objective, objective),
+        class_channels=channels,
+        n_channels=channels.shape[1],
+        class_mass=np.ones(n_classes),
+        unit=0.5 if two_classes else 1.0,
+        base_factor=0.0 if objective == "entropy" else 1.0,
+        z=0.0,
+        cf=0.25,
+    )
+
+
+@st.composite
+def problems(draw, n_classes=None):
+    """A small 0/1 table with classes, weights and limits."""
+    max_depth = draw(st.integers(0, 3))
+    n_columns = draw(st.integers(1, 5 if max_depth < 3 else 3))
+    n_rows = draw(st.integers(1, 24))
+    k = draw(st.integers(2, 4)) if n_classes is None else n_classes
+    weight = draw(st.sampled_from([st.just(1), st.integers(1, 4), st.sampled_from([3, 6])]))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    matrix = (rng.random((n_rows, n_columns)) < draw(st.floats(0.1, 0.9))).astype(np.uint8)
+    return {
+        "matrix": matrix,
+        "classes": rng.integers(0, k, n_rows),
+        "weights": np.array([draw(weight) for _ in range(n_rows)], dtype=float),
+        "n_classes": k,
+        "max_depth": max_depth,
+        "max_splits": draw(st.integers(0, 8)),
+        "min_rows": draw(st.integers(1, 3)),
+        "min_weight": float(draw(st.integers(0, 4))),
+        "n_threads": draw(st.integers(1, 2)),
+        "use_cache": draw(st.booleans()),
+    }
+
+
+def limits(problem):
+    names = ("min_rows", "min_weight", "n_threads", "use_cache")
+    return {name: problem[name] for name in names}
+
+
+def pack(matrix, classes, weights, n_classes):
+    bits = np.packbits(matrix, axis=1, bitorder="little")
+    return bit_rows(bits, matrix.shape[1], classes, weights, n_classes)
+
+
+def table_of(problem):
+    return pack(*(problem[name] for name in ("matrix", "classes", "weights", "n_classes")))
+
+
+def answers(columns, labels, matrix):
+    """What a tree in preorder answers for each row."""
+    result = np.empty(len(matrix), dtype=int)
+
+    def walk(position, rows):
+        if columns[position] < 0:
+            result[rows] = labels[position]
+            return position + 1
+        asked = matrix[rows, columns[position]] == 1
+        return walk(walk(position + 1, rows[asked]), rows[~asked])
+
+    assert walk(0, np.arange(len(matrix))) == len(columns)
+    return result
+
+
+def form_of(columns, matrix):
+    """The way a tree in preorder parts the rows (see ``all_trees``)."""
+
+    def walk(position, rows):
+        if columns[position] < 0:
+            return frozenset(rows.tolist()), position + 1
+        asked = matrix[rows, columns[position]] == 1
+        first, position = walk(position + 1, rows[asked])
+        second, position = walk(position, rows[~asked])
+        return frozenset([first, second]), position
+
+    return walk(0, np.arange(len(matrix)))[0]
+
+
+@settings(deadline=None, max_examples=300)
+@given(problem=problems(n_classes=2))
+def test_front_is_the_front_of_all_trees(problem):
+    matrix, classes, weights = (problem[name] for name in ("matrix", "classes", "weights"))
+    rows = list(zip(map(tuple, matrix.tolist()), classes.tolist(), weights.tolist(), strict=True))
+    attained = errors_of_all_trees(
+        rows,
+        problem["max_depth"],
+        lambda rows: (
+            len(rows) >= problem["min_rows"]
+            and sum(row[2] for row in rows) >= problem["min_weight"]
+        ),
+    )
+    expected = pareto_front(attained, problem["max_splits"])
+
+    table = table_of(problem)
+    search = ParetoSearch(table, SearchControl(), **limits(problem))
+    front = search.front(problem["max_depth"], problem["max_splits"])
+
+    assert [tuple(point) for point in front.errors * table.unit] == expected
+    assert front.n_splits.tolist() == [attained[point] for point in expected]
+    for rank, point in enumerate(expected):
+        columns, labels = front.tree(rank, SearchControl())
+        predicted = answers(columns, labels, matrix)
+        fp = weights[(classes == 0) & (predicted == 1)].sum()
+        fn = weights[(classes == 1) & (predicted == 0)].sum()
+        assert (fp, fn) == point
+        assert np.count_nonzero(columns >= 0) == front.n_splits[rank]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    problem=problems(),
+    objective=st.sampled_from(sorted(LEAF_COSTS)),
+    n_best=st.sampled_from([1, 2, 7, 40]),
+    split_cost=st.sampled_from([0.0, 0.25, 1.5]),
+    deepen=st.booleans(),
+)
+def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost, deepen):
+    matrix, n_classes = problem["matrix"], problem["n_classes"]
+    rows = list(
+        zip(
+            range(len(matrix)),
+            map(tuple, matrix.tolist()),
+            problem["classes"].tolist(),
+            problem["weights"].tolist(),
+            strict=True,
+        )
+    )
+
+    def leaf_cost(rows):
+        classes, weights = [row[2] for row in rows], [row[3] for row in rows]
+        return LEAF_COSTS[objective](np.bincount(classes, weights, n_classes))
+
+    trees = all_trees(
+        rows,
+        problem["max_depth"],
+        lambda rows: (
+            len(rows) >= problem["min_rows"]
+            and sum(row[3] for row in rows) >= problem["min_weight"]
+        ),
+        leaf_cost,
+        split_cost,
+    )
+    allowed = [found for found in trees.values() if found[1] <= problem["max_splits"]]
+    expected = sorted(allowed)[:n_best]
+
+    search = KBestSearch(
+        table_of(problem),
+        kernel_objective(objective, n_classes),
+        SearchControl(),
+        n_best=n_best,
+        split_cost=split_cost,
+        **limits(problem),
+    )
+    bound = np.inf
+    if deepen and problem["max_depth"] > 0:
+        costs = search.rank(problem["max_depth"] - 1, problem["max_splits"]).costs
+        bound = costs[-1] if len(costs) == n_best else np.inf
+    ranking = search.rank(problem["max_depth"], problem["max_splits"], bound)
+    costs, n_splits = ranking.costs, ranking.n_splits
+
+    assert len(costs) == len(expected)
+    np.testing.assert_allclose(costs, [cost for cost, _ in expected], atol=1e-6)
+    if objective == "error":
+        assert n_splits.tolist() == [n for _, n in expected]
+    forms = [form_of(ranking.tree(k, SearchControl()), matrix) for k in range(len(costs))]
+    assert len(set(forms)) == len(forms)
+    for form, cost, n in zip(forms, costs, n_splits, strict=True):
+        assert trees[form] == (pytest.approx(cost, abs=1e-6), n)
+
+
+def test_same_trees_for_any_number_of_threads(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    matrix = rng.integers(0, 2, (300, 12), dtype=np.uint8)
+    classes = (matrix[:, 0] ^ matrix[:, 1] ^ (rng.random(300) < 0.2)).astype(int)
+    table = pack(matrix, classes, np.ones(300), 2)
+    results = []
+    for n_threads in (1, 2, 3):
+        front = ParetoSearch(table, SearchControl(), n_threads=n_threads).front(4, 15)
+        best = KBestSearch(
+            table, kernel_objective("error", 2), SearchControl(), n_best=20, n_threads=n_threads
+        ).rank(4, 15)
+        results.append(
+            (
+                front.errors.tolist(),
+                [front.tree(k, SearchControl())[0].tolist() for k in range(len(front.errors))],
+                best.costs.tolist(),
+                [best.tree(k, SearchControl()).tolist() for k in range(len(best.costs))],
+            )
+        )
+    assert results[0] == results[1] == results[2]
+
+
+def test_fractional_weights_are_rounded_finely(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    weights = rng.random(100) + 1e-3
+    classes = rng.integers(0, 3, 100)
+    units, unit = class_units(weights, classes, 3)
+    np.testing.assert_allclose(units * unit[classes], weights, rtol=1e-5, atol=2**-29)
+
+
+def test_a_stopped_search_hands_over_what_it_has():
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(0, 2, (2000, 60), dtype=np.uint8)
+    classes = rng.integers(0, 2, 2000)
+    table = pack(matrix, classes, np.ones(2000), 2)
+    control = SearchControl(time_limit=0.05)
+    front = ParetoSearch(table, control).front(5, 31)
+    assert control.status == "time_limit"
+    assert len(front.errors) >= 2
+    columns, labels = front.tree(0, SearchControl())
+    predicted = answers(columns, labels, matrix)
+    fp = np.count_nonzero((classes == 0) & (predicted == 1))
+    fn = np.count_nonzero((classes == 1) & (predicted == 0))
+    assert (fp, fn) == tuple(front.errors[0])

@@ -1,0 +1,63 @@
+"""The optimum of other solvers is ours, where they are installed."""
+
+import numpy as np
+import pytest
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+
+from tests.optimal.common import load_binary, random_table
+
+SETS = ["anneal", "car_evaluation", "compas", "lymph", "tic-tac-toe", "vote", "wine", "yeast"]
+
+
+def peer_errors(estimator, X, y):
+    return int((np.asarray(estimator.fit(X.astype(np.int64), y).predict(X)) != y).sum())
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("name", SETS)
+def test_errors_of_pystreed(name, depth, data_dir):
+    pystreed = pytest.importorskip("pystreed")
+    X, y = load_binary(data_dir, name)
+    ours = OptimalTreeClassifier(max_depth=depth).fit(X, y)
+    assert ours.objective_ == peer_errors(pystreed.STreeDClassifier(max_depth=depth), X, y)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("name", SETS)
+def test_complexity_cost_of_pystreed(name, depth, data_dir):
+    pystreed = pytest.importorskip("pystreed")
+    X, y = load_binary(data_dir, name)
+    ours = OptimalTreeClassifier(max_depth=depth, complexity_cost=0.01).fit(X, y)
+    peer = pystreed.STreeDClassifier("cost-complex-accuracy", max_depth=depth, cost_complexity=0.01)
+    errors = peer_errors(peer, X, y)
+    expected = errors + 0.01 * len(y) * (peer.get_n_leaves() - 1)
+    assert ours.objective_ == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("max_splits", [1, 3, 5, 7])
+def test_split_limit_of_pystreed(max_splits, global_random_seed):
+    pystreed = pytest.importorskip("pystreed")
+    X, y = random_table(global_random_seed, m=12)
+    ours = OptimalTreeClassifier(max_depth=4, max_splits=max_splits).fit(X, y)
+    peer = pystreed.STreeDClassifier(max_depth=4, max_num_nodes=max_splits)
+    assert ours.objective_ == peer_errors(peer, X, y)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_squared_error_of_pystreed(depth, global_random_seed):
+    pystreed = pytest.importorskip("pystreed")
+    X, y = random_table(global_random_seed, n=120, m=10)
+    y = y + np.random.default_rng(global_random_seed).normal(size=len(y))
+    ours = OptimalTreeRegressor(max_depth=depth).fit(X, y)
+    peer = pystreed.STreeDRegressor(max_depth=depth).fit(X.astype(np.int64), y)
+    expected = ((np.asarray(peer.predict(X)) - y) ** 2).sum()
+    assert ours.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("min_samples_leaf", [1, 5, 20])
+def test_minimum_support_of_pydl85(min_samples_leaf, global_random_seed):
+    pydl85 = pytest.importorskip("pydl85")
+    X, y = random_table(global_random_seed, m=12)
+    ours = OptimalTreeClassifier(max_depth=3, min_samples_leaf=min_samples_leaf).fit(X, y)
+    peer = pydl85.DL85Classifier(max_depth=3, min_sup=min_samples_leaf)
+    assert ours.objective_ == peer_errors(peer, X, y)
