@@ -95,6 +95,7 @@ private:
         if (kept == 0) return false;
         choose_positions(intervals);
         ++stats.n_passes;
+        stats.n_lanes += static_cast<std::int64_t>(chosen_.size());
         Costs costs[BATCH];
         const int n_chosen = static_cast<int>(chosen_.size());
         runner_.run(family, chosen_.data(), n_chosen, costs);

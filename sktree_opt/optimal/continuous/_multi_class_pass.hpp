@@ -79,34 +79,84 @@ SKTREE_INLINE void consider_pair(
     }
 }
 
+// Rows of one class: their channel is kept in registers.
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_chain(
-    const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
+SKTREE_INLINE void add_run(
+    const PassTask<Lane>& task, const std::uint32_t* order, std::uint32_t begin,
+    const Run& run, int offset, MultiClassSide<Lane> sides[2]) {
+    constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
+    if (SUPPORTS || (!UNIT && task.gain != nullptr)) {
+        add_rows<Lane, UNIT, SUPPORTS>(task, order, begin, run.end, offset, sides);
+        return;
+    }
+    Lane* const channel[2] = {
+        sides[0].channel + run.label * WIDTH, sides[1].channel + run.label * WIDTH};
+    Vector<Lane> sum[2] = {load(channel[0]), load(channel[1])};
+    for (std::uint32_t i = begin; i < run.end; ++i) {
+        const std::uint32_t row = order[i] & ROW_MASK;
+        const int line = task.key[row] * BATCH + offset;
+        for (int b = 0; b < 2; ++b) {
+            const Vector<Lane> member = load(task.member[b] + line);
+            sum[b] = sum[b] + (UNIT ? member : member * splat<Lane>(task.value[row]));
+        }
+    }
+    for (int b = 0; b < 2; ++b) {
+        store(channel[b], sum[b]);
+        sides[b].top = larger(sides[b].top, sum[b]);
+    }
+}
+
+template <class Lane, bool UNIT, bool SUPPORTS>
+SKTREE_INLINE void walk_rows(
+    const PassTask<Lane>& task, const PassColumn& column, int offset,
     MultiClassSide<Lane> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     const std::uint32_t n = column.n_present;
-    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    if (!missing_below)
-        add_rows<Lane, UNIT, false>(task, column.order, n, task.n_rows, offset, sides);
-    // above[2 * i + b]: what the rows from entry i on save, at the starts of groups.
     Lane* above = task.above;
-    for (int b = 0; b < 2; ++b) store(above + (2 * n + b) * WIDTH, sides[b].top);
+    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
     for (std::uint32_t i = n; i-- > 0;) {
         add_row<Lane, UNIT, false>(task, column.order[i] & ROW_MASK, offset, sides);
         for (int b = 0; b < 2; ++b) store(above + (2 * i + b) * WIDTH, sides[b].top);
     }
     for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    if (missing_below)
-        add_rows<Lane, UNIT, SUPPORTS>(task, column.order, n, task.n_rows, offset, sides);
     for (std::uint32_t i = 0; i < n; ++i) {
-        if (column.order[i] & FIRST_OF_GROUP)
-            for (int b = 0; b < 2; ++b)
-                consider_pair<Lane, SUPPORTS>(
-                    task, sides[b], load(above + (2 * i + b) * WIDTH));
+        for (int b = 0; b < 2; ++b)
+            consider_pair<Lane, SUPPORTS>(task, sides[b], load(above + (2 * i + b) * WIDTH));
         add_row<Lane, UNIT, SUPPORTS>(task, column.order[i] & ROW_MASK, offset, sides);
     }
+}
+
+template <class Lane, bool UNIT, bool SUPPORTS>
+SKTREE_INLINE void walk_runs(
+    const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
+    MultiClassSide<Lane> sides[2]) {
+    constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
+    const std::uint32_t n = column.n_present, n_runs = column.n_runs;
+    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
+    if (!missing_below)
+        add_rows<Lane, UNIT, false>(task, column.order, n, task.n_rows, offset, sides);
+    // above[2 * k + b]: what the rows from run k on save.
+    Lane* above = task.above;
+    for (int b = 0; b < 2; ++b) store(above + (2 * n_runs + b) * WIDTH, sides[b].top);
+    for (std::uint32_t k = n_runs; k-- > 0;) {
+        const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
+        add_run<Lane, UNIT, false>(task, column.order, begin, column.runs[k], offset, sides);
+        for (int b = 0; b < 2; ++b) store(above + (2 * k + b) * WIDTH, sides[b].top);
+    }
+    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
+    if (missing_below)
+        add_rows<Lane, UNIT, SUPPORTS>(task, column.order, n, task.n_rows, offset, sides);
+    std::uint32_t i = 0;
+    for (std::uint32_t k = 0; k < n_runs; ++k) {
+        if (column.runs[k].starts_position)
+            for (int b = 0; b < 2; ++b)
+                consider_pair<Lane, SUPPORTS>(
+                    task, sides[b], load(above + (2 * k + b) * WIDTH));
+        add_run<Lane, UNIT, SUPPORTS>(task, column.order, i, column.runs[k], offset, sides);
+        i = column.runs[k].end;
+    }
     for (int b = 0; b < 2; ++b)
-        consider_pair<Lane, SUPPORTS>(task, sides[b], load(above + (2 * n + b) * WIDTH));
+        consider_pair<Lane, SUPPORTS>(task, sides[b], load(above + (2 * n_runs + b) * WIDTH));
 }
 
 // One category, or only what is missing, against the rest.
@@ -127,18 +177,20 @@ template <class Lane, bool UNIT, bool SUPPORTS>
 SKTREE_INLINE void walk_categories(
     const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
     MultiClassSide<Lane> sides[2]) {
-    std::uint32_t i = 0;
+    std::uint32_t i = 0, k = 0;
     do {
         for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
         if (missing_below)
             add_rows<Lane, UNIT, SUPPORTS>(
                 task, column.order, column.n_present, task.n_rows, offset, sides);
-        if (i == 0 && missing_below) consider_category<Lane, SUPPORTS>(task, offset, sides);
-        const std::uint32_t begin = i;
-        while (i < column.n_present && (i == begin || !(column.order[i] & FIRST_OF_GROUP))) ++i;
-        add_rows<Lane, UNIT, SUPPORTS>(task, column.order, begin, i, offset, sides);
+        if (k == 0 && missing_below) consider_category<Lane, SUPPORTS>(task, offset, sides);
+        do {
+            add_run<Lane, UNIT, SUPPORTS>(task, column.order, i, column.runs[k], offset, sides);
+            i = column.runs[k].end;
+            ++k;
+        } while (k < column.n_runs && !column.runs[k].starts_position);
         consider_category<Lane, SUPPORTS>(task, offset, sides);
-    } while (i < column.n_present);
+    } while (k < column.n_runs);
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
@@ -155,13 +207,17 @@ void multi_class_lanes(PassTask<Lane>& task) {
         }
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
+            if (column.by_rows) {
+                walk_rows<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
+                continue;
+            }
             const int n_variants = column.n_present < task.n_rows ? 2 : 1;
             for (int missing_below = 0; missing_below < n_variants; ++missing_below) {
                 if (column.is_nominal) {
                     walk_categories<Lane, UNIT, SUPPORTS>(
                         task, column, offset, missing_below != 0, sides);
                 } else {
-                    walk_chain<Lane, UNIT, SUPPORTS>(
+                    walk_runs<Lane, UNIT, SUPPORTS>(
                         task, column, offset, missing_below != 0, sides);
                 }
             }

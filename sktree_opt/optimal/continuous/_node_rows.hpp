@@ -2,7 +2,7 @@
 //
 // Each column keeps its rows in the order of their codes, as 32-bit entries: a row number local to
 // the node, and in the top bit whether the row's code differs from the one before. Rows with a
-// missing value come last. Children inherit the order by one pass over it, with new row numbers, so
+// missing value come last, rows of one class together among equal codes. Children inherit the order by one pass over it, with new row numbers, so
 // that all that is looked up by row stays dense and near: nothing is sorted after the root.
 #pragma once
 
@@ -77,12 +77,18 @@ inline double total(const std::vector<double>& values) {
 inline void root_rows(const Problem& problem, NodeRows& node) {
     const std::uint32_t n = node.n = problem.n_rows;
     node.row.resize(n);
-    node.label.assign(problem.label, problem.label + n);
-    node.weight.assign(problem.weight, problem.weight + n);
+    node.label.resize(n);
+    node.weight.resize(n);
     node.class_weight.assign(problem.n_classes, 0.0);
-    for (std::uint32_t row = 0; row < n; ++row) {
-        node.row[row] = row;
-        node.class_weight[problem.label[row]] += problem.weight[row];
+    for (std::uint32_t row = 0; row < n; ++row) node.row[row] = row;
+    // Numbered class by class: sorting by code, which is stable, then keeps classes together.
+    std::stable_sort(node.row.begin(), node.row.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return problem.label[a] < problem.label[b];
+    });
+    for (std::uint32_t i = 0; i < n; ++i) {
+        node.label[i] = problem.label[node.row[i]];
+        node.weight[i] = problem.weight[node.row[i]];
+        node.class_weight[node.label[i]] += node.weight[i];
     }
     node.columns.clear();
     node.entries.clear();
@@ -104,7 +110,7 @@ inline void root_rows(const Problem& problem, NodeRows& node) {
         node.entries.resize(offset + n);
         const std::vector<std::uint32_t> first(start);
         for (std::uint32_t row = 0; row < n; ++row) {
-            const std::uint32_t code = code_at(view, row);
+            const std::uint32_t code = code_at(view, node.row[row]);
             const bool is_first = start[code] == first[code] && code < view.n_values;
             node.entries[offset + start[code]++] = row | (is_first ? FIRST_OF_GROUP : 0);
         }

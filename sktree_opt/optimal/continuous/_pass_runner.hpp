@@ -13,6 +13,36 @@
 namespace sktree_opt {
 namespace continuous {
 
+// Appends the runs of a column's order: where classes change, and, with `every_group`, where codes
+// do. Between two groups of equal codes whose rows are all of one class no test can be better than
+// both its neighbours (the best two leaves save a convex function of how many of these rows are on
+// the left: Fayyad and Irani's boundary points), so they are one run.
+inline void list_runs(const NodeRows& node, int k, bool every_group, std::vector<Run>& runs) {
+    const std::uint32_t* order = node.order(k);
+    const std::uint32_t n = node.columns[k].n_present;
+    bool last_is_pure = false;
+    std::uint32_t i = 0;
+    while (i < n) {
+        std::uint32_t end = i + 1;
+        while (end < n && !(order[end] & FIRST_OF_GROUP)) ++end;
+        // Within a group rows are sorted by class.
+        const std::uint16_t label = node.label[order[i] & ROW_MASK];
+        const bool is_pure = node.label[order[end - 1] & ROW_MASK] == label;
+        if (is_pure && last_is_pure && !every_group && runs.back().label == label) {
+            runs.back().end = end;
+        } else {
+            runs.push_back({i + 1, label, true});
+            for (++i; i < end; ++i) {
+                const std::uint16_t next = node.label[order[i] & ROW_MASK];
+                if (next == runs.back().label) runs.back().end = i + 1;
+                else runs.push_back({i + 1, next, false});
+            }
+        }
+        last_is_pure = is_pure;
+        i = end;
+    }
+}
+
 // The vector pass over one node: everything that is equal for all families of root tests.
 template <class Lane>
 class PassRunner {
@@ -32,14 +62,9 @@ public:
         node_ = &node;
         control_ = control;
         key_.resize(node.n);
-        columns_.clear();
-        for (std::size_t k = 0; k < node.columns.size(); ++k) {
-            const NodeColumn& column = node.columns[k];
-            columns_.push_back(
-                {node.order(k), column.n_present, column.n_groups, column.is_nominal});
-        }
         choose_classes();
         choose_values();
+        list_columns();
         task_.n_rows = node.n;
         task_.columns = columns_.data();
         task_.n_columns = static_cast<int>(columns_.size());
@@ -75,6 +100,27 @@ public:
     bool stopped() const { return control_->stopped(); }
 
 private:
+    void list_columns() {
+        runs_.clear();
+        columns_.clear();
+        for (std::size_t k = 0; k < node_->columns.size(); ++k) {
+            const NodeColumn& column = node_->columns[k];
+            const std::size_t first = runs_.size();
+            list_runs(*node_, static_cast<int>(k), task_.n_supports > 0 || column.is_nominal,
+                      runs_);
+            const std::size_t n_runs = runs_.size() - first;
+            const bool distinct = column.n_groups == node_->n && !column.is_nominal;
+            columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
+                                column.n_present, column.is_nominal,
+                                distinct && n_runs * SHORT_RUN > node_->n});
+        }
+        const Run* runs = runs_.data();
+        for (PassColumn& column : columns_) {
+            column.runs = runs;
+            runs += column.n_runs;
+        }
+    }
+
     void fill_member(int set, int key, int lane, bool left) {
         for (int b = 0; b < 2; ++b) {
             member_[set][b].resize(N_KEYS * BATCH);
@@ -301,7 +347,11 @@ private:
     int positive_ = 0, negative_ = 0;
     std::int64_t walked_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
+    // Rows to a run below which walking row by row, which has no branches to mispredict, is faster.
+    static constexpr std::size_t SHORT_RUN = 4;
+
     std::vector<PassColumn> columns_;
+    std::vector<Run> runs_;
     std::vector<std::uint8_t> key_, signed_key_;
     std::vector<Lane> value_, gain_, support_weight_, channel_work_, above_, channel_total_[2];
     std::vector<double> key_weight_, key_rows_, lane_weight_;

@@ -11,11 +11,20 @@ constexpr int ALL_LANES = BATCH + 1;
 constexpr int NO_LANE = BATCH;
 constexpr int N_KEYS = BATCH + 2;
 
+// Consecutive entries of an order whose rows have one class; see list_runs().
+struct Run {
+    std::uint32_t end;
+    std::uint16_t label;
+    bool starts_position;  // the rows before it are a branch of some test
+};
+
 struct PassColumn {
     const std::uint32_t* order;
+    const Run* runs;
+    std::uint32_t n_runs;
     std::uint32_t n_present;
-    std::uint32_t n_groups;
     bool is_nominal;
+    bool by_rows;          // every row is a position, and runs are too short to be worth it
 };
 
 // One pass: for each of BATCH root tests ("lanes"), the best single test of every column on each of

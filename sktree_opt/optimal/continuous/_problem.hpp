@@ -79,14 +79,14 @@ struct SearchStats {
     std::int64_t n_depth_two = 0;       // sub-problems of depth two
     std::int64_t n_passes = 0;          // batches of root tests, each against all second tests
     std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
-    std::int64_t n_inherited = 0;       // families of tests that inherited bounds closed at once
+    std::int64_t n_lanes = 0;           // root tests solved by them
 
     void add(const SearchStats& other) {
         n_nodes += other.n_nodes;
         n_depth_two += other.n_depth_two;
         n_passes += other.n_passes;
         n_evaluated += other.n_evaluated;
-        n_inherited += other.n_inherited;
+        n_lanes += other.n_lanes;
     }
 };
 

@@ -43,6 +43,7 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" namespace "skt
         int64_t n_depth_two
         int64_t n_passes
         int64_t n_evaluated
+        int64_t n_lanes
 
     cdef cppclass Incumbent:
         double seconds
@@ -141,6 +142,7 @@ def search(
             "n_nodes": outcome.stats.n_nodes,
             "n_depth_two_calls": outcome.stats.n_depth_two,
             "n_passes": outcome.stats.n_passes,
+            "n_lanes": outcome.stats.n_lanes,
             "n_root_tests_solved": outcome.stats.n_evaluated,
         },
     }

@@ -70,9 +70,9 @@ SKTREE_INLINE void add_rows(
         add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, sides);
 }
 
-// A column without missing values on which every row differs: the common case, without branches.
+// A column without missing values on which every row differs: no branches.
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_distinct(
+SKTREE_INLINE void walk_rows(
     const PassTask<Lane>& task, const PassColumn& column, int offset,
     TwoClassSide<Lane> sides[2]) {
     TwoClassSide<Lane> s[2] = {sides[0], sides[1]};
@@ -88,7 +88,7 @@ SKTREE_INLINE void walk_distinct(
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_groups(
+SKTREE_INLINE void walk_runs(
     const PassTask<Lane>& task, const PassColumn& column, int offset,
     TwoClassSide<Lane> sides[2]) {
     const bool has_missing = column.n_present < task.n_rows;
@@ -105,16 +105,16 @@ SKTREE_INLINE void walk_groups(
         }
     };
     std::uint32_t i = 0;
-    while (i < column.n_present) {
-        // At the start of a group: what came before it is a branch, and so is a category alone.
-        for (int b = 0; b < 2; ++b) {
-            if (i > 0 || !column.is_nominal) consider(b);
-            if (column.is_nominal) empty_branch(s[b]);
-        }
-        do {
-            add_row<Lane, UNIT, SUPPORTS>(task, column.order[i] & ROW_MASK, offset, s);
-            ++i;
-        } while (i < column.n_present && !(column.order[i] & FIRST_OF_GROUP));
+    for (std::uint32_t k = 0; k < column.n_runs; ++k) {
+        const Run& run = column.runs[k];
+        // What came before is a branch, and so is a category alone.
+        if (run.starts_position)
+            for (int b = 0; b < 2; ++b) {
+                if (i > 0 || !column.is_nominal) consider(b);
+                if (column.is_nominal) empty_branch(s[b]);
+            }
+        add_rows<Lane, UNIT, SUPPORTS>(task, column.order, i, run.end, offset, s);
+        i = run.end;
     }
     for (int b = 0; b < 2; ++b) consider(b);
     if (column.is_nominal && has_missing)
@@ -138,10 +138,10 @@ void two_class_lanes(PassTask<Lane>& task) {
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
             for (int b = 0; b < 2; ++b) empty_branch(sides[b]);
-            if (column.n_groups == task.n_rows && !column.is_nominal) {
-                walk_distinct<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
+            if (column.by_rows) {
+                walk_rows<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
             } else {
-                walk_groups<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
+                walk_runs<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
             }
             if (task.poll(task.poll_argument)) return;
         }
