@@ -3,7 +3,8 @@
 Environment variables
 ---------------------
 SKTREE_OPT_DEBUG_DIRECTIVES=1
-    Builds with bounds, overflow and None checks on; slow, for tests.
+    Builds with the checks of Cython and of the C++ library on (bounds, None, uninitialised
+    views); slow, for tests.
 SKTREE_OPT_NO_OPENMP=1
     Builds without OpenMP, as on a compiler that lacks it: same answers, one thread.
 """
@@ -22,6 +23,8 @@ from setuptools.errors import CompileError, LinkError
 PACKAGE = "sktree_opt"
 DEBUG_DIRECTIVES = os.environ.get("SKTREE_OPT_DEBUG_DIRECTIVES", "0") != "0"
 NO_OPENMP = os.environ.get("SKTREE_OPT_NO_OPENMP", "0") != "0"
+# Generated code and objects of one variant must not be taken for those of another.
+BUILD_BASE = "build" + "-debug" * DEBUG_DIRECTIVES + "-no-openmp" * NO_OPENMP
 
 OPENMP_PROBE = """
 #include <omp.h>
@@ -67,7 +70,11 @@ def probe_openmp(compiler):
 
 
 class BuildExtension(build_ext):
-    """Adds the flags that depend on the compiler, once it is known."""
+    """Builds on all cores, with the flags that depend on the compiler."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self):
         openmp_compile, openmp_link = probe_openmp(self.compiler)
@@ -79,6 +86,8 @@ class BuildExtension(build_ext):
             # What generated code does and we cannot change.
             flags += ["-Wno-unused-function", "-Wno-unused-but-set-variable"]
             flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]
+            if DEBUG_DIRECTIVES:
+                flags += ["-O1", "-D_GLIBCXX_ASSERTIONS"]
         for extension in self.extensions:
             extension.extra_compile_args = flags + openmp_compile
             extension.extra_link_args = list(openmp_link)
@@ -111,6 +120,7 @@ DIRECTIVES = {
     "overflowcheck": False,
     "cdivision": True,
     "freethreading_compatible": True,
+    "show_performance_hints": not DEBUG_DIRECTIVES,
 }
 
 if __name__ == "__main__":
@@ -118,7 +128,10 @@ if __name__ == "__main__":
         ext_modules=cythonize(
             extensions(),
             compiler_directives=DIRECTIVES,
-            build_dir="build/cython",
+            build_dir=f"{BUILD_BASE}/cython",
+            # Worker processes are safe to start from a build backend only where they fork.
+            nthreads=os.cpu_count() if sys.platform == "linux" else 0,
         ),
         cmdclass={"build_ext": BuildExtension},
+        options={"build": {"build_base": BUILD_BASE}},
     )

@@ -1,0 +1,27 @@
+"""Trees for other eyes and tools: text, pictures, rules, JSON, scikit-learn."""
+
+from sktree_opt.export._dot import export_dot
+from sktree_opt.export._json import from_json, to_json
+from sktree_opt.export._matplotlib import plot_tree
+from sktree_opt.export._rules import export_rules
+from sktree_opt.export._sklearn import to_sklearn
+from sktree_opt.export._text import export_text
+
+FORMATS = {
+    "text": export_text,
+    "dot": export_dot,
+    "rules": export_rules,
+    "json": to_json,
+    "matplotlib": plot_tree,
+    "sklearn": to_sklearn,
+}
+
+__all__ = [
+    "export_dot",
+    "export_rules",
+    "export_text",
+    "from_json",
+    "plot_tree",
+    "to_json",
+    "to_sklearn",
+]

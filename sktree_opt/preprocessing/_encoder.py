@@ -5,12 +5,10 @@ ordinal column holds the codes of its categories. ``Table`` ranks it for the ker
 the predictor reads it as it is.
 """
 
-import numbers
-
-import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
+
+from sktree_opt.preprocessing._columns import is_missing, object_array, read_source
 
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
@@ -22,7 +20,8 @@ class TableEncoder:
     ----------
     categorical_features : "from_dtype", array-like of bool, int or str, or None
         "from_dtype": columns of strings or of a categorical dtype. A mask, indices or column names:
-        those columns, whatever their dtype. None: no column.
+        those columns, whatever their dtype. None: no column. Ordered categorical dtypes are
+        recognised in every case, and keep their order.
 
     Attributes
     ----------
@@ -30,8 +29,8 @@ class TableEncoder:
         The column names, or ``x0``, ``x1``... where the table has none.
 
     kinds_ : list of str
-        "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype: its
-        categories are tested like numbers, in their order).
+        "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype, or a
+        Boolean one: its categories are tested like numbers, in their order).
 
     categories_ : list of ndarray or None
         Categories in code order; None for a numeric column.
@@ -60,6 +59,22 @@ class TableEncoder:
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
         self._index_categories()
         return self._encode(source)
+
+    @classmethod
+    def from_columns(cls, columns):
+        """A fitted encoder from a dict for each column: its name, kind and categories.
+
+        Nominal and ordinal columns have "categories", in code order.
+        """
+        encoder = cls()
+        encoder.feature_names_ = [column["name"] for column in columns]
+        encoder.kinds_ = [column["kind"] for column in columns]
+        encoder.categories_ = [
+            None if column["kind"] == NUMERIC else object_array(column["categories"])
+            for column in columns
+        ]
+        encoder._index_categories()
+        return encoder
 
     def transform(self, X):
         """Return the matrix of `X`; a category that fit never saw is missing."""
@@ -91,7 +106,7 @@ class TableEncoder:
             self.kinds_[j], self.categories_[j] = ORDINAL, column.order
             return
         self.kinds_[j] = NOMINAL
-        self.categories_[j] = distinct_values(column.to_list(), self.feature_names_[j])
+        self.categories_[j] = sorted_values(column.factorized[1], self.feature_names_[j])
 
     def _index_categories(self):
         self._code_of = [
@@ -105,6 +120,8 @@ class TableEncoder:
             raise ValueError(
                 f"X has {source.n_columns} features, but {len(self.kinds_)} were seen in fit."
             )
+        if source.n_rows == 0:
+            return np.empty((0, source.n_columns))
         if source.matrix is not None:
             if not coded:
                 return source.matrix
@@ -115,176 +132,29 @@ class TableEncoder:
             matrix = np.empty((source.n_rows, source.n_columns), dtype=np.float64, order="F")
         for j in range(source.n_columns):
             if self._code_of[j] is not None:
-                matrix[:, j] = look_up(source.column(j).to_list(), self._code_of[j])
+                matrix[:, j] = look_up(*source.column(j).factorized, self._code_of[j])
             elif source.matrix is None:
-                matrix[:, j] = source.column(j).to_floats(self.feature_names_[j])
+                matrix[:, j] = source.column(j).to_floats()
         return matrix
 
 
-class Source:
-    """A table as read: a numeric matrix, or columns to be looked at one by one."""
-
-    def __init__(self, n_rows, n_columns, names=None, matrix=None, column=None):
-        self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
-        self.matrix = matrix
-        self.column = column if column is not None else self._matrix_column
-
-    def _matrix_column(self, j):
-        return ArrayColumn(self.matrix[:, j])
-
-
-def read_source(X):
-    """Recognise the kind of table `X` is, and refuse what no column can be made of."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        names = list(frame.columns)
-        as_names = names if all(isinstance(name, str) for name in names) else None
-        return Source(
-            *frame.shape, as_names, column=lambda j: FrameColumn(frame.get_column(names[j]))
-        )
-    if not sparse.issparse(X) and not hasattr(X, "__array__"):
-        # numpy would turn every number of a list into a string beside a single string.
-        as_objects = np.asarray(X, dtype=object)
-        if as_objects.ndim == 2 and any(isinstance(v, str) for v in as_objects.flat):
-            X = as_objects
-    elif not sparse.issparse(X):
-        X = np.asarray(X)
-    if getattr(X, "dtype", None) is not None and getattr(X.dtype, "kind", "f") in "OUST":
-        table = check_array(X, dtype=object, ensure_all_finite=False, ensure_min_samples=0)
-        return Source(*table.shape, column=lambda j: ArrayColumn(table[:, j]))
-    matrix = check_array(
-        X,
-        accept_sparse="csc",
-        dtype=(np.float64, np.float32),
-        ensure_all_finite=False,
-        ensure_min_samples=0,
-    )
-    refuse_infinity(matrix)
-    return Source(*matrix.shape, matrix=matrix)
-
-
-class ArrayColumn:
-    """A column of a numpy array, of numbers or of objects."""
-
-    order = None
-
-    def __init__(self, values):
-        self.values = values
-
-    @property
-    def is_categorical(self):
-        return self.values.dtype.kind == "O" and any(
-            isinstance(value, (str, bytes)) for value in self.values
-        )
-
-    def to_list(self):
-        return self.values.tolist()
-
-    def to_floats(self, name):
-        if self.values.dtype.kind != "O":
-            floats = self.values.astype(np.float64)
-        else:
-            floats = np.array([to_float(value, name) for value in self.values], dtype=np.float64)
-        return refuse_infinity(floats, name)
-
-
-class FrameColumn:
-    """A column of a pandas, polars or pyarrow table."""
-
-    def __init__(self, series):
-        self.series = series
-        native = series.to_native()
-        ordered = getattr(getattr(native, "dtype", None), "ordered", False)
-        self.order = np.asarray(native.cat.categories, dtype=object) if ordered else None
-        self.is_object = series.dtype == nw.Object
-
-    @property
-    def is_categorical(self):
-        if self.is_object:
-            return ArrayColumn(self.series.to_numpy()).is_categorical
-        return isinstance(self.series.dtype, (nw.String, nw.Categorical, nw.Enum))
-
-    def to_list(self):
-        return self.series.to_list()
-
-    def to_floats(self, name):
-        if self.is_object:
-            return ArrayColumn(self.series.to_numpy()).to_floats(name)
-        dtype = self.series.dtype
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
-            raise TypeError(
-                f"Column {name!r} has dtype {dtype}; columns must hold numbers, booleans, strings "
-                "or categories."
-            )
-        if dtype == nw.Decimal:
-            return ArrayColumn(np.array(self.series.to_list(), dtype=object)).to_floats(name)
-        floats = self.series.cast(nw.Float64).to_numpy()
-        return refuse_infinity(np.asarray(floats, dtype=np.float64), name)
-
-
-def to_float(value, name):
-    """One cell of an object column as a number."""
-    if is_missing(value):
-        return np.nan
-    if isinstance(value, (str, bytes)):
-        raise TypeError(
-            f"Column {name!r} holds the string {value!r} where numbers are expected; name the "
-            "column in categorical_features, or convert it."
-        )
-    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
-        raise ValueError(f"Complex data not supported: column {name!r} holds {value!r}.")
+def sorted_values(distinct, name):
+    """Sorted array of the distinct values of a column, missing ones left out."""
+    found = [value for value in distinct if not is_missing(value)]
     try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"Column {name!r}: argument must be a string or a number, not a "
-            f"{type(value).__name__}."
-        ) from error
-
-
-def is_missing(value):
-    """Whether a cell is None, NaN or pandas' NA or NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-
-
-def distinct_values(values, name):
-    """Sorted distinct values of a column, missing ones left out."""
-    try:
-        found = {value for value in set(values) if not is_missing(value)}
-    except TypeError as error:
-        raise TypeError(f"Column {name!r} holds values that are not strings or numbers.") from error
-    try:
-        ordered = sorted(found)
+        return object_array(sorted(found))
     except TypeError as error:
         kinds = sorted({type(value).__name__ for value in found})
         raise TypeError(
             f"Column {name!r} mixes values of types {', '.join(kinds)}; convert it to one type."
         ) from error
-    categories = np.empty(len(ordered), dtype=object)
-    categories[:] = ordered
-    return categories
 
 
-def look_up(values, code_of):
-    """Codes of the values of a column; NaN for missing and for unknown ones."""
-    nan = float("nan")
-    return np.fromiter((code_of.get(v, nan) for v in values), dtype=np.float64, count=len(values))
-
-
-def refuse_infinity(values, name=None):
-    """Raise if a number is infinite; otherwise return `values`."""
-    data = values.data if sparse.issparse(values) else values
-    # The sum is finite in nearly all tables, and needs no array of its own.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(np.sum(data, dtype=np.float64))
-    if suspicious and np.isinf(data).any():
-        if name is None and not sparse.issparse(values):
-            name = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])
-        where = "" if name is None else f" in column {name!r}"
-        raise ValueError(f"Input X contains infinity or a value too large for float64{where}.")
-    return values
+def look_up(positions, distinct, code_of):
+    """Codes of the cells of a factorized column; NaN for missing and for unknown ones."""
+    # The last one is for position -1.
+    codes = [*(code_of.get(value, np.nan) for value in distinct), np.nan]
+    return np.array(codes, dtype=np.float64)[positions]
 
 
 def resolve_categorical(categorical_features, names, n_columns):
@@ -325,6 +195,5 @@ def resolve_categorical(categorical_features, names, n_columns):
             raise ValueError(f"categorical_features names unknown columns: {unknown}.")
         return {names.index(name) for name in asked}
     raise ValueError(
-        "categorical_features must hold booleans, integers or strings; got dtype "
-        f"{asked.dtype}."
+        f"categorical_features must hold booleans, integers or strings; got dtype {asked.dtype}."
     )

@@ -53,9 +53,7 @@ class TreeMixin:
             Nonzero where the row, or a share of it, passes the node.
         """
         tree = self._fitted_tree()
-        return sparse.vstack(
-            [tree.decision_path(block) for block in self._blocks(X)], format="csr"
-        )
+        return sparse.vstack([tree.decision_path(block) for block in self._blocks(X)], format="csr")
 
     def get_depth(self):
         """Return the depth of the tree: tests on the longest path.

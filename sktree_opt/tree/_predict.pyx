@@ -76,9 +76,14 @@ def apply(
 ):
     """Write the leaf of each row; -1 for a row that is distributed over several."""
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
-    cdef int64_t n_rows = X.shape[0], n_blocks, block
+    cdef int64_t n_rows = X.shape[0], n_blocks, block, i
     cdef ptrdiff_t row_stride, column_stride
-    if n_rows == 0 or X.shape[1] == 0:
+    if n_rows == 0:
+        return
+    if X.shape[1] == 0:
+        # No column, no test: the root is the only leaf.
+        for i in range(n_rows):
+            leaves[i] = 0
         return
     row_stride = X.strides[0] // <ptrdiff_t> sizeof(Value)
     column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)

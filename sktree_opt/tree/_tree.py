@@ -12,9 +12,11 @@ from sktree_opt.tree._node import (
     IS_MISSING,
     LEAF,
     NODE_DTYPE,
+    NUMERIC,
 )
 
 FORMAT_VERSION = 1
+FIELDS = [name for name in NODE_DTYPE.names if not name.startswith("pad")]
 
 
 class Tree:
@@ -128,12 +130,14 @@ class Tree:
         distributed : ndarray of int64
             Those rows.
         """
+        self._check_width(X)
         leaves = np.empty(X.shape[0], dtype=np.int32)
         _predict.apply(self.nodes, self.category_branch, X, leaves, n_threads)
         return leaves, np.flatnonzero(leaves < 0)
 
     def share(self, X, rows, leaf_values, n_threads=1):
         """Leaf with the largest share, and `leaf_values` averaged by share, of some rows of `X`."""
+        self._check_width(X)
         leaf_values = np.ascontiguousarray(leaf_values, dtype=np.float64)
         averages = np.empty((len(rows), leaf_values.shape[1]))
         heaviest = np.empty(len(rows), dtype=np.int32)
@@ -148,6 +152,10 @@ class Tree:
             n_threads,
         )
         return heaviest, averages
+
+    def _check_width(self, X):
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"A matrix with {self.n_features} columns is expected: {X.shape}.")
 
     def evaluate(self, X, leaf_values, n_threads=1):
         """Leaf of each row and its row of `leaf_values`, averaged over leaves by share.
@@ -169,6 +177,7 @@ class Tree:
 
     def decision_path(self, X):
         """CSR indicator matrix of the nodes that each row of `X` reaches."""
+        self._check_width(X)
         indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
         indices = _predict.decision_path(self.nodes, self.category_branch, X, indptr)
         ones = np.ones(len(indices), dtype=np.int64)
@@ -179,9 +188,7 @@ class Tree:
     def importances(self):
         """Weighted impurity decrease of each feature, as shares of the total."""
         weighted = self.nodes["weight"] * self.nodes["impurity"]
-        of_children = np.bincount(
-            self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes
-        )
+        of_children = np.bincount(self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes)
         inner = self.nodes["kind"] != LEAF
         importances = np.bincount(
             self.nodes["feature"][inner],
@@ -195,9 +202,9 @@ class Tree:
     def to_dict(self):
         """The tree as plain numbers, strings and lists, for JSON."""
         nodes = {
-            name: [None if np.isnan(value) else value for value in self.nodes[name].tolist()]
-            for name in NODE_DTYPE.names
-            if not name.startswith("pad")
+            # NaN, which JSON does not know, is the only number unequal to itself.
+            name: [value if value == value else None for value in self.nodes[name].tolist()]
+            for name in FIELDS
         }
         return {
             "format_version": FORMAT_VERSION,
@@ -218,8 +225,8 @@ class Tree:
             )
         columns = state["nodes"]
         nodes = np.zeros(len(columns["kind"]), dtype=NODE_DTYPE)
-        for name, column in columns.items():
-            nodes[name] = [np.nan if value is None else value for value in column]
+        for name in FIELDS:
+            nodes[name] = [np.nan if value is None else value for value in columns[name]]
         values = np.array(state["values"], dtype=np.float64).reshape(len(nodes), -1)
         return cls(
             nodes,
@@ -247,14 +254,16 @@ class Tree:
             and self.n_nodes == other.n_nodes
             and all(
                 np.array_equal(self.nodes[name], other.nodes[name], equal_nan=True)
-                for name in NODE_DTYPE.names
+                for name in FIELDS
             )
             and np.array_equal(self.values, other.values)
             and np.array_equal(self.category_branch, other.category_branch)
         )
 
     def __hash__(self):
-        return hash((self.n_features, self.nodes.tobytes(), self.values.tobytes()))
+        # Integers only: equal floats need not have equal bytes.
+        shape = (self.nodes[name].tobytes() for name in ("kind", "feature", "first_child"))
+        return hash((self.n_features, self.is_classifier, *shape))
 
     def __reduce__(self):
         return rebuild_tree, (
@@ -272,9 +281,7 @@ class Tree:
 
 def rebuild_tree(nodes, values, category_branch, n_features, is_classifier):
     """Unpickle a tree."""
-    return Tree(
-        nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier
-    )
+    return Tree(nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier)
 
 
 def read_only(array):
@@ -293,23 +300,46 @@ def check_arrays(nodes, values, category_branch, n_features):
     index = np.flatnonzero(inner)
     first, count = nodes["first_child"][inner].astype(np.int64), nodes["n_children"][inner]
     feature, missing = nodes["feature"][inner], nodes["missing_branch"][inner]
-    binary = nodes["kind"][inner] != CATEGORY_MULTIWAY
+    kind = nodes["kind"][inner]
     order = np.argsort(first)
     sound = (
         np.all(nodes["kind"] <= IS_MISSING)
         and np.all(nodes["n_children"][~inner] == 0)
         and np.all((first > index) & (count > 0))
-        and np.all(count[binary] == 2)
+        and np.all(count[kind != CATEGORY_MULTIWAY] == 2)
         # The children of all nodes, one after the other, are all nodes but the root.
         and np.array_equal(first[order], 1 + np.cumsum(count[order]) - count[order])
         and int(count.sum()) == n_nodes - 1
         and np.all((feature >= 0) & (feature < n_features))
         and np.all((missing >= -1) & (missing < count))
+        and np.all(np.isfinite(nodes["threshold"][inner][kind == NUMERIC]))
+        and check_categories(nodes[inner], category_branch)
+        and check_weights(nodes, first[order], index[order])
     )
-    for node in nodes[np.isin(nodes["kind"], CATEGORY_KINDS)] if sound else ():
-        start, size = int(node["category_start"]), int(node["n_categories"])
-        branches = category_branch[start : start + size] if start >= 0 else ()
-        sound = sound and len(branches) == size
-        sound = sound and all(0 <= branch < node["n_children"] for branch in branches)
     if not sound:
         raise ValueError("The arrays do not describe a tree.")
+
+
+def check_categories(inner, category_branch):
+    """Whether each category of a test has a branch that exists."""
+    tests = inner[np.isin(inner["kind"], CATEGORY_KINDS)]
+    start, size = tests["category_start"].astype(np.int64), tests["n_categories"].astype(np.int64)
+    if not np.all((start >= 0) & (size >= 0) & (start + size <= len(category_branch))):
+        return False
+    ends = np.cumsum(size)
+    cells = np.arange(size.sum()) + np.repeat(start - (ends - size), size)
+    branches = category_branch[cells]
+    return np.all((branches >= 0) & (branches < np.repeat(tests["n_children"], size)))
+
+
+def check_weights(nodes, first, index):
+    """Whether a missing value can be distributed by weight wherever it has to be."""
+    weight = nodes["weight"]
+    if not np.all(np.isfinite(weight) & (weight >= 0)):
+        return False
+    if not len(first):
+        return True
+    below = np.add.reduceat(weight, first)
+    tests = nodes[index]
+    by_weight = (tests["missing_branch"] < 0) & (tests["kind"] != IS_MISSING)
+    return np.all(below[by_weight] > 0)

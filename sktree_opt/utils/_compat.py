@@ -1,8 +1,18 @@
 """Every private name of scikit-learn that the package uses, in one place."""
 
+import numpy as np
 from sklearn.base import _fit_context as fit_context
+from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
+from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    Options,
+    StrOptions,
+    validate_params,
+)
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 try:
@@ -10,11 +20,12 @@ try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks: no callback can be set."""
 
 
 __all__ = [
+    "SKLEARN_NODE_DTYPE",
     "CallbackSupportMixin",
     "HasMethods",
     "Hidden",
@@ -23,7 +34,9 @@ __all__ = [
     "StrOptions",
     "check_sample_weight",
     "fit_context",
+    "make_sklearn_tree",
     "n_threads_for",
+    "validate_params",
 ]
 
 
@@ -34,3 +47,22 @@ def n_threads_for(n_jobs):
     OMP_NUM_THREADS and threadpoolctl limit.
     """
     return 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
+
+
+def make_sklearn_tree(nodes, values, n_features, n_classes, depth):
+    """scikit-learn's ``Tree`` made of node records and values of shape (n_nodes, 1, n_classes)."""
+    arguments = [n_features, np.array([n_classes], dtype=np.intp), 1]
+    try:
+        tree = SklearnTree(*arguments)
+    except TypeError:
+        # Later versions are also told the number of categories of each feature: none has any.
+        tree = SklearnTree(*arguments, np.full(n_features, -1, dtype=np.intp))
+    tree.__setstate__(
+        {
+            "max_depth": depth,
+            "node_count": len(nodes),
+            "nodes": nodes,
+            "values": np.ascontiguousarray(values, dtype=np.float64),
+        }
+    )
+    return tree

@@ -1,13 +1,14 @@
 """Checks that every estimator's ``fit`` makes, and what they leave for the kernels."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_array, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight
 
@@ -49,6 +50,18 @@ class TrainingData:
     kept_rows: object
 
 
+@contextmanager
+def all_or_nothing(estimator):
+    """Around a fit: whatever is raised inside, the estimator is left as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def check_training_data(
     estimator, encoder, X, y, sample_weight=None, *, class_weight=None, is_classifier
 ):
@@ -65,9 +78,7 @@ def check_training_data(
     check_shape(matrix, estimator)
     check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
-    weights = check_sample_weight(
-        sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
-    )
+    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
     kept_rows = slice(None)
     if sample_weight is not None:
         if not weights.any():
@@ -110,6 +121,7 @@ def check_shape(matrix, estimator):
 def check_classes(y):
     """Class codes and sorted labels."""
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return codes.astype(np.int32), classes
@@ -123,10 +135,12 @@ def check_numbers(y, estimator):
 
 def encode_new_rows(estimator, X):
     """The float matrix of rows to predict; checks names and number of columns."""
+    if getattr(X, "ndim", 2) != 2:
+        # scikit-learn's own message about what a table is, before the one about its columns.
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     matrix = estimator._encoder.transform(X)
-    if _num_samples(matrix) == 0:
-        check_shape(matrix, estimator)
+    check_shape(matrix, estimator)
     if sparse.issparse(matrix):
         matrix = matrix.tocsr()
     return matrix

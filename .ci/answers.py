@@ -1,0 +1,30 @@
+"""Print what every estimator answers on small data, to compare one build with another."""
+
+import hashlib
+import sys
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+import sktree_opt
+from sktree_opt.utils import all_estimators
+
+if sys.argv[1:]:
+    assert sktree_opt.__file__.startswith(sys.argv[1]), sktree_opt.__file__
+
+CLASSES = [load_breast_cancer(return_X_y=True), load_wine(return_X_y=True)]
+NUMBERS = [load_diabetes(return_X_y=True)]
+
+for name, Estimator in all_estimators():
+    estimator = Estimator()
+    for X, y in NUMBERS if is_regressor(estimator) else CLASSES:
+        estimator.fit(X, y)
+        if is_classifier(estimator):
+            answer = estimator.predict_proba(X)
+        elif hasattr(estimator, "predict"):
+            answer = estimator.predict(X)
+        else:
+            answer = estimator.transform(X)
+        digest = hashlib.sha256(np.ascontiguousarray(answer, dtype=np.float64)).hexdigest()
+        print(name, X.shape, digest)

@@ -1,0 +1,74 @@
+# Each target sets up what it needs in .venv; the second time it only rebuilds what changed.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+PYTEST_ARGS ?=
+export MPLBACKEND := Agg
+.NOTPARALLEL:
+
+.PHONY: quickstart test lint format docs bench clean
+
+quickstart: $(VENV)/.extra-plot $(VENV)/.built
+	$(PY) examples/quickstart.py
+
+test: $(VENV)/.extra-test $(VENV)/.built
+	$(PY) -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.extra-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint sktree_opt
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/towncrier build --draft --version next > /dev/null
+	$(BIN)/sphinx-lint --max-line-length 100 doc README.md CONTRIBUTING.md
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet .github/workflows
+
+format: $(VENV)/.extra-lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.extra-docs $(VENV)/.built
+	$(PY) -m sphinx -W --keep-going -j 2 -b html doc doc/_build/html
+
+bench: $(VENV)/.extra-bench $(VENV)/.built
+	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
+
+clean:
+	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info
+	find sktree_opt -name '*.so' -delete
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "CPython 3.11 or newer, with pip and venv, is needed: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 11) and f"Python {v} is too old: 3.11 or newer is needed (make PYTHON=...)")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+# $(call requirements,<list of them in pyproject.toml>): installs them, so that versions stand once.
+define requirements
+	$(PY) -c 'import tomllib; pyproject = tomllib.load(open("pyproject.toml", "rb")); \
+	print(*$(1), sep="\n")' > $@.txt
+	$(PY) -m pip install -qq --requirement $@.txt
+	touch $@
+endef
+
+# Built without isolation, so that headers stay where the next build looks for them.
+$(VENV)/.build-requires: $(VENV)/.python pyproject.toml
+	$(call requirements,pyproject["build-system"]["requires"])
+
+# Without building; the type checker reads the dependencies.
+$(VENV)/.extra-lint: $(VENV)/.python pyproject.toml
+	$(call requirements,pyproject["project"]["dependencies"] + pyproject["project"]["optional-dependencies"]["lint"])
+
+$(VENV)/.extra-%: $(VENV)/.build-requires setup.py
+	$(PY) -m pip install -qq --no-build-isolation --editable ".[$*]"
+	touch $@
+
+$(VENV)/.built: $(VENV)/.build-requires setup.py $(SOURCES)
+	$(PY) setup.py --quiet build_ext --inplace
+	touch $@

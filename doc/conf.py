@@ -1,0 +1,65 @@
+"""Settings of the documentation."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sphinxext import linkcode_resolve  # noqa: F401
+
+import sktree_opt
+
+project = "sktree_opt"
+author = "The sktree_opt developers"
+copyright = author  # noqa: A001
+version = release = sktree_opt.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinxext",
+]
+exclude_patterns = ["_build", "changelog.d"]
+templates_path = ["_templates"]
+default_role = "literal"
+
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+numpydoc_show_class_members = False
+
+nitpicky = True
+nitpick_ignore_regex = [
+    (r"py:.*", r"(joblib|matplotlib|numpy|pandas|polars|scipy|sklearn)\b.*"),
+    (r"py:class", r"(array-like|object|optional)"),
+]
+if "GITHUB_ACTIONS" in os.environ:  # a build without network has the same pages, fewer links
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+html_theme = "pydata_sphinx_theme"
+html_title = "sktree_opt"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"\.py",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "reference_url": {"sktree_opt": None},
+}

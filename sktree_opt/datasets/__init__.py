@@ -1,0 +1,6 @@
+"""Small tables that ship with the package, for examples and tests."""
+
+from sktree_opt.datasets._loans import load_loans
+from sktree_opt.datasets._restaurant import load_restaurant
+
+__all__ = ["load_loans", "load_restaurant"]

@@ -1,0 +1,67 @@
+"""The restaurant table of a well-known textbook."""
+
+import csv
+from importlib.resources import files
+
+import numpy as np
+
+from sktree_opt.datasets._bunch import make_bunch
+
+
+def load_restaurant(*, return_X_y=False, as_frame=False):
+    """Load the restaurant table: whether to wait for a seat.
+
+    Twelve evenings described by ten nominal attributes, from the chapter on learning from
+    examples of [1]_. Small enough to follow a tree by hand.
+
+    =================   ==============
+    Samples             12
+    Features            10, nominal
+    Classes             False, True
+    Missing values      none
+    =================   ==============
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+
+    as_frame : bool, default=False
+        If True, the data are a pandas DataFrame with categorical columns; else an array of
+        strings.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with ``data``, ``target`` (whether to wait), ``frame``,
+        ``feature_names``, ``target_names`` and ``DESCR``. With ``return_X_y=True``, the tuple
+        ``(data, target)``.
+
+    See Also
+    --------
+    load_loans : A table with numbers, categories and missing values.
+
+    References
+    ----------
+    .. [1] S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach".
+
+    Examples
+    --------
+    >>> from sktree_opt.datasets import load_restaurant
+    >>> X, y = load_restaurant(return_X_y=True)
+    >>> X.shape, int(y.sum())
+    ((12, 10), 6)
+    """
+    folder = files("sktree_opt.datasets") / "data"
+    header, *rows = csv.reader((folder / "restaurant.csv").read_text("utf-8").splitlines())
+    *values, waits = zip(*rows, strict=True)
+    columns = {name: list(column) for name, column in zip(header, values, strict=False)}
+    return make_bunch(
+        columns,
+        {name: (sorted(set(column)), False) for name, column in columns.items()},
+        np.array([answer == "Yes" for answer in waits]),
+        target_names=["leave", "wait"],
+        description=(folder / "README.md").read_text("utf-8"),
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+    )

@@ -1,0 +1,245 @@
+"""What every export says: names of features, categories and classes, the words for a branch.
+
+Reads the public arrays of a ``Tree`` and, from its estimator, the names; the formats put the words
+in their places and compute nothing of their own.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sktree_opt.tree import Tree
+from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
+
+PLAIN = re.compile(r"[^\s\"{},](?:[^\"{},]*[^\s\"{},])?")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One branch of a test.
+
+    Attributes
+    ----------
+    child : int
+        Index of the node it leads to.
+
+    text : str
+        What the branch asks, without the feature's name: ``<= 0.8``, ``= Full``.
+
+    missing : float
+        The share of a row that goes this way when it misses the value.
+
+    is_distributed : bool
+        Whether such a row goes down every branch by weight.
+    """
+
+    child: int
+    text: str
+    missing: float
+    is_distributed: bool
+
+    @property
+    def full_text(self):
+        """The text, and "or missing" where missing values have this branch for their own."""
+        named = self.missing == 1.0 and not self.is_distributed and self.text != "is missing"
+        return f"{self.text} or missing" if named else self.text
+
+
+class Description:
+    """A tree in words.
+
+    Parameters
+    ----------
+    model : fitted tree estimator or Tree
+        What to describe.
+
+    feature_names, class_names : array-like of str or None
+        Names to use in place of the model's own.
+
+    precision : int or None
+        Significant digits of weights and means; None for all. Thresholds have all their digits
+        unless `threshold_precision` says otherwise.
+
+    threshold_precision : int or None
+        Significant digits of thresholds.
+    """
+
+    def __init__(
+        self,
+        model,
+        feature_names=None,
+        class_names=None,
+        precision=None,
+        threshold_precision=None,
+    ):
+        self.tree = tree = fitted_tree(model)
+        encoder = getattr(model, "_encoder", None)
+        own_names = [f"x{j}" for j in range(tree.n_features)]
+        self.precision, self.threshold_precision = precision, threshold_precision
+        self.feature_names = names_or(
+            feature_names, getattr(encoder, "feature_names_", own_names), "feature_names"
+        )
+        self.categories = getattr(encoder, "categories_", [None] * tree.n_features)
+        self.labels = self.class_names = self.decisions = None
+        if tree.is_classifier:
+            self.labels = getattr(model, "classes_", np.arange(tree.values.shape[1]))
+            self.class_names = names_or(class_names, self.labels, "class_names")
+            decide = getattr(model, "_decide", lambda frequencies: frequencies.argmax(axis=1))
+            self.decisions = decide(tree.node_values())
+
+    def feature(self, index):
+        """Name of the feature that node `index` tests."""
+        return self.feature_names[self.tree.nodes["feature"][index]]
+
+    def branches(self, index):
+        """The branches of node `index`, none for a leaf."""
+        node = self.tree.nodes[index]
+        first, count = int(node["first_child"]), int(node["n_children"])
+        if node["kind"] == LEAF:
+            return []
+        if node["kind"] == IS_MISSING:
+            return [
+                Branch(first, "is missing", 1.0, False),
+                Branch(first + 1, "is not missing", 0.0, False),
+            ]
+        texts = self._numeric(node) if node["kind"] == NUMERIC else self._categorical(index)
+        target = int(node["missing_branch"])
+        shares = missing_shares(self.tree, index)
+        return [Branch(first + b, texts[b], float(shares[b]), target < 0) for b in range(count)]
+
+    def _numeric(self, node):
+        threshold, categories = float(node["threshold"]), self.categories[node["feature"]]
+        if categories is None or not 0 <= threshold < len(categories) - 1:
+            number = self.number(threshold, self.threshold_precision)
+            return [f"<= {number}", f"> {number}"]
+        # An ordered category: say where the order is cut.
+        last = math.floor(threshold)
+        cut = category_text(categories[last])
+        return [
+            f"= {cut}" if last == 0 else f"<= {cut}",
+            f"= {category_text(categories[-1])}" if last + 2 == len(categories) else f"> {cut}",
+        ]
+
+    def _categorical(self, index):
+        node = self.tree.nodes[index]
+        branch_of, count = self.tree.branches(index), int(node["n_children"])
+        groups = [np.flatnonzero(branch_of == b) for b in range(count)]
+        texts = [self.category_set(node["feature"], codes) for codes in groups]
+        if count == 2 and len(groups[0]) == 1 and len(groups[1]) > 1:
+            texts[1] = "!" + texts[0]
+        elif count == 2 and 1 < len(groups[0]) <= len(groups[1]):
+            texts[1] = f"not {texts[0]}"
+        elif (
+            count > 2
+            and len(groups[-1]) > 1
+            and self.tree.nodes["weight"][node["first_child"] + count - 1] == 0
+        ):
+            texts[-1] = "is any other"
+        return texts
+
+    def category_set(self, feature, codes):
+        """Words for a value being one of some categories."""
+        categories = self.categories[feature]
+        words = [category_text(code if categories is None else categories[code]) for code in codes]
+        return f"= {words[0]}" if len(words) == 1 else "in {" + ", ".join(words) + "}"
+
+    def answer(self, index):
+        """The class or the mean that node `index` answers, in words."""
+        if self.tree.is_classifier:
+            return self.class_names[self.decisions[index]]
+        return self.number(self.tree.values[index, 0], self.precision)
+
+    def prediction(self, index):
+        """The class label or the mean that node `index` answers."""
+        if self.tree.is_classifier:
+            return self.labels[self.decisions[index]].item()
+        return float(self.tree.values[index, 0])
+
+    def content(self, index):
+        """What node `index` holds: its weight, by class where there are several."""
+        weight = float(self.tree.nodes["weight"][index])
+        total = self.number(weight, self.precision)
+        if not self.tree.is_classifier:
+            return total
+        values = self.tree.values[index]
+        present = np.flatnonzero(values)
+        present = present[np.argsort(-values[present], kind="stable")]
+        parts = ", ".join(
+            f"{self.class_names[k]} {self.number(values[k], self.precision)}" for k in present
+        )
+        if weight == 0:
+            return f"no row; above it {parts}"
+        return total if present.tolist() == [self.decisions[index]] else parts
+
+    def missing_note(self):
+        """Where missing values go, for what the branches themselves do not say."""
+        inner = self.tree.nodes[np.isin(self.tree.nodes["kind"], (NUMERIC, *CATEGORY_KINDS))]
+        if not np.any(inner["missing_branch"] < 0):
+            return ""
+        if np.all(inner["missing_branch"] < 0):
+            return "A missing value goes down every branch, in proportion to the weights."
+        return (
+            "A missing value goes where a branch says so, and elsewhere down every branch, in "
+            "proportion to the weights."
+        )
+
+    @staticmethod
+    def number(value, precision=None):
+        """A number as short as `precision` allows; with all its digits for None."""
+        value = float(value)
+        if value.is_integer() and abs(value) < 1e16:
+            return str(int(value))
+        if precision is None:
+            return repr(value)
+        if 10.0**precision <= abs(value) < 1e16:
+            return f"{value:.0f}"
+        return f"{value:.{precision}g}"
+
+
+def fitted_tree(model):
+    """The tree of a fitted estimator, or `model` itself if it is one."""
+    if isinstance(model, Tree):
+        return model
+    check_is_fitted(model)
+    tree = getattr(model, "tree_", None)
+    if not isinstance(tree, Tree):
+        raise TypeError(
+            f"A tree estimator of sktree_opt or its tree_ is expected, not {type(model).__name__}."
+        )
+    return tree
+
+
+def names_or(given, own, what):
+    """The names given, if any, as many as the model's own."""
+    names = [str(name) for name in (own if given is None else given)]
+    if len(names) != len(own):
+        raise ValueError(f"{what} has {len(names)} names, but the tree has {len(own)}.")
+    return names
+
+
+def missing_shares(tree, index):
+    """The share of a row that goes down each branch of node `index` when it misses the value."""
+    node = tree.nodes[index]
+    count, target = int(node["n_children"]), int(node["missing_branch"])
+    if node["kind"] == IS_MISSING:
+        target = 0
+    if target >= 0:
+        return np.eye(count)[target]
+    weights = tree.nodes["weight"][tree.children(index)]
+    return weights / weights.sum()
+
+
+def category_text(value):
+    """A category as it is, in quotes where it would be mistaken for something else."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return Description.number(value)
+    text = str(value)
+    if PLAIN.fullmatch(text) and not text.endswith("or missing"):
+        return text
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,154 @@
+"""A tree with its names and categories as JSON, and back to an estimator that predicts."""
+
+import json
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sktree_opt.export._description import fitted_tree
+from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
+
+FORMAT = "sktree_opt.tree"
+FORMAT_VERSION = 1
+
+
+def to_json(estimator, *, indent=None):
+    """Write a fitted tree estimator as JSON.
+
+    The text holds all that prediction needs: the tree, the columns with their names and
+    categories, the class labels, the cost matrix. It can be kept, compared and read without this
+    package, and it runs no code when read, as a pickle does.
+
+    Parameters
+    ----------
+    estimator : fitted tree estimator
+        What to write.
+
+    indent : int, default=None
+        Spaces of indentation; None for one line.
+
+    Returns
+    -------
+    text : str
+        JSON.
+
+    Examples
+    --------
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
+    >>> from sktree_opt.export import from_json, to_json
+    >>> tree = GreedyTreeClassifier().fit([["red"], ["blue"]], ["stop", "go"])
+    >>> from_json(to_json(tree)).predict([["red"]])
+    array(['stop'], dtype=...)
+    """
+    tree, encoder = fitted_tree(estimator), getattr(estimator, "_encoder", None)
+    if encoder is None:
+        raise TypeError("to_json writes estimators; for a Tree there is its own to_json.")
+    columns = []
+    for name, kind, categories in zip(
+        encoder.feature_names_, encoder.kinds_, encoder.categories_, strict=True
+    ):
+        column = {"name": name, "kind": kind}
+        if categories is not None:
+            column["categories"] = plain_values(categories, f"The categories of column {name!r}")
+        columns.append(column)
+    state = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "columns": columns,
+        "has_column_names": hasattr(estimator, "feature_names_in_"),
+        "tree": tree.to_dict(),
+    }
+    if tree.is_classifier:
+        labels = np.asarray(estimator.classes_)
+        state["classes"] = plain_values(labels, "The class labels")
+        state["classes_dtype"] = labels.dtype.str
+        state["laplace_smoothing"] = bool(getattr(estimator, "laplace_smoothing", False))
+        costs = getattr(estimator, "_costs", None)
+        state["costs"] = None if costs is None else np.asarray(costs).tolist()
+    return json.dumps(state, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def from_json(text):
+    """Read what ``to_json`` wrote.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+
+    Returns
+    -------
+    estimator : FrozenTreeClassifier or FrozenTreeRegressor
+        Predicts as the estimator that was written, from the same kinds of tables; its ``fit``
+        changes nothing.
+    """
+    state = json.loads(text)
+    found = state.get("format") if isinstance(state, dict) else None
+    if found != FORMAT or state.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"Not a tree written by to_json (format {FORMAT} {FORMAT_VERSION}).")
+    tree = Tree.from_dict(state["tree"])
+    if len(state["columns"]) != tree.n_features:
+        raise ValueError("The columns do not fit the tree.")
+    if tree.is_classifier:
+        estimator = FrozenTreeClassifier()
+        labels = state["classes"]
+        estimator.classes_ = np.array(labels, dtype=np.dtype(state["classes_dtype"]))
+        estimator.laplace_smoothing = state["laplace_smoothing"]
+        estimator._costs = None if state["costs"] is None else np.array(state["costs"])
+        if len(labels) != tree.values.shape[1]:
+            raise ValueError("The class labels do not fit the tree.")
+    else:
+        estimator = FrozenTreeRegressor()
+    estimator.tree_ = tree
+    estimator._encoder = TableEncoder.from_columns(state["columns"])
+    estimator.n_features_in_ = tree.n_features
+    if state["has_column_names"]:
+        estimator.feature_names_in_ = np.array(estimator._encoder.feature_names_, dtype=object)
+    return estimator
+
+
+def plain_values(values, what):
+    """An array as a list of what JSON knows."""
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in plain:
+        if not isinstance(value, (str, bool, numbers.Integral, float)):
+            raise TypeError(
+                f"{what} are of type {type(value).__name__}, which JSON cannot hold; make them "
+                "strings or numbers before fit."
+            )
+    return plain
+
+
+class FrozenTree:
+    """An estimator whose tree was made elsewhere and stays as it is."""
+
+    def fit(self, X, y=None):
+        """Do nothing.
+
+        Parameters
+        ----------
+        X : object
+            Ignored.
+
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The estimator as it was.
+        """
+        return self
+
+    def __sklearn_clone__(self):
+        return self
+
+
+class FrozenTreeClassifier(TreeClassifierMixin, FrozenTree, BaseEstimator):
+    """A classification tree read from JSON."""
+
+
+class FrozenTreeRegressor(TreeRegressorMixin, FrozenTree, BaseEstimator):
+    """A regression tree read from JSON."""

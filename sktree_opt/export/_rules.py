@@ -1,0 +1,253 @@
+"""A tree as if-then rules: one for each leaf, with the tests of its path put together."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sktree_opt.export._description import Description, missing_shares
+from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
+from sktree_opt.utils._compat import StrOptions, validate_params
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a path asks of one feature.
+
+    Attributes
+    ----------
+    lower, upper : float
+        A known value lies above `lower` and is at most `upper`.
+
+    codes : frozenset of int or None
+        A known value is one of these categories; None where categories are not asked about.
+
+    is_known : bool
+        Whether a known value can take the path at all.
+
+    missing : float
+        The share of a row that takes the path when it misses the value.
+
+    was_missing : bool
+        Whether rows of the training set missed the value and were distributed.
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    codes: frozenset | None = None
+    is_known: bool = True
+    missing: float = 1.0
+    was_missing: bool = False
+
+    def after(self, tree, index, branch):
+        """The condition that holds after branch `branch` of test `index` as well."""
+        node = tree.nodes[index]
+        share = float(missing_shares(tree, index)[branch])
+        if node["kind"] == IS_MISSING:
+            return replace(
+                self, is_known=self.is_known and branch == 1, missing=self.missing * share
+            )
+        new = replace(
+            self,
+            missing=self.missing * share,
+            was_missing=self.was_missing or was_distributed(tree, index),
+        )
+        if node["kind"] == NUMERIC:
+            threshold = float(node["threshold"])
+            if branch == 0:
+                new = replace(new, upper=min(self.upper, threshold))
+            else:
+                new = replace(new, lower=max(self.lower, threshold))
+            return replace(new, is_known=self.is_known and new.lower < new.upper)
+        codes = frozenset(np.flatnonzero(tree.branches(index) == branch).tolist())
+        codes = codes if self.codes is None else self.codes & codes
+        return replace(new, codes=codes, is_known=self.is_known and bool(codes))
+
+
+@validate_params({"output": [StrOptions({"records", "text"})]}, prefer_skip_nested_validation=True)
+def export_rules(model, *, output="records", feature_names=None, class_names=None, precision=6):
+    """Write a tree as if-then rules.
+
+    One rule for each leaf that a row can reach. Tests of the same feature are put together. A row
+    without missing values meets exactly one rule.
+
+    Parameters
+    ----------
+    model : fitted tree estimator or Tree
+        What to write.
+
+    output : {"records", "text"}, default="records"
+        A list of dicts, of which ``pandas.DataFrame`` makes a table, or one line of text per rule.
+
+    feature_names : array-like of str, default=None
+        Names of the features; None for those seen in fit.
+
+    class_names : array-like of str, default=None
+        Names of the classes, in the order of ``classes_``; None for the labels.
+
+    precision : int, default=6
+        Significant digits of the numbers in texts; None for all digits. Thresholds, and all numbers
+        of the records, always have all their digits.
+
+    Returns
+    -------
+    rules : list of dict, or str
+        Each record has
+
+        - ``rule``: the conditions as text;
+        - ``conditions``: a list of dicts with ``feature``, ``operator``, ``value`` and ``missing``.
+          The operators are ``<=`` and ``>`` (a number), ``between`` (above the first of two
+          numbers, at most the second), ``in`` (a list of categories), ``known`` and ``missing``
+          (no value). ``missing`` is the share of the row that the rule holds for when the feature's
+          value is missing or was never seen in fit: 0, 1, or between them where the tree sends such
+          rows down every branch;
+        - ``prediction``: the class label, or the mean;
+        - ``probabilities``: probability of each class (classifiers only);
+        - ``support``: weight of the training rows at the leaf;
+        - ``n_samples``: number of training rows, or parts of rows, there;
+        - ``leaf``: index of the leaf in ``tree_.nodes``.
+
+        A row's probabilities, or its mean, are the sum over the rules of the rule's, times the
+        product of ``missing`` over the conditions whose feature the row misses.
+
+    Examples
+    --------
+    >>> from sktree_opt.greedy import GreedyTreeClassifier
+    >>> from sktree_opt.export import export_rules
+    >>> tree = GreedyTreeClassifier().fit([[1.0, 2.0], [2.0, 3.0], [3.0, 3.0]], ["a", "b", "a"])
+    >>> print(export_rules(tree, output="text"))
+    if x0 <= 1.5 then a (1 row: a 100%)
+    if 1.5 < x0 <= 2.5 then b (1 row: b 100%)
+    if x0 > 2.5 then a (1 row: a 100%)
+    A missing value goes down every branch, in proportion to the weights.
+    """
+    words = Description(model, feature_names, class_names, precision)
+    found = list(reachable_leaves(words.tree))
+    if output == "text":
+        lines = [text_of_rule(words, index, conditions) for index, conditions in found]
+        note = words.missing_note()
+        return "\n".join([*lines, note] if note else lines) + "\n"
+    return [record_of_rule(words, index, conditions) for index, conditions in found]
+
+
+def reachable_leaves(tree):
+    """Leaves in the order of the branches, each with its conditions by feature."""
+    stack = [(0, {})]
+    while stack:
+        index, conditions = stack.pop()
+        node = tree.nodes[index]
+        if node["kind"] == LEAF:
+            yield index, conditions
+            continue
+        feature, below = int(node["feature"]), []
+        for branch in range(int(node["n_children"])):
+            condition = conditions.get(feature, Condition()).after(tree, index, branch)
+            if condition.is_known or condition.missing > 0:
+                child = int(node["first_child"]) + branch
+                below.append((child, {**conditions, feature: condition}))
+        stack += reversed(below)
+
+
+def was_distributed(tree, index):
+    """Whether a row of the training set went down several branches of node `index`."""
+    reached = tree.nodes["n_samples"]
+    return bool(reached[tree.children(index)].sum() > reached[index])
+
+
+def record_of_rule(words, index, conditions):
+    """The rule of leaf `index` as a dict of plain Python objects."""
+    tree = words.tree
+    record = {
+        "rule": text_of_conditions(words, conditions),
+        "conditions": [
+            record_of_condition(words, feature, condition)
+            for feature, condition in conditions.items()
+        ],
+        "prediction": words.prediction(index),
+    }
+    if tree.is_classifier:
+        frequencies = tree.node_values()[index].tolist()
+        record["probabilities"] = dict(zip(words.labels.tolist(), frequencies, strict=True))
+    record["support"] = float(tree.nodes["weight"][index])
+    record["n_samples"] = int(tree.nodes["n_samples"][index])
+    record["leaf"] = index
+    return record
+
+
+def record_of_condition(words, feature, condition):
+    """One condition as a dict."""
+    categories = words.categories[feature]
+    codes = allowed_codes(words, feature, condition)
+    if not condition.is_known:
+        operator, value = "missing", None
+    elif codes is not None:
+        operator, value = "in", [code if categories is None else categories[code] for code in codes]
+    elif condition.lower > -math.inf and condition.upper < math.inf:
+        operator, value = "between", [condition.lower, condition.upper]
+    elif condition.upper < math.inf:
+        operator, value = "<=", condition.upper
+    elif condition.lower > -math.inf:
+        operator, value = ">", condition.lower
+    else:
+        operator, value = "known", None
+    return {
+        "feature": words.feature_names[feature],
+        "operator": operator,
+        "value": value,
+        "missing": condition.missing,
+    }
+
+
+def allowed_codes(words, feature, condition):
+    """Sorted category codes that meet the condition; None where it is not about categories."""
+    if condition.codes is not None:
+        return sorted(condition.codes)
+    categories = words.categories[feature]
+    if categories is None or (condition.lower, condition.upper) == (-math.inf, math.inf):
+        return None
+    # An ordered category.
+    return [c for c in range(len(categories)) if condition.lower < c <= condition.upper]
+
+
+def text_of_condition(words, feature, condition):
+    """One condition in words."""
+    name, codes = words.feature_names[feature], allowed_codes(words, feature, condition)
+    lower = words.number(condition.lower) if condition.lower > -math.inf else ""
+    upper = words.number(condition.upper) if condition.upper < math.inf else ""
+    if not condition.is_known:
+        return f"{name} is missing"
+    if codes is not None:
+        text = f"{name} {words.category_set(feature, codes)}"
+    elif lower and upper:
+        text = f"{lower} < {name} <= {upper}"
+    elif upper:
+        text = f"{name} <= {upper}"
+    elif lower:
+        text = f"{name} > {lower}"
+    else:
+        text = f"{name} is not missing"
+    if condition.missing == 1.0:
+        return f"{text} or missing"
+    if condition.was_missing and condition.missing > 0.0:
+        return f"{text} (or missing: {100 * condition.missing:.3g}%)"
+    return text
+
+
+def text_of_conditions(words, conditions):
+    """All conditions of a rule in words."""
+    parts = [text_of_condition(words, *item) for item in conditions.items()]
+    return " and ".join(parts) or "always"
+
+
+def text_of_rule(words, index, conditions):
+    """A rule on one line."""
+    tree = words.tree
+    weight = float(tree.nodes["weight"][index])
+    rows = f"{words.number(weight, words.precision)} row{'' if weight == 1 else 's'}"
+    if tree.is_classifier:
+        shares = tree.node_values()[index]
+        order = np.argsort(-shares, kind="stable")
+        rows += ": " + ", ".join(
+            f"{words.class_names[k]} {100 * shares[k]:.3g}%" for k in order if shares[k] > 0
+        )
+    return f"if {text_of_conditions(words, conditions)} then {words.answer(index)} ({rows})"

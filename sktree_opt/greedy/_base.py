@@ -1,0 +1,156 @@
+"""What the greedy estimators share: parameters, and the way from a table to a pruned tree."""
+
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from sktree_opt.greedy import _grow
+from sktree_opt.greedy.quality import NOMINAL_SPLITS, split_for_validation
+from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.tree import Tree
+from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._validation import all_or_nothing, check_training_data
+
+MAX_CLASSES = 65535
+
+
+class BaseGreedyTree(BaseEstimator):
+    """Parameters and fit of both greedy trees."""
+
+    # Registries of the subclass.
+    _qualities: ClassVar[dict] = {}
+    _prunings: ClassVar[dict] = {}
+
+    _parameter_constraints: ClassVar[dict] = {
+        "nominal_split": [StrOptions(set(NOMINAL_SPLITS))],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [Interval(Real, 0, None, closed="left")],
+        "min_samples_leaf": [Interval(Real, 0, None, closed="left")],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_gain": [Interval(Real, 0, None, closed="left")],
+        "numeric_gain_penalty": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
+        """Set ``tree_``, ``_encoder`` and, for a classifier, ``classes_`` and ``_costs``."""
+        encoder = TableEncoder(self.categorical_features)
+        with all_or_nothing(self):
+            data = check_training_data(
+                self,
+                encoder,
+                X,
+                y,
+                sample_weight,
+                class_weight=class_weight,
+                is_classifier=is_classifier,
+            )
+            costs = None
+            if is_classifier:
+                costs = self._check_costs(len(data.classes))
+            n_threads = n_threads_for(self.n_jobs)
+            table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+            data.matrix = None
+            self._refuse_large_subsets(table, data, encoder)
+            weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
+            induction = self._make_induction(table, data, weights, costs, n_threads)
+            self.tree_ = self._induce(induction, data, unit)
+            self._encoder = encoder
+            if is_classifier:
+                self.classes_, self._costs = data.classes, costs
+        return self
+
+    def _make_induction(self, table, data, weights, costs, n_threads):
+        """The learning problem of these parameters on a table."""
+        quality = self._qualities[self.criterion]
+        # Sums of weights may differ from a whole number by rounding.
+        tolerance = 1.0 - 1e-9
+        return _grow.Induction(
+            table,
+            data.y,
+            0 if data.classes is None else len(data.classes),
+            weights,
+            costs,
+            measure=quality.measure,
+            gain_ratio=quality.gain_ratio,
+            nominal_split=NOMINAL_SPLITS[self.nominal_split].code,
+            numeric_gain_penalty=self.numeric_gain_penalty,
+            min_split_weight=self.min_samples_split * tolerance,
+            min_leaf_weight=self.min_samples_leaf * tolerance,
+            min_gain=self.min_gain,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            n_threads=n_threads,
+        )
+
+    def _induce(self, induction, data, unit):
+        """Grow and prune; `unit` is what a weight of 1 stands for."""
+        control = SearchControl()
+        is_classifier = data.classes is not None
+        pruning = None if self.pruning is None else self._prunings[self.pruning]
+        rows = validation_rows = None
+        if pruning is not None and pruning.needs_validation:
+            rng = check_random_state(self.random_state)
+            rows, validation_rows = split_for_validation(
+                data.y, self.validation_fraction, rng, is_classifier
+            )
+        tree = induction.grow(control, rows)
+        control.raise_pending()
+        if pruning is not None:
+            tree = pruning.prune(self, induction, tree, control, rows, validation_rows)
+            control.raise_pending()
+        nodes, values, category_branch = tree.to_arrays()
+        if unit != 1.0:
+            nodes["weight"] *= unit
+            if is_classifier:
+                values *= unit
+        return Tree(
+            nodes,
+            values,
+            category_branch,
+            n_features=induction.table.n_columns,
+            is_classifier=is_classifier,
+        )
+
+    def _refuse_large_subsets(self, table, data, encoder):
+        """Raise where the best subset of categories would have to be searched for too long."""
+        if self.nominal_split != "subset" or data.classes is None or len(data.classes) <= 2:
+            return
+        for j in np.flatnonzero(table.is_nominal):
+            n_categories = len(table.values[j])
+            if n_categories > _grow.MAX_SUBSET_CATEGORIES:
+                raise ValueError(
+                    f"Column {encoder.feature_names_[j]!r} has {n_categories} categories; with "
+                    "more than two classes nominal_split='subset' takes at most "
+                    f"{_grow.MAX_SUBSET_CATEGORIES}. Use 'one_vs_rest' or 'multiway'."
+                )
+
+
+def count_weights(weights):
+    """Weights in a unit in which they can be held against counts of rows, and that unit.
+
+    A weight of k stands for k rows. Where weights are shares of something (their mean is below 1),
+    a row of mean weight stands for one row.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    weights : ndarray of shape (n_rows,) or None
+        None if all are 1 in this unit.
+
+    unit : float
+    """
+    unit = min(1.0, float(np.mean(weights)))
+    if np.all(weights == weights[0]) and weights[0] <= 1.0:
+        return None, float(weights[0])
+    return weights / unit, unit

@@ -1,0 +1,151 @@
+"""The greedy regression tree."""
+
+from typing import ClassVar
+
+from sktree_opt.greedy._base import BaseGreedyTree
+from sktree_opt.greedy.quality import REGRESSION_PRUNINGS, REGRESSION_QUALITIES
+from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.utils._compat import StrOptions, fit_context
+
+
+class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
+    """A regression tree grown like C4.5 grows classification trees.
+
+    Grown from the root down: each node takes the split that most reduces the squared error, on
+    numbers, categories and missing values as they come.
+
+    Read more in the :ref:`User Guide <greedy_trees>`.
+
+    Parameters
+    ----------
+    criterion : {"squared_error"}, default="squared_error"
+        Quality of a split.
+
+    nominal_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
+        How a nominal column is split: a branch for each category, one category against the rest,
+        or the best division of the categories into two sets.
+
+    max_depth : int or None, default=None
+        Most tests on a path; None for no limit.
+
+    min_samples_split : float, default=2
+        A node of smaller weight is a leaf.
+
+    min_samples_leaf : float, default=1
+        At least two branches of a split must have this weight (C4.5's rule).
+
+    max_leaf_nodes : int or None, default=None
+        Most leaves; nodes are then split in the order of what they gain. None for no limit.
+
+    min_gain : float, default=0.0
+        Least decrease of the mean squared error of a node. A split that gains nothing is never
+        made.
+
+    pruning : {"reduced_error"} or None, default=None
+        "reduced_error" keeps part of the rows back to judge by.
+
+    validation_fraction : float, default=0.3
+        Share of the rows that "reduced_error" pruning keeps back.
+
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
+        Boolean columns are split as numbers.
+
+    random_state : int, RandomState instance or None, default=None
+        Which rows "reduced_error" pruning keeps back. Nothing else is random.
+
+    n_jobs : int or None, default=None
+        Threads; the tree does not depend on them. None means 1, -1 all.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the decrease of squared error.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    GreedyTreeClassifier : The tree for classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sktree_opt.greedy import GreedyTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = GreedyTreeRegressor(max_leaf_nodes=8).fit(X, y)
+    >>> reg.get_n_leaves(), round(reg.score(X, y), 2)
+    (8, 0.52)
+    """
+
+    _qualities = REGRESSION_QUALITIES
+    _prunings = REGRESSION_PRUNINGS
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseGreedyTree._parameter_constraints,
+        "criterion": [StrOptions(set(REGRESSION_QUALITIES))],
+        "pruning": [StrOptions(set(REGRESSION_PRUNINGS)), None],
+    }
+    _parameter_constraints.pop("numeric_gain_penalty")
+
+    # A measure of bits; it has no meaning for squared errors.
+    numeric_gain_penalty = False
+
+    def __init__(
+        self,
+        *,
+        criterion="squared_error",
+        nominal_split="multiway",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        max_leaf_nodes=None,
+        min_gain=0.0,
+        pruning=None,
+        validation_fraction=0.3,
+        categorical_features="from_dtype",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.criterion = criterion
+        self.nominal_split = nominal_split
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_gain = min_gain
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Numbers.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones.
+
+        Returns
+        -------
+        self : GreedyTreeRegressor
+            The fitted tree.
+        """
+        return self._fit_tree(X, y, sample_weight, is_classifier=False)

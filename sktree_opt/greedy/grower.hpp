@@ -1,0 +1,500 @@
+// DT(S): top-down greedy induction of a decision tree on the features S: heuristic (each split is the
+// best one by itself).
+//
+// Paper: S. Ruggieri, Complete search for feature selection in decision trees, JMLR 20 (2019),
+// section 4.1; J. R. Quinlan, C4.5 (1993), chapters 2 and 3, doi:10.1016/C2009-0-27846-9.
+//
+// F, S            -> features            columns that may be tested
+// C               -> CaseSet, or a node's range of a Block
+// f(a, C)         -> SplitCandidate::quality, by Evaluator
+// stop(S, C)      -> is_leaf             weight < min_split_weight (the paper's |C| < m), pure, depth
+//
+// Both assumptions of the paper hold: the split chosen at a node is the argmax of a quality that
+// depends on the cases and the feature alone, ties by lowest feature index, then lowest threshold; and
+// stopping without looking at features, or when none of S gains anything, is monotonic in S. Hence
+// Lemma 6: DT(S') = DT(S) for features(DT(S)) <= S' <= S.
+//
+// Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the average
+// gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are midpoints. With
+// max_leaf_nodes nodes are split in order of weight * gain instead of depth first.
+//
+// Threads: over the columns of a large node, then over the subtrees of small nodes. Each column writes
+// its own candidate and a serial pass takes the best, so that the tree never depends on threads.
+//
+// Cost: sorting each column, O(p n log n) at most, then O(p) per case and level. Memory: 4 p bytes per
+// case of the blocks alive (65535 cases each), 16 bytes per case and thread above that size.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "sktree_opt/greedy/block.hpp"
+#include "sktree_opt/greedy/evaluator.hpp"
+#include "sktree_opt/greedy/grown_tree.hpp"
+#include "sktree_opt/greedy/partition.hpp"
+#include "sktree_opt/utils/_control.hpp"
+
+namespace sktree_opt::greedy {
+
+struct GrowthLimits {
+    double min_split_weight = 2.0;
+    std::int32_t max_depth = 0x7fffffff;
+    std::int32_t max_leaf_nodes = 0;  // 0: no limit, depth first
+    int n_threads = 1;
+    std::uint32_t max_block_cases = MAX_SHORT_CASES;  // tests lower it
+    std::int64_t min_parallel_work = 100000;          // cases x columns
+};
+
+// A node whose split is still to be looked for: a case set, or a range of a block.
+struct PendingNode {
+    std::int32_t node = 0;
+    std::int32_t depth = 0;
+    NodeTotals totals;
+    std::shared_ptr<const std::vector<std::int32_t>> active;  // features, or slots of the block
+    std::shared_ptr<Block> block;
+    std::uint32_t start = 0;
+    CaseSet set;  // when there is no block
+
+    std::uint32_t n_cases() const { return static_cast<std::uint32_t>(totals.n_samples); }
+    std::int64_t work() const { return totals.n_samples * static_cast<std::int64_t>(active->size()); }
+};
+
+// What one thread works with.
+struct GrowthWorkspace {
+    OrderingWorkspace ordering;
+    SideMemory sides;
+    std::vector<std::uint64_t> long_entries;
+    std::vector<std::uint32_t> spare, next;
+    std::vector<SplitCandidate> candidates;  // by position in PendingNode::active
+    std::vector<char> varies;                // likewise: more than one known value
+    std::vector<std::uint16_t> block_branches;
+    std::vector<std::uint32_t> branches;
+    std::vector<NodeTotals> totals;  // by branch
+    std::vector<double> shares;
+    std::vector<char> is_grown;
+    BranchRanges ranges;
+    GatheredTargets targets;
+    Split split;
+};
+
+class Grower {
+public:
+    Grower(std::vector<Column> columns, const Target& target, Measure measure,
+           const MeasureContext& context, const SplitRules& rules, const GrowthLimits& limits,
+           SearchControl& control)
+        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control) {
+        for (WeightKind kind : {WeightKind::UNIT, WeightKind::INTEGER, WeightKind::FRACTIONAL}) {
+            evaluators_.push_back(make_evaluator(measure, kind, context, rules));
+        }
+        workspaces_.resize(static_cast<std::size_t>(std::max(1, limits.n_threads)));
+    }
+
+    // The tree, or what there is of it when `control` has stopped.
+    GrownTree grow(CaseSet cases, std::vector<std::int32_t> features) {
+        Growth growth{{}, {}, workspaces_[0], limits_.n_threads, 0};
+        growth.tree.n_outputs = target_.n_outputs();
+        growth.tree.add_node();
+        PendingNode root = make_root(std::move(cases), std::move(features), growth);
+        if (!is_leaf(root.totals, 0)) {
+            const bool small = root.work() < limits_.min_parallel_work;
+            if (small) growth.n_threads = 1;
+            growth.stack.push_back(std::move(root));
+            if (limits_.max_leaf_nodes > 0) {
+                grow_best_first(growth);
+            } else if (growth.n_threads == 1) {
+                grow_depth_first(growth);
+            } else {
+                grow_in_parallel(growth);
+            }
+        }
+        return growth.tree.in_order();
+    }
+
+private:
+    struct Growth {
+        GrownTree tree;
+        std::vector<PendingNode> stack;
+        GrowthWorkspace& ws;
+        int n_threads;
+        std::int64_t work_since_poll;
+    };
+
+    const Evaluator& evaluator(WeightKind kind) const {
+        return *evaluators_[static_cast<std::size_t>(kind)];
+    }
+
+    bool is_leaf(const NodeTotals& totals, std::int32_t depth) const {
+        return totals.is_pure || totals.n_samples < 2 || depth >= limits_.max_depth ||
+               totals.weight < limits_.min_split_weight || !(totals.impurity > 0.0);
+    }
+
+    PendingNode make_root(CaseSet&& cases, std::vector<std::int32_t>&& features, Growth& growth) {
+        PendingNode root;
+        root.active = std::make_shared<std::vector<std::int32_t>>(std::move(features));
+        GrowthWorkspace& ws = growth.ws;
+        ws.targets.gather(target_, cases.rows);
+        ws.branches.assign(cases.size(), 0);
+        const Cases view = ws.targets.cases(cases);
+        BranchSums<std::uint32_t>(target_, view, ws.branches.data())
+            .run(AllPositions{cases.size()}, 1, false, ws.totals, ws.shares);
+        root.totals = ws.totals[0];
+        if (!root.totals.is_pure) {
+            root.totals.impurity = evaluator(cases.kind).impurity(root.totals, ws.sides);
+        }
+        growth.tree.set_totals(0, root.totals);
+        root.set = std::move(cases);
+        return root;
+    }
+
+    // Runs body(i, workspace) for i < n, on all threads when the growth has them and it pays.
+    template <class F>
+    void for_each_column(Growth& growth, std::int64_t n, std::int64_t work, F&& body) {
+        if (growth.n_threads == 1 || work < limits_.min_parallel_work) {
+            for (std::int64_t i = 0; i < n; ++i) body(i, growth.ws);
+            return;
+        }
+        std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(growth.n_threads)
+        for (std::int64_t i = 0; i < n; ++i) {
+            try {
+                if (!control_.stopped()) body(i, workspaces_[thread_index()]);
+            } catch (...) {
+#pragma omp critical(sktree_opt_greedy_error)
+                error = std::current_exception();
+            }
+        }
+        if (error) std::rethrow_exception(error);
+    }
+
+    static std::size_t thread_index() {
+#ifdef _OPENMP
+        return static_cast<std::size_t>(omp_get_thread_num());
+#else
+        return 0;
+#endif
+    }
+
+    // Kernels look at the clock about every millisecond of work.
+    bool should_stop(Growth& growth, std::int64_t work) {
+        growth.work_since_poll += work + 64;
+        if (growth.work_since_poll < 200000) return control_.stopped();
+        growth.work_since_poll = 0;
+        return control_.poll();
+    }
+
+    void make_block(PendingNode& pending, Growth& growth) {
+        pending.block =
+            std::make_shared<Block>(std::move(pending.set), target_, *pending.active);
+        pending.start = 0;
+        Block& block = *pending.block;
+        const auto n_slots = static_cast<std::int64_t>(block.columns.size());
+        for_each_column(growth, n_slots, pending.work(), [&](std::int64_t i, GrowthWorkspace& ws) {
+            const auto slot = static_cast<std::int32_t>(i);
+            order_cases(columns_[block.columns[slot]], block.set.rows.data(), block.set.size(),
+                        block.segment(slot, 0), ws.ordering);
+        });
+        auto slots = std::make_shared<std::vector<std::int32_t>>(block.columns.size());
+        for (std::size_t slot = 0; slot < slots->size(); ++slot) {
+            (*slots)[slot] = static_cast<std::int32_t>(slot);
+        }
+        pending.active = std::move(slots);
+    }
+
+    // The candidate of one column; false when the column has no two known values.
+    template <class Entry>
+    bool rate_column(const Entry* entries, std::uint32_t n, std::int32_t feature,
+                     const Evaluator& by, const Cases& cases, const NodeTotals& totals,
+                     SideMemory& sides, SplitCandidate& candidate) const {
+        const Column& column = columns_[feature];
+        candidate.reset(feature);
+        const std::uint32_t n_known = column.has_missing ? count_known(entries, n) : n;
+        if (n_known < 2 || rank_of(entries[0]) == rank_of(entries[n_known - 1])) return false;
+        by.evaluate(OrderedCases<Entry>{entries, n, n_known, column.is_nominal != 0}, cases, totals,
+                    sides, candidate);
+        return true;
+    }
+
+    // The best split of a node; columns that may still split its children are left in `active`.
+    bool find_split(Growth& growth, PendingNode& pending, SplitCandidate& best) {
+        if (!pending.block && pending.n_cases() <= limits_.max_block_cases) {
+            make_block(pending, growth);
+        }
+        const std::vector<std::int32_t>& active = *pending.active;
+        GrowthWorkspace& own = growth.ws;
+        if (own.candidates.size() < active.size()) own.candidates.resize(active.size());
+        own.varies.resize(active.size());
+        const std::uint32_t n = pending.n_cases();
+        const CaseSet& set = pending.block ? pending.block->set : pending.set;
+        const Evaluator& by = evaluator(set.kind);
+        if (!pending.block) own.targets.gather(target_, set.rows);
+        const Cases cases = pending.block ? pending.block->cases() : own.targets.cases(set);
+        const auto n_active = static_cast<std::int64_t>(active.size());
+        for_each_column(growth, n_active, pending.work(), [&](std::int64_t i, GrowthWorkspace& ws) {
+            const std::int32_t name = active[i];
+            if (pending.block) {
+                own.varies[i] = rate_column(pending.block->segment(name, pending.start), n,
+                                            pending.block->columns[name], by, cases, pending.totals,
+                                            ws.sides, own.candidates[i]);
+                return;
+            }
+            if (control_.poll()) return;
+            if (ws.long_entries.size() < n) ws.long_entries.resize(n);
+            order_cases(columns_[name], set.rows.data(), n, ws.long_entries.data(), ws.ordering);
+            own.varies[i] = rate_column(ws.long_entries.data(), n, name, by, cases, pending.totals,
+                                        ws.sides, own.candidates[i]);
+        });
+        if (control_.stopped()) return false;
+        return take_best(own, pending, best);
+    }
+
+    bool take_best(GrowthWorkspace& ws, PendingNode& pending, SplitCandidate& best) const {
+        const std::vector<std::int32_t>& active = *pending.active;
+        std::size_t best_at = active.size(), n_varying = 0;
+        for (std::size_t i = 0; i < active.size(); ++i) {
+            n_varying += ws.varies[i] != 0;
+            if (!ws.candidates[i].is_valid() || !ws.varies[i]) continue;
+            if (best_at == active.size() ||
+                ws.candidates[i].is_better_than(ws.candidates[best_at])) {
+                best_at = i;
+            }
+        }
+        if (best_at == active.size()) return false;
+        std::swap(best, ws.candidates[best_at]);
+        const CaseSet& set = pending.block ? pending.block->set : pending.set;
+        best.resolve(columns_[best.feature], set.rows.data());
+        if (n_varying < active.size()) {
+            auto varying = std::make_shared<std::vector<std::int32_t>>();
+            varying->reserve(n_varying);
+            for (std::size_t i = 0; i < active.size(); ++i) {
+                if (ws.varies[i]) varying->push_back(active[i]);
+            }
+            pending.active = std::move(varying);
+        }
+        return true;
+    }
+
+    // Splits a node and stacks the children to be split further. False when the tree would get more
+    // leaves than it may have.
+    bool apply_split(Growth& growth, PendingNode& pending, const SplitCandidate& best,
+                     std::int32_t n_more_leaves) {
+        GrowthWorkspace& ws = growth.ws;
+        if (!pending.block) {
+            ws.targets.gather(target_, pending.set.rows);
+            ws.branches.resize(pending.set.size());
+            return split_cases(growth, pending, best, n_more_leaves, pending.set,
+                               ws.targets.cases(pending.set), AllPositions{pending.set.size()},
+                               ws.branches.data());
+        }
+        const Block& block = *pending.block;
+        const auto found = std::lower_bound(block.columns.begin(), block.columns.end(), best.feature);
+        const auto slot = static_cast<std::int32_t>(found - block.columns.begin());
+        if (ws.block_branches.size() < block.set.size()) ws.block_branches.resize(block.set.size());
+        return split_cases(growth, pending, best, n_more_leaves, block.set, block.cases(),
+                           SegmentPositions{block.segment(slot, pending.start), pending.n_cases()},
+                           ws.block_branches.data());
+    }
+
+    template <class Branch, class Positions>
+    bool split_cases(Growth& growth, PendingNode& pending, const SplitCandidate& best,
+                     std::int32_t n_more_leaves, const CaseSet& set, const Cases& cases,
+                     const Positions& positions, Branch* branch_of) {
+        GrowthWorkspace& ws = growth.ws;
+        Split& split = ws.split;
+        const Column& column = columns_[best.feature];
+        split.build(best, column, set.rows.data(), positions);
+        if (static_cast<std::int32_t>(split.n_branches) - 1 > n_more_leaves) return false;
+        const bool some_missing =
+            assign_branches(column, split, set.rows.data(), positions, branch_of);
+        BranchSums<Branch>(target_, cases, branch_of)
+            .run(positions, split.n_branches, some_missing, ws.totals, ws.shares);
+        const std::int32_t first = growth.tree.split_node(pending.node, split, best.high);
+        const Evaluator& by = evaluator(some_missing ? WeightKind::FRACTIONAL : set.kind);
+        ws.is_grown.assign(split.n_branches, 0);
+        bool some_grown = false;
+        for (std::uint32_t b = 0; b < split.n_branches; ++b) {
+            NodeTotals& totals = ws.totals[b];
+            const auto child = first + static_cast<std::int32_t>(b);
+            if (totals.n_samples == 0) {
+                growth.tree.set_empty(child, pending.node);
+                continue;
+            }
+            totals.impurity = totals.is_pure ? 0.0 : by.impurity(totals, ws.sides);
+            growth.tree.set_totals(child, totals);
+            ws.is_grown[b] = !is_leaf(totals, pending.depth + 1);
+            some_grown |= ws.is_grown[b] != 0;
+        }
+        if (!some_grown) return true;
+        if (!pending.block || some_missing) {
+            stack_case_sets(growth, pending, set, cases, positions, branch_of, first);
+        } else {
+            stack_ranges(growth, pending, first);
+        }
+        return true;
+    }
+
+    PendingNode make_child(const PendingNode& pending, std::int32_t first, std::uint32_t b,
+                           const NodeTotals& totals) const {
+        PendingNode child;
+        child.node = first + static_cast<std::int32_t>(b);
+        child.depth = pending.depth + 1;
+        child.totals = totals;
+        return child;
+    }
+
+    // Children as case sets of their own, which will be ordered anew.
+    template <class Branch, class Positions>
+    void stack_case_sets(Growth& growth, const PendingNode& pending, const CaseSet& set,
+                         const Cases& cases, const Positions& positions, const Branch* branch_of,
+                         std::int32_t first) {
+        GrowthWorkspace& ws = growth.ws;
+        auto features = std::make_shared<std::vector<std::int32_t>>(*pending.active);
+        if (pending.block) {
+            for (std::int32_t& feature : *features) feature = pending.block->columns[feature];
+        }
+        SortedPositions sorted{{}};
+        positions.for_each([&](std::uint32_t i) { sorted.positions.push_back(i); });
+        if (!std::is_sorted(sorted.positions.begin(), sorted.positions.end())) {
+            std::sort(sorted.positions.begin(), sorted.positions.end());
+        }
+        for (std::uint32_t b = 0; b < ws.totals.size(); ++b) {
+            if (!ws.is_grown[b]) continue;
+            PendingNode child = make_child(pending, first, b, ws.totals[b]);
+            child.active = features;
+            collect_branch(sorted, branch_of, b, ws.shares[b], set.rows.data(), cases, set.kind,
+                           child.set);
+            growth.stack.push_back(std::move(child));
+        }
+    }
+
+    struct SortedPositions {
+        std::vector<std::uint32_t> positions;
+        template <class F>
+        void for_each(F&& visit) const {
+            for (std::uint32_t i : positions) visit(i);
+        }
+    };
+
+    // Children as ranges of the node's block.
+    void stack_ranges(Growth& growth, const PendingNode& pending, std::int32_t first) {
+        GrowthWorkspace& own = growth.ws;
+        own.ranges.build(own.totals, own.is_grown);
+        const std::vector<std::int32_t>& active = *pending.active;
+        const std::uint32_t n = pending.n_cases();
+        const auto n_active = static_cast<std::int64_t>(active.size());
+        for_each_column(growth, n_active, pending.work(), [&](std::int64_t i, GrowthWorkspace& ws) {
+            if (ws.spare.size() < n) ws.spare.resize(n);
+            partition_segment(pending.block->segment(active[i], pending.start), n,
+                              own.block_branches.data(), own.ranges, ws.spare.data(), ws.next);
+        });
+        for (std::uint32_t b = 0; b < own.totals.size(); ++b) {
+            if (!own.is_grown[b]) continue;
+            PendingNode child = make_child(pending, first, b, own.totals[b]);
+            child.active = pending.active;
+            child.block = pending.block;
+            child.start = pending.start + own.ranges.start[b];
+            growth.stack.push_back(std::move(child));
+        }
+    }
+
+    void grow_node(Growth& growth, PendingNode& pending) {
+        SplitCandidate best;
+        if (find_split(growth, pending, best)) apply_split(growth, pending, best, 0x7fffffff);
+    }
+
+    void grow_depth_first(Growth& growth) {
+        while (!growth.stack.empty()) {
+            PendingNode pending = std::move(growth.stack.back());
+            growth.stack.pop_back();
+            if (should_stop(growth, pending.work())) return;
+            grow_node(growth, pending);
+        }
+    }
+
+    // Large nodes first, column by column; then whole subtrees, the largest first.
+    void grow_in_parallel(Growth& growth) {
+        const std::int64_t job_work =
+            std::max<std::int64_t>(growth.stack.back().work() / (8 * growth.n_threads),
+                                   limits_.min_parallel_work);
+        std::vector<PendingNode> jobs;
+        while (!growth.stack.empty()) {
+            PendingNode pending = std::move(growth.stack.back());
+            growth.stack.pop_back();
+            if (should_stop(growth, pending.work())) return;
+            if (pending.work() <= job_work) {
+                jobs.push_back(std::move(pending));
+            } else {
+                grow_node(growth, pending);
+            }
+        }
+        std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
+            return a.work() > b.work();
+        });
+        std::vector<GrownTree> grown(jobs.size());
+        const auto n_jobs = static_cast<std::int64_t>(jobs.size());
+        for_each_column(growth, n_jobs, limits_.min_parallel_work,
+                        [&](std::int64_t i, GrowthWorkspace& ws) {
+            Growth job{{}, {}, ws, 1, 0};
+            job.tree.n_outputs = target_.n_outputs();
+            job.tree.add_node();
+            job.tree.set_totals(0, jobs[i].totals);
+            const std::int32_t node = std::exchange(jobs[i].node, 0);
+            job.stack.push_back(std::move(jobs[i]));
+            jobs[i].node = node;
+            grow_depth_first(job);
+            grown[i] = std::move(job.tree);
+        });
+        for (std::size_t i = 0; i < jobs.size(); ++i) growth.tree.graft(jobs[i].node, grown[i]);
+    }
+
+    // Splits the node of largest weight * gain next, as long as the tree may have more leaves.
+    void grow_best_first(Growth& growth) {
+        struct Ranked {
+            double worth;
+            PendingNode pending;
+            SplitCandidate split;
+            bool operator<(const Ranked& other) const {
+                return worth < other.worth ||
+                       (worth == other.worth && pending.node > other.pending.node);
+            }
+        };
+        const NodeTotals root = growth.stack.back().totals;
+        std::vector<Ranked> heap;
+        std::int32_t n_more = limits_.max_leaf_nodes - 1;
+        while (true) {
+            for (; !growth.stack.empty(); growth.stack.pop_back()) {
+                Ranked ranked{0.0, std::move(growth.stack.back()), {}};
+                if (should_stop(growth, ranked.pending.work())) return;
+                if (!find_split(growth, ranked.pending, ranked.split)) continue;
+                ranked.worth = round_quality(ranked.split.gain * ranked.pending.totals.weight /
+                                             (root.weight * root.impurity));
+                heap.push_back(std::move(ranked));
+                std::push_heap(heap.begin(), heap.end());
+            }
+            if (heap.empty() || n_more == 0) return;
+            std::pop_heap(heap.begin(), heap.end());
+            Ranked next = std::move(heap.back());
+            heap.pop_back();
+            if (apply_split(growth, next.pending, next.split, n_more)) {
+                n_more -= growth.tree.nodes[next.pending.node].n_children - 1;
+            }
+        }
+    }
+
+    std::vector<Column> columns_;
+    Target target_;
+    GrowthLimits limits_;
+    SearchControl& control_;
+    std::vector<std::unique_ptr<Evaluator>> evaluators_;
+    std::vector<GrowthWorkspace> workspaces_;
+};
+
+}  // namespace sktree_opt::greedy

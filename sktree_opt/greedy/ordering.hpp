@@ -1,0 +1,153 @@
+// Cases in the order of one column: exact, the input of every split search.
+//
+// An entry packs the rank of a case's value (upper half) and the case's position (lower half), so
+// that sorting entries sorts cases by value, then by position. Nodes of fewer than 2^16 cases use
+// 32-bit entries: where a column has more distinct values than 16 bits can tell apart, the ranks are
+// made dense again among the cases at hand. Missing values come last, with all rank bits set.
+//
+// Sorting is by radix on the rank bits alone (positions are already in order and the sort is stable):
+// linear in the cases. Short lists are sorted by insertion.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/greedy/case_set.hpp"
+
+namespace sktree_opt::greedy {
+
+// Case sets up to this size fit 32-bit entries (the rank 0xFFFF is kept for missing values).
+constexpr std::uint32_t MAX_SHORT_CASES = 65535;
+
+template <class Entry>
+struct EntryBits {
+    static constexpr int SHIFT = sizeof(Entry) * 4;
+    static constexpr Entry INDEX_MASK = (Entry(1) << SHIFT) - 1;
+    static constexpr std::uint32_t MISSING = static_cast<std::uint32_t>(INDEX_MASK);
+};
+
+template <class Entry>
+inline std::uint32_t rank_of(Entry entry) {
+    return static_cast<std::uint32_t>(entry >> EntryBits<Entry>::SHIFT);
+}
+
+template <class Entry>
+inline std::uint32_t index_of(Entry entry) {
+    return static_cast<std::uint32_t>(entry & EntryBits<Entry>::INDEX_MASK);
+}
+
+struct OrderingWorkspace {
+    std::vector<std::uint32_t> short_entries;
+    std::vector<std::uint64_t> long_entries;
+    std::vector<std::uint32_t> bucket;
+    std::vector<std::uint64_t> keys;
+
+    std::vector<std::uint32_t>& spare(std::uint32_t) { return short_entries; }
+    std::vector<std::uint64_t>& spare(std::uint64_t) { return long_entries; }
+};
+
+inline int bit_width(std::uint32_t x) {
+    int width = 0;
+    for (; x != 0; x >>= 1) ++width;
+    return width;
+}
+
+// Sorts entries whose ranks are at most `max_rank` and whose positions are increasing.
+template <class Entry>
+void sort_entries(Entry* entries, std::uint32_t n, std::uint32_t max_rank, OrderingWorkspace& ws) {
+    constexpr int SHIFT = EntryBits<Entry>::SHIFT;
+    if (n <= 24) {
+        for (std::uint32_t i = 1; i < n; ++i) {
+            const Entry entry = entries[i];
+            std::uint32_t j = i;
+            for (; j > 0 && entries[j - 1] > entry; --j) entries[j] = entries[j - 1];
+            entries[j] = entry;
+        }
+        return;
+    }
+    const int bits = std::max(1, bit_width(max_rank));
+    const int widest_digit = std::clamp(bit_width(n), 8, 11);
+    const int passes = (bits + widest_digit - 1) / widest_digit;
+    if (passes > 1 && n <= 128) {
+        std::sort(entries, entries + n);
+        return;
+    }
+    const int digit = (bits + passes - 1) / passes;
+    const std::uint32_t mask = (1u << digit) - 1;
+    auto& spare = ws.spare(Entry());
+    if (spare.size() < n) spare.resize(n);
+    Entry* from = entries;
+    Entry* to = spare.data();
+    for (int pass = 0; pass < passes; ++pass, std::swap(from, to)) {
+        const int shift = SHIFT + pass * digit;
+        ws.bucket.assign(mask + 1, 0);
+        std::uint32_t* bucket = ws.bucket.data();
+        for (std::uint32_t i = 0; i < n; ++i) ++bucket[(from[i] >> shift) & mask];
+        std::uint32_t start = 0;
+        for (std::uint32_t b = 0; b <= mask; ++b) {
+            const std::uint32_t count = bucket[b];
+            bucket[b] = start;
+            start += count;
+        }
+        for (std::uint32_t i = 0; i < n; ++i) to[bucket[(from[i] >> shift) & mask]++] = from[i];
+    }
+    if (from != entries) std::copy(from, from + n, entries);
+}
+
+template <class Key>
+void gather_keys(const Column& column, const std::uint32_t* rows, std::uint32_t n, Key* keys) {
+    with_codes(column, [=](auto codes) {
+        for (std::uint32_t i = 0; i < n; ++i) {
+            keys[i] = (static_cast<Key>(codes[rows[i]]) << EntryBits<Key>::SHIFT) | i;
+        }
+    });
+}
+
+// Sets all rank bits of the missing cases, which sorting by code has put last.
+template <class Entry>
+void mark_missing(const Column& column, std::uint32_t n, Entry* entries) {
+    if (!column.has_missing) return;
+    for (std::uint32_t i = n; i > 0 && rank_of(entries[i - 1]) == column.n_values; --i) {
+        entries[i - 1] |= ~EntryBits<Entry>::INDEX_MASK;
+    }
+}
+
+// Fills `entries` with the n cases `rows` in the order of the column.
+inline void order_cases(const Column& column, const std::uint32_t* rows, std::uint32_t n,
+                        std::uint64_t* entries, OrderingWorkspace& ws) {
+    gather_keys(column, rows, n, entries);
+    sort_entries(entries, n, column.n_values, ws);
+    mark_missing(column, n, entries);
+}
+
+inline void order_cases(const Column& column, const std::uint32_t* rows, std::uint32_t n,
+                        std::uint32_t* entries, OrderingWorkspace& ws) {
+    if (column.n_values < EntryBits<std::uint32_t>::MISSING) {
+        gather_keys(column, rows, n, entries);
+        sort_entries(entries, n, column.n_values, ws);
+        mark_missing(column, n, entries);
+        return;
+    }
+    if (ws.keys.size() < n) ws.keys.resize(n);
+    std::uint64_t* keys = ws.keys.data();
+    order_cases(column, rows, n, keys, ws);
+    std::uint32_t dense = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t rank = rank_of(keys[i]);
+        if (i > 0 && rank != rank_of(keys[i - 1])) ++dense;
+        const bool missing = rank == EntryBits<std::uint64_t>::MISSING;
+        const std::uint32_t short_rank = missing ? EntryBits<std::uint32_t>::MISSING : dense;
+        entries[i] = (short_rank << EntryBits<std::uint32_t>::SHIFT) | index_of(keys[i]);
+    }
+}
+
+// How many of n ordered entries are known.
+template <class Entry>
+std::uint32_t count_known(const Entry* entries, std::uint32_t n) {
+    const Entry first_missing = ~EntryBits<Entry>::INDEX_MASK;
+    return static_cast<std::uint32_t>(std::lower_bound(entries, entries + n, first_missing) -
+                                      entries);
+}
+
+}  // namespace sktree_opt::greedy

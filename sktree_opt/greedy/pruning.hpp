@@ -1,0 +1,336 @@
+// Pruning of a grown tree: heuristic.
+//
+// Error-based pruning: J. R. Quinlan, C4.5 (1993), chapter 4, doi:10.1016/C2009-0-27846-9. Bottom up,
+// a subtree becomes a leaf, or is replaced by its heaviest branch (which then receives all cases of
+// the node and is pruned again), when that is estimated to make at most 0.1 errors more.
+//
+// N, E            -> weight, errors        cases at a leaf, and those not of its class
+// U_CF(E, N)      -> ErrorBound::estimate  upper limit of the error count, confidence CF
+//
+// Deviations: the quantile of the normal distribution is computed, not interpolated in a table; the
+// branch to be raised is rated as it stands, already pruned, without trying to prune it further under
+// the node's cases (that is done once it is raised).
+//
+// Reduced-error pruning: lecture notes on decision trees, algorithm 2. Bottom up, a subtree becomes a
+// leaf when that makes at most as many errors (costs; squared errors) on a validation part. A
+// validation case with a missing value counts at each branch by its share, also for errors.
+//
+// Cost: error-based O(cases * depth^2) at most, usually O(cases * depth); reduced-error O(cases *
+// depth). Memory: the cases of the nodes on one path.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sktree_opt/greedy/block.hpp"
+#include "sktree_opt/greedy/evaluator.hpp"
+#include "sktree_opt/greedy/grown_tree.hpp"
+#include "sktree_opt/greedy/partition.hpp"
+#include "sktree_opt/utils/_control.hpp"
+
+namespace sktree_opt::greedy {
+
+// Upper limit of the binomial error, normal approximation with continuity correction, exact for no
+// error; between no error and one error it is interpolated (Quinlan 1993, program file Subset.c).
+struct ErrorBound {
+    double confidence = 0.25;
+    double z = 0.6744897501960817;  // the normal quantile of 1 - confidence
+
+    double extra(double n, double errors) const {
+        if (n <= 0.0) return 0.0;
+        const double extra_of_none = n * (1.0 - std::exp(std::log(confidence) / n));
+        if (errors < 1e-6) return extra_of_none;
+        if (errors < 0.9999) return extra_of_none + errors * (extra(n, 1.0) - extra_of_none);
+        if (errors + 0.5 >= n) return 0.67 * std::max(0.0, n - errors);
+        const double z2 = z * z, corrected = errors + 0.5;
+        const double rate =
+            (corrected + z2 / 2.0 +
+             std::sqrt(z2 * (corrected * (1.0 - corrected / n) + z2 / 4.0))) /
+            (n + z2);
+        return n * rate - errors;
+    }
+};
+
+// The cost of answering for a node with what `answer_from` holds: errors, costs, or squared errors.
+class AnswerCost {
+public:
+    AnswerCost(const Target& target, const double* costs) : target_(target), costs_(costs) {}
+
+    // The class of least cost under class weights; the first of several.
+    std::uint32_t answer(const double* outputs) const {
+        const std::uint32_t k = target_.n_classes;
+        if (costs_ == nullptr) {
+            return static_cast<std::uint32_t>(std::max_element(outputs, outputs + k) - outputs);
+        }
+        std::uint32_t best = 0;
+        double least = 0.0;
+        for (std::uint32_t predicted = 0; predicted < k; ++predicted) {
+            const double cost = cost_of(predicted, outputs);
+            if (predicted == 0 || cost < least) {
+                best = predicted;
+                least = cost;
+            }
+        }
+        return best;
+    }
+
+    // Misclassified weight when a node with `totals` answers by itself.
+    double errors(const NodeTotals& totals) const {
+        return totals.weight - totals.outputs[answer(totals.outputs.data())];
+    }
+
+    // Cost on other cases, summed up in `totals`, of the answer of a node with `outputs`.
+    double on_others(const double* outputs, const NodeTotals& totals) const {
+        if (!target_.is_classification()) {
+            const double bias = totals.outputs[0] - outputs[0];
+            return totals.weight * (totals.impurity + bias * bias);
+        }
+        const std::uint32_t predicted = answer(outputs);
+        if (costs_ != nullptr) return cost_of(predicted, totals.outputs.data());
+        return totals.weight - totals.outputs[predicted];
+    }
+
+private:
+    double cost_of(std::uint32_t predicted, const double* outputs) const {
+        double cost = 0.0;
+        for (std::uint32_t actual = 0; actual < target_.n_classes; ++actual) {
+            cost += costs_[actual * target_.n_classes + predicted] * outputs[actual];
+        }
+        return cost;
+    }
+    const Target& target_;
+    const double* costs_;
+};
+
+// Sends cases down a tree, node by node.
+class CaseRouter {
+public:
+    CaseRouter(const std::vector<Column>& columns, const Target& target)
+        : columns_(columns), target_(target) {}
+
+    // Cases and totals of each child of an inner node.
+    void route(const GrownTree& tree, std::int32_t node, const CaseSet& set,
+               std::vector<CaseSet>& children, std::vector<NodeTotals>& totals) {
+        tree.get_split(node, split_);
+        const Column& column = columns_[split_.feature];
+        const AllPositions all{set.size()};
+        branches_.resize(set.size());
+        targets_.gather(target_, set.rows);
+        const Cases cases = targets_.cases(set);
+        const bool some_missing =
+            assign_branches(column, split_, set.rows.data(), all, branches_.data());
+        find_default_shares(tree, node);
+        BranchSums<std::uint32_t>(target_, cases, branches_.data())
+            .run(all, split_.n_branches, some_missing, totals, shares_, default_shares_.data());
+        children.resize(split_.n_branches);
+        for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+            collect_branch(all, branches_.data(), b, shares_[b], set.rows.data(), cases, set.kind,
+                           children[b]);
+        }
+    }
+
+    NodeTotals sum(const CaseSet& set) {
+        branches_.assign(set.size(), 0);
+        targets_.gather(target_, set.rows);
+        const Cases cases = targets_.cases(set);
+        std::vector<NodeTotals> totals;
+        BranchSums<std::uint32_t>(target_, cases, branches_.data())
+            .run(AllPositions{set.size()}, 1, false, totals, shares_);
+        return totals[0];
+    }
+
+private:
+    void find_default_shares(const GrownTree& tree, std::int32_t node) {
+        const Node& record = tree.nodes[node];
+        default_shares_.resize(static_cast<std::size_t>(record.n_children));
+        double sum = 0.0;
+        for (std::int32_t b = 0; b < record.n_children; ++b) {
+            default_shares_[b] = tree.nodes[record.first_child + b].weight;
+            sum += default_shares_[b];
+        }
+        for (double& share : default_shares_) share = sum > 0.0 ? share / sum : 0.0;
+    }
+
+    const std::vector<Column>& columns_;
+    const Target& target_;
+    Split split_;
+    GatheredTargets targets_;
+    std::vector<std::uint32_t> branches_;
+    std::vector<double> shares_, default_shares_;
+};
+
+class ErrorBasedPruner {
+public:
+    ErrorBasedPruner(GrownTree& tree, const std::vector<Column>& columns, const Target& target,
+                     const double* costs, const ErrorBound& bound, const Evaluator& evaluator,
+                     SearchControl& control)
+        : tree_(tree),
+          router_(columns, target),
+          cost_(target, costs),
+          bound_(bound),
+          evaluator_(evaluator),
+          control_(control) {}
+
+    // Prunes the tree under its training cases. Stops early when `control` does.
+    void run(CaseSet cases) {
+        stack_.clear();
+        open(0, -1, std::move(cases), nullptr);
+        while (!stack_.empty() && !control_.poll()) {
+            Frame& frame = stack_.back();
+            if (frame.next_child < tree_.nodes[frame.node].n_children) {
+                const std::int32_t b = frame.next_child++;
+                const std::int32_t child = tree_.nodes[frame.node].first_child + b;
+                const NodeTotals totals = frame.child_totals[b];
+                open(child, frame.node, std::move(frame.child_sets[b]), &totals);
+            } else {
+                close();
+            }
+        }
+    }
+
+private:
+    struct Frame {
+        std::int32_t node;
+        CaseSet cases;
+        NodeTotals totals;
+        std::vector<CaseSet> child_sets;
+        std::vector<NodeTotals> child_totals;
+        std::int32_t next_child;
+        double subtree_errors;
+    };
+
+    double leaf_errors(const NodeTotals& totals) const {
+        const double errors = cost_.errors(totals);
+        return errors + bound_.extra(totals.weight, errors);
+    }
+
+    void open(std::int32_t node, std::int32_t parent, CaseSet&& cases, const NodeTotals* totals) {
+        Frame frame{node, std::move(cases), {}, {}, {}, 0, 0.0};
+        frame.totals = totals != nullptr ? *totals : router_.sum(frame.cases);
+        if (frame.cases.size() == 0) {
+            tree_.make_leaf(node);
+            tree_.set_totals(node, NodeTotals{0.0, 0, frame.totals.outputs, 0.0, true});
+            if (parent >= 0) tree_.set_empty(node, parent);
+        } else {
+            frame.totals.impurity = evaluator_.impurity(frame.totals, memory_);
+            tree_.set_totals(node, frame.totals);
+        }
+        if (tree_.nodes[node].n_children > 0) {
+            router_.route(tree_, node, frame.cases, frame.child_sets, frame.child_totals);
+        }
+        stack_.push_back(std::move(frame));
+    }
+
+    // All children of the top frame are done: decide between leaf, heaviest branch and subtree.
+    void close() {
+        Frame frame = std::move(stack_.back());
+        stack_.pop_back();
+        double errors = leaf_errors(frame.totals);
+        const Node record = tree_.nodes[frame.node];
+        if (record.n_children > 0) {
+            std::int32_t heaviest = record.first_child;
+            for (std::int32_t b = 1; b < record.n_children; ++b) {
+                const std::int32_t child = record.first_child + b;
+                if (tree_.nodes[child].weight > tree_.nodes[heaviest].weight) heaviest = child;
+            }
+            const double raised_errors = estimate(heaviest, frame.cases);
+            const double best_other = std::min(raised_errors, frame.subtree_errors);
+            if (errors <= best_other + SLACK) {
+                tree_.make_leaf(frame.node);
+            } else if (raised_errors <= frame.subtree_errors + SLACK) {
+                raise(frame, heaviest);
+                return;
+            } else {
+                errors = frame.subtree_errors;
+            }
+        }
+        if (!stack_.empty()) stack_.back().subtree_errors += errors;
+    }
+
+    // Puts a child in the place of its parent and prunes it again under the parent's cases.
+    void raise(Frame& frame, std::int32_t child) {
+        const std::int32_t node = frame.node;
+        tree_.nodes[node] = tree_.nodes[child];
+        tree_.codes[node] = tree_.codes[child];
+        const NodeTotals totals = frame.totals;
+        open(node, -1, std::move(frame.cases), &totals);
+    }
+
+    // Estimated errors of the subtree at `root` under other cases than its own.
+    double estimate(std::int32_t root, const CaseSet& cases) {
+        double errors = 0.0;
+        std::vector<std::pair<std::int32_t, CaseSet>> open_nodes;
+        open_nodes.emplace_back(root, cases);
+        std::vector<CaseSet> sets;
+        std::vector<NodeTotals> totals;
+        while (!open_nodes.empty()) {
+            const auto [node, set] = std::move(open_nodes.back());
+            open_nodes.pop_back();
+            if (set.size() == 0) continue;
+            if (tree_.nodes[node].n_children == 0) {
+                errors += leaf_errors(router_.sum(set));
+                continue;
+            }
+            router_.route(tree_, node, set, sets, totals);
+            for (std::size_t b = 0; b < sets.size(); ++b) {
+                open_nodes.emplace_back(
+                    tree_.nodes[node].first_child + static_cast<std::int32_t>(b),
+                    std::move(sets[b]));
+            }
+        }
+        return errors;
+    }
+
+    static constexpr double SLACK = 0.1;
+    GrownTree& tree_;
+    CaseRouter router_;
+    AnswerCost cost_;
+    ErrorBound bound_;
+    const Evaluator& evaluator_;
+    SearchControl& control_;
+    SideMemory memory_;
+    std::vector<Frame> stack_;
+};
+
+// `cases` is the validation part. The tree must have its children after their parents.
+inline void prune_reduced_error(GrownTree& tree, const std::vector<Column>& columns,
+                                const Target& target, const double* costs, CaseSet cases,
+                                SearchControl& control) {
+    CaseRouter router(columns, target);
+    const AnswerCost cost(target, costs);
+    const auto n_nodes = static_cast<std::size_t>(tree.size());
+    std::vector<double> as_leaf(n_nodes, 0.0), as_is(n_nodes, 0.0);
+    std::vector<std::pair<std::int32_t, CaseSet>> open_nodes;
+    std::vector<CaseSet> sets;
+    std::vector<NodeTotals> totals;
+    as_leaf[0] = cost.on_others(tree.outputs(0), router.sum(cases));
+    open_nodes.emplace_back(0, std::move(cases));
+    while (!open_nodes.empty() && !control.poll()) {
+        const auto [node, set] = std::move(open_nodes.back());
+        open_nodes.pop_back();
+        if (tree.nodes[node].n_children == 0 || set.size() == 0) continue;
+        router.route(tree, node, set, sets, totals);
+        for (std::size_t b = 0; b < sets.size(); ++b) {
+            const std::int32_t child = tree.nodes[node].first_child + static_cast<std::int32_t>(b);
+            as_leaf[child] = cost.on_others(tree.outputs(child), totals[b]);
+            open_nodes.emplace_back(child, std::move(sets[b]));
+        }
+    }
+    if (control.stopped()) return;
+    for (std::size_t i = n_nodes; i-- > 0;) {
+        const Node& record = tree.nodes[i];
+        as_is[i] = as_leaf[i];
+        if (record.n_children == 0) continue;
+        as_is[i] = 0.0;
+        for (std::int32_t b = 0; b < record.n_children; ++b) as_is[i] += as_is[record.first_child + b];
+        if (as_leaf[i] <= as_is[i] * (1.0 + 1e-12) + 1e-12) {
+            as_is[i] = as_leaf[i];
+            tree.make_leaf(static_cast<std::int32_t>(i));
+        }
+    }
+}
+
+}  // namespace sktree_opt::greedy

@@ -1,0 +1,136 @@
+// A split of a case set on one feature: how good it is, and where each code goes.
+//
+// Assumption 4 of Ruggieri (JMLR 20, 2019) needs a quality f(a, C) that depends on the feature a and
+// the cases C alone, and its argmax with a fixed order of ties. Two qualities that are equal in real
+// numbers must be equal here however they were summed, and "equal" must be transitive, or a feature
+// that is not used could decide between two that are. Hence qualities are rounded to a grid (not
+// compared within a tolerance), as a share of the node's impurity, which C alone decides.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/greedy/case_set.hpp"
+#include "sktree_opt/tree/_node.hpp"
+
+namespace sktree_opt::greedy {
+
+enum class SplitKind : std::uint8_t {
+    NONE = sktree_opt::LEAF,
+    NUMERIC = sktree_opt::NUMERIC,
+    MULTIWAY = sktree_opt::CATEGORY_MULTIWAY,
+    ONE = sktree_opt::CATEGORY_ONE,
+    SUBSET = sktree_opt::CATEGORY_SUBSET,
+};
+
+enum class NominalSplit : std::uint8_t { MULTIWAY, ONE_VS_REST, SUBSET };
+
+// Above this many categories the best subset for three or more classes is not searched for.
+constexpr std::uint32_t MAX_SUBSET_CATEGORIES = 12;
+
+struct SplitRules {
+    bool gain_ratio = false;            // rank features by gain / split information
+    bool numeric_gain_penalty = false;  // C4.5 release 8: less log2(thresholds tried) / weight
+    NominalSplit nominal = NominalSplit::MULTIWAY;
+    double min_leaf_weight = 1.0;       // at least two branches hold this weight
+    double min_gain = 0.0;
+};
+
+// The best split found on one feature. `quality` compares features at one node; 0 means no split.
+// Cases are named by position until `resolve` turns them into codes of the column.
+struct SplitCandidate {
+    double quality = 0.0;
+    double gain = 0.0;  // decrease of impurity, times the known fraction
+    std::int32_t feature = -1;
+    SplitKind kind = SplitKind::NONE;
+    std::uint32_t low = 0;   // NUMERIC: last value of branch 0; ONE: the category
+    std::uint32_t high = 0;  // NUMERIC: first value of branch 1
+    std::vector<std::uint32_t> subset;  // SUBSET: the categories of branch 0
+
+    bool is_valid() const { return quality > 0.0; }
+    bool is_better_than(const SplitCandidate& other) const {
+        return quality > other.quality || (quality == other.quality && feature < other.feature);
+    }
+    void reset(std::int32_t for_feature) {
+        quality = gain = 0.0;
+        feature = for_feature;
+        kind = SplitKind::NONE;
+        subset.clear();
+    }
+    void resolve(const Column& column, const std::uint32_t* rows) {
+        if (kind == SplitKind::NUMERIC) high = code_at(column, rows[high]);
+        if (kind == SplitKind::NUMERIC || kind == SplitKind::ONE) low = code_at(column, rows[low]);
+        for (std::uint32_t& category : subset) category = code_at(column, rows[category]);
+    }
+};
+
+// On the grid, equal qualities are equal numbers: see the head of this file.
+inline double round_quality(double quality) {
+    constexpr double GRID = 17179869184.0;  // 2^34
+    return std::nearbyint(quality * GRID) / GRID;
+}
+
+// What of a raw score counts as no difference between two thresholds of one feature.
+inline double score_tolerance(const NodeTotals& totals) {
+    return totals.impurity * totals.weight / 68719476736.0;  // 2^36
+}
+
+// Where each code goes. Missing values go down every branch.
+struct Split {
+    SplitKind kind = SplitKind::NONE;
+    std::int32_t feature = -1;
+    std::uint32_t low = 0;
+    std::uint32_t n_branches = 0;
+    std::vector<std::int32_t> branch_of_category;  // nominal: one for each known category
+
+    template <class Branch>
+    Branch branch(std::uint32_t code) const {
+        if (kind == SplitKind::NUMERIC) return static_cast<Branch>(code > low);
+        return static_cast<Branch>(branch_of_category[code]);
+    }
+
+    // A multiway split has one branch for each category present among the cases, in code order,
+    // and one more, empty, for all absent ones.
+    template <class Positions>
+    void build(const SplitCandidate& candidate, const Column& column, const std::uint32_t* rows,
+               const Positions& positions) {
+        kind = candidate.kind;
+        feature = candidate.feature;
+        low = candidate.low;
+        n_branches = 2;
+        branch_of_category.clear();
+        if (kind == SplitKind::NUMERIC) return;
+        branch_of_category.assign(column.n_values, kind == SplitKind::MULTIWAY ? -1 : 1);
+        if (kind == SplitKind::ONE) branch_of_category[low] = 0;
+        for (std::uint32_t category : candidate.subset) branch_of_category[category] = 0;
+        if (kind == SplitKind::MULTIWAY) number_present_categories(column, rows, positions);
+    }
+
+private:
+    template <class Positions>
+    void number_present_categories(const Column& column, const std::uint32_t* rows,
+                                   const Positions& positions) {
+        with_codes(column, [&](auto codes) {
+            positions.for_each([&](std::uint32_t i) {
+                const std::uint32_t code = codes[rows[i]];
+                if (code < column.n_values) branch_of_category[code] = 0;
+            });
+        });
+        std::int32_t next = 0;
+        for (std::int32_t& branch : branch_of_category) {
+            if (branch == 0) branch = next++;
+        }
+        n_branches = static_cast<std::uint32_t>(next);
+        bool some_absent = false;
+        for (std::int32_t& branch : branch_of_category) {
+            if (branch < 0) {
+                branch = next;
+                some_absent = true;
+            }
+        }
+        if (some_absent) ++n_branches;
+    }
+};
+
+}  // namespace sktree_opt::greedy

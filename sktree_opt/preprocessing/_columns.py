@@ -1,0 +1,223 @@
+"""Tables of every kind as columns: numpy, lists, pandas, polars, pyarrow, scipy sparse."""
+
+import functools
+import numbers
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+# Types of cells that numpy itself makes the right floats of.
+PLAIN_NUMBERS = {bool, int, float, type(None), np.bool_, np.int64, np.float32, np.float64}
+
+
+class Source:
+    """A table as read: a numeric matrix, or columns to be looked at one by one."""
+
+    def __init__(self, n_rows, n_columns, names=None, matrix=None, read_column=None):
+        self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
+        self.matrix = matrix
+        # Kept, because fit looks at a column twice.
+        self.column = functools.cache(read_column or (lambda j: ArrayColumn(matrix[:, j], f"x{j}")))
+
+
+def read_source(X):
+    """Recognise the kind of table `X` is, and refuse what no column can be made of."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        names = list(frame.columns)
+        as_names = names if all(isinstance(name, str) for name in names) else None
+        return Source(
+            *frame.shape,
+            as_names,
+            read_column=lambda j: FrameColumn(frame.get_column(names[j]), names[j]),
+        )
+    if not sparse.issparse(X) and not hasattr(X, "__array__"):
+        # numpy would turn every number of a list into a string beside a single string.
+        as_objects = np.asarray(X, dtype=object)
+        if as_objects.ndim == 2 and not all(isinstance(v, numbers.Real) for v in as_objects.flat):
+            X = as_objects
+    elif not sparse.issparse(X):
+        X = np.asarray(X)
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "Mm":
+        raise TypeError(f"X has dtype {X.dtype}; convert dates and durations to numbers.")
+    if kind in "OUST":
+        table = check_array(X, dtype=object, ensure_all_finite=False, ensure_min_samples=0)
+        return Source(*table.shape, read_column=lambda j: ArrayColumn(table[:, j], f"x{j}"))
+    matrix = check_array(
+        X,
+        accept_sparse="csc",
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+    )
+    refuse_infinity(matrix)
+    return Source(*matrix.shape, matrix=matrix)
+
+
+class ArrayColumn:
+    """A column of a numpy array, of numbers or of objects."""
+
+    order = None
+
+    def __init__(self, values, name):
+        self.values, self.name = values, name
+
+    @functools.cached_property
+    def types(self):
+        """The types of the cells of an array of objects."""
+        return set(map(type, self.values.tolist())) if self.values.dtype.kind == "O" else set()
+
+    @property
+    def is_categorical(self):
+        """Whether there are strings."""
+        return any(issubclass(cell_type, (str, bytes)) for cell_type in self.types)
+
+    @functools.cached_property
+    def factorized(self):
+        """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
+        values, position_of = self.values.tolist(), {}
+        try:
+            for value in set(values):
+                position_of[value] = -1 if is_missing(value) else len(position_of)
+        except TypeError as error:
+            raise not_hashable(self.name) from error
+        positions = np.fromiter(map(position_of.__getitem__, values), np.intp, len(values))
+        return positions, list(position_of)
+
+    def to_floats(self):
+        """The cells as numbers; NaN where they are missing."""
+        if self.types <= PLAIN_NUMBERS:
+            floats = self.values.astype(np.float64)
+        else:
+            floats = np.array([to_float(v, self.name) for v in self.values], dtype=np.float64)
+        return refuse_infinity(floats, self.name)
+
+
+class FrameColumn:
+    """A column of a pandas, polars or pyarrow table."""
+
+    def __init__(self, series, name):
+        self.series, self.name = series, name
+        self.native_dtype = getattr(series.to_native(), "dtype", None)
+        self.order = category_order(series)
+
+    @functools.cached_property
+    def as_objects(self):
+        """The column as objects, where it has no other type; None for all others."""
+        # narwhals takes objects for strings when the first ones are.
+        if self.series.dtype == nw.Object or str(self.native_dtype) == "object":
+            return ArrayColumn(self.series.to_numpy(), self.name)
+        return None
+
+    @property
+    def is_categorical(self):
+        """Whether the type says so, or there are strings."""
+        if self.as_objects is not None:
+            return self.as_objects.is_categorical
+        return isinstance(self.series.dtype, (nw.String, nw.Categorical, nw.Enum))
+
+    @functools.cached_property
+    def factorized(self):
+        """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
+        native, implementation = self.series.to_native(), self.series.implementation
+        if implementation.is_pandas():
+            try:
+                positions, distinct = native.factorize()
+            except TypeError as error:
+                raise not_hashable(self.name) from error
+            return positions, distinct.tolist()
+        if implementation.is_pyarrow():
+            encoded = native.dictionary_encode().combine_chunks()
+            positions = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            return positions, encoded.dictionary.to_pylist()
+        if self.as_objects is not None:
+            return self.as_objects.factorized
+        distinct = self.series.drop_nulls().unique().to_list()
+        positions = self.series.replace_strict(
+            distinct, range(len(distinct)), default=-1, return_dtype=nw.Int64
+        )
+        return positions.fill_null(-1).to_numpy(), distinct
+
+    def to_floats(self):
+        """The cells as numbers; NaN where they are missing."""
+        if self.as_objects is not None:
+            return self.as_objects.to_floats()
+        dtype = self.series.dtype
+        if self.series.null_count() == len(self.series):
+            # Whatever its type was meant to be.
+            return np.full(len(self.series), np.nan)
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise TypeError(
+                f"Column {self.name!r} has dtype {dtype}; columns must hold numbers, booleans, "
+                "strings or categories."
+            )
+        if dtype == nw.Decimal:
+            cells = object_array(self.series.to_list())
+            return ArrayColumn(cells, self.name).to_floats()
+        floats = self.series.cast(nw.Float64).to_numpy()
+        return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
+
+
+def category_order(series):
+    """Categories in the order that the column's type gives them; None if it gives none."""
+    if series.dtype == nw.Boolean:
+        return object_array([False, True])
+    native = series.to_native()
+    if getattr(getattr(native, "dtype", None), "ordered", False):
+        return object_array(native.cat.categories)
+    return None
+
+
+def object_array(values):
+    """A one-dimensional array of Python objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def not_hashable(name):
+    """The error about cells that cannot be categories."""
+    return TypeError(f"Column {name!r} holds values that are not strings or numbers.")
+
+
+def to_float(value, name):
+    """One cell of an object column as a number."""
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, (str, bytes)):
+        raise TypeError(
+            f"Column {name!r} holds the string {value!r} where numbers are expected; name the "
+            "column in categorical_features, or convert it."
+        )
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        raise ValueError(f"Complex data not supported: column {name!r} holds {value!r}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"Column {name!r}: argument must be a string or a number, not a {type(value).__name__}."
+        ) from error
+
+
+def is_missing(value):
+    """Whether a cell is None, NaN or pandas' NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def refuse_infinity(values, name=None):
+    """Raise if a number is infinite; otherwise return `values`."""
+    data = values.data if sparse.issparse(values) else values
+    # The sum is finite in nearly all tables, and needs no array of its own.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(np.sum(data, dtype=np.float64))
+    if suspicious and np.isinf(data).any():
+        if name is None and not sparse.issparse(values):
+            name = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])
+        where = "" if name is None else f" in column {name!r}"
+        raise ValueError(f"Input X contains infinity or a value too large for float64{where}.")
+    return values

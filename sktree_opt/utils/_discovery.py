@@ -1,0 +1,51 @@
+"""The list of public estimators, for tests and documentation: nobody writes it by hand."""
+
+import importlib
+import inspect
+import pkgutil
+
+from sklearn.base import BaseEstimator
+
+import sktree_opt
+
+
+def public_modules():
+    """Return the modules whose ``__all__`` is the public interface.
+
+    Returns
+    -------
+    modules : list of module
+        The package itself and its public sub-packages, by name.
+    """
+    names = ["sktree_opt"]
+    names += [
+        info.name
+        for info in pkgutil.iter_modules(sktree_opt.__path__, "sktree_opt.")
+        if info.ispkg and not info.name.rpartition(".")[2].startswith("_")
+    ]
+    return [importlib.import_module(name) for name in sorted(names)]
+
+
+def all_estimators():
+    """Return the public estimators.
+
+    Returns
+    -------
+    estimators : list of (str, type)
+        Name and class of each estimator that a public module lists in ``__all__``, by name.
+
+    Examples
+    --------
+    >>> from sktree_opt.utils import all_estimators
+    >>> all(name == estimator.__name__ for name, estimator in all_estimators())
+    True
+    """
+    found = {
+        name: value
+        for module in public_modules()
+        for name in getattr(module, "__all__", ())
+        if inspect.isclass(value := getattr(module, name))
+        and issubclass(value, BaseEstimator)
+        and not inspect.isabstract(value)
+    }
+    return sorted(found.items())

@@ -1,0 +1,32 @@
+"""Fixtures that every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+DATA = os.environ.get("SKTREE_OPT_DATA", Path(__file__).parents[2] / "shared" / "data")
+
+
+def _seeds():
+    """Seeds named by SKTREE_OPT_TESTS_SEED: one number, "3-7", or "all" for 0-99."""
+    first, _, last = os.environ.get("SKTREE_OPT_TESTS_SEED", "42").partition("-")
+    if first == "all":
+        return range(100)
+    return range(int(first), int(last or first) + 1)
+
+
+def pytest_generate_tests(metafunc):
+    if "global_random_seed" in metafunc.fixturenames:
+        metafunc.parametrize("global_random_seed", _seeds())
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """Folder with the real data sets; the test is skipped where it is missing."""
+    folder = Path(DATA).resolve()
+    if not folder.is_dir():
+        pytest.skip("SKTREE_OPT_DATA does not name a folder with data sets")
+    return folder

@@ -1,0 +1,376 @@
+"""Tables of every kind become the same matrix, and bad ones an error that names the column."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sktree_opt.preprocessing import TableEncoder
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+NAN = np.nan
+CELLS = {
+    "width": [1.5, None, -2.0, 0.0, 7.0],
+    "colour": ["red", "blue", None, "red", "green"],
+    "count": [3, 1, 2, None, 3],
+    "urgent": [True, False, True, None, False],
+}
+# Categories in code order: blue, green, red.
+MATRIX = np.array(
+    [[1.5, 2, 3, 1], [NAN, 0, 1, 0], [-2, NAN, 2, 1], [0, 2, NAN, NAN], [7, 1, 3, 0]], dtype=float
+)
+ROWS = [list(row) for row in zip(*CELLS.values(), strict=True)]
+PANDAS_TYPES = {
+    "objects": dict.fromkeys(CELLS, object),
+    "strings": {"colour": "str", "count": float},
+    "nullable": {"width": "Float64", "colour": "string", "count": "Int64", "urgent": "boolean"},
+    "category": {"colour": "category", "count": "Int8", "urgent": "boolean"},
+    "pyarrow": {
+        "width": "double[pyarrow]",
+        "colour": "string[pyarrow]",
+        "count": "int32[pyarrow]",
+        "urgent": "bool[pyarrow]",
+    },
+    "pyarrow dictionary": {"colour": pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))},
+}
+
+
+def pandas_frames():
+    for name, types in PANDAS_TYPES.items():
+        yield name, pd.DataFrame(CELLS, dtype=object).astype(types)
+
+
+def polars_frames():
+    frame = pl.DataFrame(CELLS)
+    yield "strings", frame
+    yield "categorical", frame.with_columns(pl.col("colour").cast(pl.Categorical))
+    enum = pl.Enum(["red", "never", "green", "blue"])
+    yield "enum", frame.with_columns(pl.col("colour").cast(enum), pl.col("count").cast(pl.UInt8))
+    yield "decimal", frame.with_columns(pl.col("width").cast(pl.Decimal(10, 2)))
+
+
+def tables():
+    yield "numpy objects", np.array(ROWS, dtype=object)
+    yield "list", ROWS
+    yield "tuple", tuple(map(tuple, ROWS))
+    yield from ((f"pandas {name}", frame) for name, frame in pandas_frames())
+    yield from ((f"polars {name}", frame) for name, frame in polars_frames())
+    yield "pyarrow", pa.table(CELLS)
+    coded = pa.table(CELLS)
+    yield "pyarrow dictionary", coded.set_column(1, "colour", coded["colour"].dictionary_encode())
+
+
+TABLES = dict(tables())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_gives_the_same_matrix(name):
+    encoder = TableEncoder()
+    np.testing.assert_array_equal(encoder.fit_transform(TABLES[name]), MATRIX)
+    np.testing.assert_array_equal(encoder.transform(TABLES[name]), MATRIX)
+    assert encoder.kinds_[:3] == ["numeric", "nominal", "numeric"]
+    assert encoder.categories_[1].tolist() == ["blue", "green", "red"]
+    assert encoder.categories_[0] is None
+    assert encoder.n_categories_.tolist() == [-1, 3, -1, -1]
+    if name.startswith(("numpy", "list", "tuple")):
+        assert encoder.feature_names_ == ["x0", "x1", "x2", "x3"]
+    else:
+        assert encoder.feature_names_ == list(CELLS)
+
+
+@pytest.mark.parametrize("fitted", ["list", "pandas category", "polars enum", "pyarrow"])
+@pytest.mark.parametrize("name", TABLES)
+def test_fit_on_one_kind_of_table_and_transform_another(fitted, name):
+    encoder = TableEncoder().fit(TABLES[fitted])
+    np.testing.assert_array_equal(encoder.transform(TABLES[name]), MATRIX)
+
+
+@pytest.mark.parametrize("name", [n for n in TABLES if n.startswith(("pandas", "polars"))])
+def test_one_row_at_a_time(name):
+    encoder = TableEncoder().fit(TABLES["pandas nullable"])
+    table = TABLES[name]
+    for i in range(len(MATRIX)):
+        np.testing.assert_array_equal(encoder.transform(table[i : i + 1]), MATRIX[i : i + 1])
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.Series([None, None], dtype=object), "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": pd.Series([None, None], dtype="string"), "b": [1.0, 2.0]}),
+        pd.DataFrame({"a": pd.Series([pd.NA, pd.NaT], dtype=object), "b": [1.0, 2.0]}),
+        pl.DataFrame({"a": [None, None], "b": [1.0, 2.0]}),
+        pa.table({"a": pa.nulls(2), "b": [1.0, 2.0]}),
+        [[None, 1.0], [NAN, 2.0]],
+        [[pd.NA, 1.0], [pd.NA, 2.0]],
+    ],
+)
+def test_a_column_without_any_value(frame):
+    expected = [[NAN, 1.0], [NAN, 2.0]]
+    encoder = TableEncoder().fit(frame)
+    assert encoder.categories_[0] is None or not len(encoder.categories_[0])
+    np.testing.assert_array_equal(encoder.transform(frame), expected)
+    numeric = TableEncoder().fit([[1.0, 2.0]])
+    np.testing.assert_array_equal(numeric.transform(frame), expected)
+
+
+def test_no_rows():
+    encoder = TableEncoder().fit(TABLES["pandas strings"])
+    for name in ("pandas objects", "pandas category", "polars enum"):
+        assert encoder.transform(TABLES[name][:0]).shape == (0, 4)
+
+
+@pytest.mark.parametrize("missing", [None, NAN, np.float32("nan"), pd.NA, pd.NaT])
+def test_kinds_of_missing(missing):
+    rows = [["a", 1], [missing, 2], ["b", missing]]
+    expected = [[0, 1], [NAN, 2], [1, NAN]]
+    for table in (rows, np.array(rows, dtype=object), pd.DataFrame(rows, dtype=object)):
+        np.testing.assert_array_equal(TableEncoder().fit_transform(table), expected)
+
+
+def test_a_category_that_fit_never_saw_is_missing():
+    encoder = TableEncoder().fit(pd.DataFrame({"colour": ["red", "blue"], "size": [1, 2]}))
+    unseen = {"colour": ["green", "blue", "Red", ""], "size": [1, 2, 3, 4]}
+    for table in (pd.DataFrame(unseen), pd.DataFrame(unseen).astype({"colour": "category"}),
+                  pl.DataFrame(unseen), pa.table(unseen)):  # fmt: skip
+        assert encoder.transform(table)[:, 0].tolist()[1] == 0
+        assert np.isnan(encoder.transform(table)[[0, 2, 3], 0]).all()
+    numbers = TableEncoder(["size"]).fit(pd.DataFrame({"size": [5, 10]}))
+    np.testing.assert_array_equal(
+        numbers.transform(pd.DataFrame({"size": [10, 7, 5]})), [[1], [NAN], [0]]
+    )
+
+
+def test_categories_are_those_that_occur():
+    colours = pd.Categorical(["b", "a"], categories=["c", "b", "a"])
+    encoder = TableEncoder().fit(pd.DataFrame({"colour": colours}))
+    assert encoder.categories_[0].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("categorical_features", ["from_dtype", None, ["size"], [0]])
+def test_ordered_categories(categorical_features):
+    sizes = pd.Categorical(["M", None, "S"], categories=["S", "M", "L"], ordered=True)
+    frame = pd.DataFrame({"size": sizes, "x": [1.0, 2.0, 3.0]})
+    encoder = TableEncoder(categorical_features)
+    np.testing.assert_array_equal(encoder.fit_transform(frame), [[1, 1], [NAN, 2], [0, 3]])
+    assert encoder.kinds_ == ["ordinal", "numeric"]
+    assert encoder.categories_[0].tolist() == ["S", "M", "L"]
+    assert encoder.n_categories_.tolist() == [-1, -1]
+    # By name, whatever type they come in.
+    other = pd.DataFrame({"size": ["L", "XL", "M"], "x": [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(encoder.transform(other)[:, 0], [2, NAN, 1])
+
+
+def test_intervals_are_ordered():
+    ages = pd.DataFrame({"age": pd.cut([5, 25, 80], [0, 18, 65, 120])})
+    encoder = TableEncoder().fit(ages)
+    assert encoder.kinds_ == ["ordinal"]
+    assert encoder.transform(ages)[:, 0].tolist() == [0, 1, 2]
+
+
+def test_booleans_are_tested_like_numbers():
+    frame = pd.DataFrame({"a": [True, False]})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.kinds_ == ["ordinal"]
+    assert encoder.transform(frame)[:, 0].tolist() == [1, 0]
+    assert encoder.transform(pd.DataFrame({"a": [1, 0]}))[:, 0].tolist() == [1, 0]
+    array = TableEncoder().fit_transform(np.array([[True, False]]))
+    assert array.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["b"], [1], np.array([1]), [False, True, False], np.array([False, True, False]), ("b",)],
+)
+def test_categorical_features_given(asked):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [30, 10], "c": [True, False]})
+    encoder = TableEncoder(asked).fit(frame)
+    assert encoder.kinds_ == ["numeric", "nominal", "ordinal"]
+    assert encoder.categories_[1].tolist() == [10, 30]
+    assert encoder.transform(frame)[:, 1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("asked", [[0], [True, False], np.array([0])])
+def test_categorical_features_of_an_array(asked):
+    X = np.array([[3.0, 1.5], [NAN, 2.5], [1.0, 3.5]])
+    encoder = TableEncoder(asked).fit(X)
+    np.testing.assert_array_equal(encoder.transform(X), [[1, 1.5], [NAN, 2.5], [0, 3.5]])
+    np.testing.assert_array_equal(encoder.transform([[2.0, 0.0]]), [[NAN, 0.0]])
+
+
+@pytest.mark.parametrize("asked", [None, [], [False, False]])
+def test_no_categorical_features(asked):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [30, 10]})
+    assert TableEncoder(asked).fit(frame).kinds_ == ["numeric", "numeric"]
+    with pytest.raises(ValueError, match="Column 'b' holds strings or categories"):
+        TableEncoder(asked).fit(frame.astype({"b": str}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("all", "'from_dtype', None, a mask"),
+        ([True], "mask of length 1, but X has 2"),
+        ([2], r"columns \[2\], but X has 2"),
+        ([-1], r"columns \[-1\], but X has 2"),
+        (["a", "z"], r"unknown columns: \['z'\]"),
+        ([0.5], "must hold booleans, integers or strings"),
+        (["a", 1], "must hold booleans, integers or strings|unknown columns"),
+        ([[0]], "one-dimensional"),
+    ],
+)
+def test_wrong_categorical_features(asked, message):
+    with pytest.raises(ValueError, match=message):
+        TableEncoder(asked).fit(pd.DataFrame({"a": [1], "b": [2]}))
+
+
+def test_names_need_a_table_with_names():
+    with pytest.raises(ValueError, match="X has no column names"):
+        TableEncoder(["a"]).fit(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (["a", 1], TypeError, "'bad' mixes values of types int, str"),
+        ([[1], [2]], TypeError, "'bad'.*not a list|'bad' has dtype List"),
+        ([1.0, np.inf], ValueError, "infinity.*'bad'"),
+        ([1 + 2j, 1.0], (TypeError, ValueError), "'bad'"),
+        ([datetime.datetime(2020, 1, 1), None], TypeError, "'bad'"),
+        ([datetime.timedelta(1), None], TypeError, "'bad'"),
+    ],
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_bad_columns_are_named(frame, values, error, message):
+    if frame is pl.DataFrame and isinstance(values[0], (str, complex)):
+        values = pl.Series(values, dtype=pl.Object)
+    with pytest.raises(error, match=message):
+        TableEncoder().fit(frame({"good": [1, 2], "bad": values}))
+
+
+def test_bad_cells_of_arrays_are_named():
+    for cell, message in [
+        ([1], "Column 'x1'.*not a list"),
+        (1 + 2j, "Complex data not supported: column 'x1'"),
+        (np.complex128(1 + 2j), "Complex data not supported: column 'x1'"),
+        (datetime.datetime(2020, 1, 1), "Column 'x1'.*not a datetime"),
+    ]:
+        table = np.empty((1, 2), dtype=object)
+        table[0, 0], table[0, 1] = 1.0, cell
+        with pytest.raises((TypeError, ValueError), match=message):
+            TableEncoder().fit(table)
+    with pytest.raises(ValueError, match=r"infinity.*column 1"):
+        TableEncoder().fit([[0.0, np.inf]])
+    with pytest.raises(ValueError, match="infinity"):
+        TableEncoder().fit(sparse.csr_array([[0.0, np.inf]]))
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        TableEncoder().fit(np.array([[1j]]))
+    with pytest.raises(TypeError, match="datetime64"):
+        TableEncoder().fit(np.array([["2020-01-01"]], dtype="datetime64[D]"))
+    with pytest.raises(ValueError, match="dim 3"):
+        TableEncoder().fit(np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match="2D array"):
+        TableEncoder().fit(np.zeros(2))
+    with pytest.raises(TypeError, match=r"'x0'.*string 'a'"):
+        TableEncoder().fit([[1.0]]).transform([["a"]])
+
+
+def test_large_numbers_are_no_infinity():
+    X = np.array([[1e308, 1e308], [1e308, -1e308]])
+    assert TableEncoder().fit_transform(X) is not None
+
+
+def test_numbers_keep_their_width():
+    for dtype in (np.float32, np.float64):
+        X = np.array([[1.5, NAN]], dtype=dtype)
+        assert TableEncoder().fit_transform(X).dtype == dtype
+    for dtype in (np.int8, np.uint64, bool, np.float16):
+        assert TableEncoder().fit_transform(np.ones((2, 2), dtype=dtype)).dtype.kind == "f"
+
+
+def test_sparse_stays_sparse():
+    X = sparse.random_array((20, 5), density=0.3, random_state=0)
+    matrix = TableEncoder(None).fit_transform(X.tocsr())
+    assert matrix.format == "csc"
+    np.testing.assert_array_equal(matrix.toarray(), X.toarray())
+    assert TableEncoder().fit_transform(X.tocoo()).format == "csc"
+    with pytest.raises(ValueError, match="must be None for a sparse X"):
+        TableEncoder([0]).fit(X)
+    encoder = TableEncoder([0]).fit(np.ones((3, 5)))
+    with pytest.raises(ValueError, match="X is sparse, but fit saw categories"):
+        encoder.transform(X)
+
+
+def test_other_number_of_columns():
+    encoder = TableEncoder().fit(TABLES["list"])
+    for table in ([[1.0, "red"]], pd.DataFrame({"a": [1]})):
+        with pytest.raises(ValueError, match=r"X has [12] features, but 4 were seen"):
+            encoder.transform(table)
+
+
+def test_columns_with_numbers_for_names():
+    frame = pd.DataFrame([[1.0, "a"], [2.0, "b"]])
+    encoder = TableEncoder().fit(frame)
+    assert encoder.feature_names_ == ["x0", "x1"]
+    assert encoder.transform(frame).tolist() == [[1, 0], [2, 1]]
+
+
+def test_the_table_is_left_as_it_is():
+    for name, table in TABLES.items():
+        if name.startswith("pandas"):
+            before = table.copy(deep=True)
+            TableEncoder().fit_transform(table)
+            pd.testing.assert_frame_equal(table, before)
+    X = np.array([[1.0, 2.0]])
+    TableEncoder([0]).fit_transform(X)
+    assert X.tolist() == [[1.0, 2.0]]
+
+
+def test_from_columns():
+    columns = [
+        {"name": "a", "kind": "numeric"},
+        {"name": "b", "kind": "nominal", "categories": ["x", "y"]},
+        {"name": "c", "kind": "ordinal", "categories": ["low", "high"]},
+    ]
+    encoder = TableEncoder.from_columns(columns)
+    table = pd.DataFrame({"a": [1.0], "b": ["y"], "c": ["high"]})
+    assert encoder.transform(table).tolist() == [[1.0, 1.0, 1.0]]
+    assert encoder.n_categories_.tolist() == [-1, 2, -1]
+    assert encoder.feature_names_ == ["a", "b", "c"]
+
+
+def test_decimals_and_strange_numbers():
+    table = np.array([[decimal.Decimal("1.5"), np.int16(3), np.float16(0.5)]], dtype=object)
+    assert TableEncoder().fit_transform(table).tolist() == [[1.5, 3.0, 0.5]]
+
+
+strings = st.one_of(st.none(), st.text(st.characters(codec="utf-8"), max_size=3))
+
+
+@given(st.lists(strings, min_size=1, max_size=30), st.lists(strings, min_size=1, max_size=30))
+@settings(max_examples=50, deadline=None)
+def test_codes_of_any_strings(seen, new):
+    """Every backend codes strings as a dict of the sorted ones would."""
+    categories = sorted({value for value in seen if value is not None})
+    code_of = {value: code for code, value in enumerate(categories)}
+    expected = [code_of.get(value, NAN) for value in new]
+    makers = [
+        lambda cells: pd.DataFrame({"a": pd.Series(cells, dtype=object)}),
+        lambda cells: pd.DataFrame({"a": pd.Series(cells, dtype="category")}),
+        lambda cells: pl.DataFrame({"a": pl.Series(cells, dtype=pl.String)}),
+        lambda cells: pa.table({"a": pa.array(cells, pa.string())}),
+        lambda cells: np.array([["", *cells]], dtype=object).T[1:],
+    ]
+    for make in makers:
+        if not categories:
+            continue
+        encoder = TableEncoder().fit(make(seen))
+        assert encoder.categories_[0].tolist() == categories
+        np.testing.assert_array_equal(encoder.transform(make(new))[:, 0], expected)

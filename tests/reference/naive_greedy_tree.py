@@ -1,0 +1,225 @@
+"""A greedy tree held against the papers' formulas, node by node, in plain Python.
+
+Written from the lecture notes on decision trees (equations 1-8 and section 3), Quinlan's "C4.5"
+(gain with unknown values, split information, at least two branches of minimum weight) and section
+4.1 of Ruggieri, JMLR 20 (2019). Every split of every column is listed and rated; nothing is sorted,
+summed up incrementally or remembered.
+
+A table is a list of rows, a value is a number, a category code or None. Cases are (row, weight).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import log2
+
+
+@dataclass
+class Problem:
+    table: list
+    target: list
+    nominal: list
+    criterion: str
+    n_classes: int = 0
+    costs: list | None = None
+    nominal_split: str = "multiway"
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    max_depth: int | None = None
+    min_gain: float = 0.0
+    numeric_gain_penalty: bool = False
+    unit: float = 1.0  # the weight that counts as one case
+
+
+def class_weights(problem, cases):
+    weights = [0.0] * problem.n_classes
+    for row, weight in cases:
+        weights[problem.target[row]] += weight
+    return weights
+
+
+def total(cases):
+    return sum(weight for _, weight in cases)
+
+
+def mean(problem, cases):
+    return sum(weight * problem.target[row] for row, weight in cases) / total(cases)
+
+
+def entropy(p):
+    return -sum(share * log2(share) for share in p if share > 0)
+
+
+def impurity(problem, cases):
+    if problem.criterion == "squared_error":
+        center = mean(problem, cases)
+        squares = sum(weight * (problem.target[row] - center) ** 2 for row, weight in cases)
+        return squares / total(cases)
+    weight = total(cases)
+    p = [w / weight for w in class_weights(problem, cases)]
+    classes = range(problem.n_classes)
+    if problem.criterion == "gini":
+        return sum(p[k] * (1 - p[k]) for k in classes)
+    if problem.criterion == "gini_cost":
+        return sum(problem.costs[k][l] * p[k] * p[l] for k in classes for l in classes if k != l)
+    if problem.criterion == "error":
+        return 1 - max(p)
+    return entropy(p)
+
+
+def known_cases(problem, cases, column):
+    return [case for case in cases if problem.table[case[0]][column] is not None]
+
+
+def every_split(problem, cases, column):
+    """(name, function from value to branch) of each split of the known cases on a column.
+
+    Names sort as ties are decided: by threshold, or by category.
+    """
+    values = sorted({problem.table[row][column] for row, _ in known_cases(problem, cases, column)})
+    if len(values) < 2:
+        return []
+    if not problem.nominal[column]:
+        middles = [(low + high) / 2 for low, high in zip(values, values[1:], strict=False)]
+        return [(middle, lambda x, t=middle: 0 if x <= t else 1) for middle in middles]
+    if problem.nominal_split == "multiway":
+        return [(None, lambda x: values.index(x))]
+    if problem.nominal_split == "one_vs_rest":
+        return [(value, lambda x, v=value: 0 if x == v else 1) for value in values]
+    subsets = [
+        subset for size in range(1, len(values)) for subset in combinations(values, size)
+    ]
+    return [(subset, lambda x, s=subset: 0 if x in s else 1) for subset in subsets]
+
+
+def branches_of(problem, cases, column, branch):
+    """Cases of each branch; unknown ones go down all of them, by the branches' known weight."""
+    known = known_cases(problem, cases, column)
+    unknown = [case for case in cases if problem.table[case[0]][column] is None]
+    parts = {}
+    for row, weight in known:
+        parts.setdefault(branch(problem.table[row][column]), []).append((row, weight))
+    shares = {b: total(part) / total(known) for b, part in parts.items()}
+    for b, part in parts.items():
+        part += [(row, weight * shares[b]) for row, weight in unknown]
+    return parts
+
+
+def rate(problem, cases, column, branch):
+    """Gain and quality of one split; None where fewer than two branches are heavy enough."""
+    known = known_cases(problem, cases, column)
+    parts = list(branches_of(problem, known, column, branch).values())
+    if sum(total(part) / problem.unit >= problem.min_samples_leaf - 1e-9 for part in parts) < 2:
+        return None
+    after = sum(total(part) / total(known) * impurity(problem, part) for part in parts)
+    gain = total(known) / total(cases) * (impurity(problem, known) - after)
+    sizes = [total(part) for part in parts]
+    if len(known) < len(cases):
+        sizes.append(total(cases) - total(known))
+    return gain, entropy([size / total(cases) for size in sizes])
+
+
+def rated_splits(problem, cases, column):
+    """(name, gain before any penalty, gain, quality) of the splits of a column that may be made."""
+    rated = []
+    for name, branch in every_split(problem, cases, column):
+        found = rate(problem, cases, column, branch)
+        if found is not None:
+            rated.append((name, *found))
+    penalty = 0.0
+    if problem.numeric_gain_penalty and not problem.nominal[column] and rated:
+        penalty = log2(len(rated)) / (total(cases) / problem.unit)
+    return [
+        (name, raw, raw - penalty, (raw - penalty) / information)
+        if problem.criterion == "gain_ratio"
+        else (name, raw, raw - penalty, raw - penalty)
+        for name, raw, information in rated
+    ]
+
+
+def best_of_column(problem, cases, column):
+    """(gain, quality) of a column: that of its split of most gain. None without a valid one."""
+    rated = rated_splits(problem, cases, column)
+    if not rated:
+        return None
+    _, _, gain, quality = max(rated, key=lambda split: split[1])
+    if gain <= 1e-10 * impurity(problem, cases) or gain < problem.min_gain * (1 - 1e-9):
+        return None
+    return gain, quality
+
+
+def is_stopped(problem, cases, depth):
+    return (
+        len({problem.target[row] for row, _ in cases}) == 1
+        or total(cases) / problem.unit < problem.min_samples_split - 1e-9
+        or (problem.max_depth is not None and depth >= problem.max_depth)
+    )
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+
+
+def check_tree(problem, tree, cases, features=None):
+    """Assert that every node of `tree` is what the definitions say about its cases."""
+    features = range(len(problem.nominal)) if features is None else sorted(features)
+    open_nodes = [(0, 0, cases, None)]
+    while open_nodes:
+        index, depth, cases, parent = open_nodes.pop()
+        check_sums(problem, tree, index, cases, parent)
+        if not cases:
+            assert tree.nodes[index]["kind"] == 0
+            continue
+        if is_stopped(problem, cases, depth):
+            assert tree.nodes[index]["kind"] == 0
+            continue
+        best = {j: best_of_column(problem, cases, j) for j in features}
+        best = {j: found for j, found in best.items() if found is not None}
+        if tree.nodes[index]["kind"] == 0:
+            assert not best, f"node {index} is a leaf, but could gain {best}"
+            continue
+        for b, part in enumerate(check_split(problem, tree, index, cases, best)):
+            open_nodes.append((int(tree.nodes[index]["first_child"]) + b, depth + 1, part, index))
+
+
+def check_sums(problem, tree, index, cases, parent):
+    node, values = tree.nodes[index], tree.values[index]
+    assert node["n_samples"] == len(cases)
+    assert close(node["weight"], total(cases))
+    if not cases:
+        # An empty branch answers as its parent.
+        assert values.tolist() == tree.values[parent].tolist()
+        return
+    assert close(node["impurity"], impurity(problem, cases))
+    if problem.n_classes:
+        assert all(map(close, values, class_weights(problem, cases)))
+    else:
+        assert close(values[0], mean(problem, cases))
+
+
+def check_split(problem, tree, index, cases, best):
+    """The chosen split is the best; return the cases of its branches."""
+    column = int(tree.nodes[index]["feature"])
+    assert column in best, f"node {index} has a split that is not valid"
+    quality = best[column][1]
+    for other, (_, other_quality) in best.items():
+        assert other_quality <= quality + 1e-9, f"node {index}: column {other} is better"
+        if other < column:
+            assert other_quality < quality - 1e-13, f"node {index}: column {other} wins the tie"
+    chosen = branch_function(tree, index)
+    parts = branches_of(problem, cases, column, chosen)
+    raw_gain, _ = rate(problem, cases, column, chosen)
+    rated = rated_splits(problem, cases, column)
+    assert close(raw_gain, max(split[1] for split in rated))
+    if not problem.nominal[column]:
+        threshold = float(tree.nodes[index]["threshold"])
+        earlier = [raw for name, raw, *_ in rated if name < threshold - 1e-9]
+        assert all(raw < raw_gain - 1e-13 for raw in earlier), "a lower threshold wins the tie"
+    return [parts.get(b, []) for b in range(int(tree.nodes[index]["n_children"]))]
+
+
+def branch_function(tree, index):
+    node = tree.nodes[index]
+    if node["kind"] == 1:
+        return lambda x: 0 if x <= node["threshold"] else 1
+    branches = tree.branches(index)
+    return lambda x: int(branches[int(x)])

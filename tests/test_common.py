@@ -1,0 +1,146 @@
+"""scikit-learn's own checks over every public estimator; no failure is excused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_iris
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_get_feature_names_out_error,
+    check_inplace_ensure_writeable,
+    check_param_validation,
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_set_output_transform_polars,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+    parametrize_with_checks,
+)
+
+from sktree_opt.utils._discovery import all_estimators
+
+ESTIMATORS = [estimator() for _, estimator in all_estimators()]
+TRANSFORMERS = [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")]
+
+# Checks of scikit-learn that parametrize_with_checks leaves out.
+MORE_CHECKS = [
+    check_dataframe_column_names_consistency,
+    check_inplace_ensure_writeable,
+    check_param_validation,
+]
+TRANSFORMER_CHECKS = [
+    check_get_feature_names_out_error,
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_set_output_transform_polars,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+]
+
+
+def name_of(value):
+    return getattr(value, "__name__", type(value).__name__)
+
+
+def test_there_are_estimators():
+    assert len(ESTIMATORS) >= 2
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", MORE_CHECKS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_more_scikit_learn_checks(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("check", TRANSFORMER_CHECKS, ids=name_of)
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name_of)
+def test_more_transformer_checks(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_html_representation(estimator):
+    X, y = load_iris(return_X_y=True)
+    fitted = clone(estimator).fit(X, y)
+    html = fitted._repr_html_()
+    assert type(estimator).__name__ in html
+    assert "readthedocs" in html
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_sample_weight_is_routed(estimator):
+    import sklearn
+
+    if not get_tags(estimator).target_tags.required:
+        pytest.skip("takes no weights")
+    with sklearn.config_context(enable_metadata_routing=True):
+        requests = clone(estimator).set_fit_request(sample_weight=True).get_metadata_routing()
+    assert "sample_weight" in str(requests)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_a_failed_fit_leaves_the_estimator_as_it_was(estimator):
+    X, y = load_iris(return_X_y=True)
+    fitted = clone(estimator).fit(X, y)
+    before = {k: pickle.dumps(v) for k, v in vars(fitted).items()}
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.fit(np.full((len(y), 7), np.inf), y)
+    assert {k: pickle.dumps(v) for k, v in vars(fitted).items()} == before
+
+
+LABELS = {
+    "minus and plus one": lambda y: np.where(y == 0, -1, 1),
+    "strings": lambda y: np.array(["no", "yes"], dtype=object)[y],
+    "bool": lambda y: y == 1,
+    "far apart": lambda y: np.where(y == 0, 5, 1_000_000),
+    "one class": lambda y: np.full(len(y), "only"),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if is_classifier(e)], ids=name_of)
+def test_labels_of_any_kind(estimator, labels):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], LABELS[labels](y[:100])
+    fitted = clone(estimator).fit(X, y)
+    assert fitted.classes_.tolist() == np.unique(y).tolist()
+    assert (fitted.predict(X) == y).mean() > 0.95
+    assert fitted.predict_proba(X).shape == (100, len(fitted.classes_))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_tables_of_any_kind(estimator, global_random_seed):
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(global_random_seed)
+    colour = rng.choice(["red", "green", "blue"], 80)
+    size = rng.normal(size=80)
+    y = ((colour == "red") ^ (size > 0)).astype(float if is_regressor(estimator) else int)
+    rows = [[c, s] for c, s in zip(colour.tolist(), size.tolist(), strict=True)]
+    rows[3][0], rows[5][1] = None, None
+    frame = pd.DataFrame(rows, columns=["colour", "size"])
+    tables = [
+        frame,
+        frame.astype({"colour": "category"}),
+        pl.DataFrame(rows, schema=["colour", "size"], orient="row"),
+        np.array(rows, dtype=object),
+        rows,
+    ]
+    method = "predict" if hasattr(estimator, "predict") else "transform"
+    answers = []
+    for table in tables:
+        fitted = clone(estimator).fit(table, y)
+        answers.append(np.asarray(getattr(fitted, method)(table)).tolist())
+    # A transformer hands back what it was given; its columns stand for the rest.
+    if method == "predict":
+        assert all(answer == answers[0] for answer in answers)
+    else:
+        assert len({np.shape(answer) for answer in answers}) == 1

@@ -1,0 +1,158 @@
+"""House rules that a machine can check: see CONTRIBUTING.md."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sktree_opt
+from sktree_opt.utils._discovery import public_modules
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(sktree_opt.__file__).parent
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 60
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "setup.py").exists(), reason="needs a checkout of the project"
+)
+
+# Where each registry's keys have to be told to users: "module:NAME" -> page of the user guide.
+REGISTRIES = {}
+
+
+def project_files(*suffixes):
+    folders = [ROOT / name for name in ("sktree_opt", "tests", "examples", "benchmarks", ".ci")]
+    docs = [path for path in (ROOT / "doc").iterdir() if path.name in ("conf.py", "user_guide")]
+    found = [ROOT / "setup.py"]
+    for path in folders + docs:
+        found += [path] if path.is_file() else path.rglob("*")
+    return sorted(path for path in found if path.suffix in suffixes)
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def private_imports(text):
+    """Imports of scikit-learn's private modules and names in Python or Cython source."""
+    pattern = re.compile(
+        r"^\s*(?:from\s+(sklearn[\w.]*)\s+c?import\s+(\([^)]*\)|[^\n]*)|c?import\s+(sklearn[\w.]*))",
+        re.MULTILINE,
+    )
+    for match in pattern.finditer(text):
+        module = match[1] or match[3]
+        names = re.findall(r"(?:^|,)\s*(\w+)", (match[2] or "").strip("()"))
+        if "._" in module or any(name.startswith("_") for name in names):
+            yield match[0].strip()
+
+
+def test_private_imports_are_recognised():
+    assert list(private_imports("from sklearn.utils._param_validation import Interval\n"))
+    assert list(private_imports("    from sklearn.utils.validation import (\n a,\n _b,\n)\n"))
+    assert list(private_imports("from sklearn.tree._tree cimport Node\n"))
+    assert list(private_imports("import sklearn.tree._tree\n"))
+    assert not list(private_imports("from sklearn.utils.validation import validate_data as _v\n"))
+    assert not list(private_imports("from sklearn.base import BaseEstimator, clone\n"))
+
+
+def test_private_scikit_learn_stands_in_one_file():
+    found = {
+        relative(path): list(private_imports(path.read_text("utf-8")))
+        for path in project_files(".py", ".pyx", ".pxd", ".pyi")
+        if path not in (PACKAGE / "utils" / "_compat.py", Path(__file__))
+    }
+    assert {name: imports for name, imports in found.items() if imports} == {}
+
+
+def test_files_are_short():
+    sources = project_files(".py", ".pyx", ".pxd", ".pyi", ".hpp")
+    lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in sources}
+    assert {name: n for name, n in lengths.items() if n >= MAX_FILE_LINES} == {}
+
+
+def test_functions_are_short():
+    found = {}
+    for path in project_files(".py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            first = node.body[1:2] if ast.get_docstring(node) else node.body
+            length = node.end_lineno - first[0].lineno + 1 if first else 0
+            if length >= MAX_FUNCTION_LINES:
+                found[f"{relative(path)}:{node.name}"] = length
+    assert found == {}
+
+
+def test_no_path_of_one_machine():
+    pattern = re.compile(r"[\"'\s=(](?:/(?:home|root|tmp|Users|work)/|[A-Z]:\\)\w")
+    found = [
+        f"{relative(path)}: {match[0]}"
+        for path in project_files(".py", ".pyx", ".pxd", ".hpp", ".rst", ".md", ".csv")
+        for match in pattern.finditer(path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+def test_public_names_are_documented():
+    page = (ROOT / "doc" / "api" / "index.rst").read_text("utf-8")
+    modules = {module.__name__: getattr(module, "__all__", ()) for module in public_modules()}
+    top = set(modules.pop("sktree_opt")) - {"__version__"}
+    # The tables of the API pages are made from __all__; the module itself has to be listed.
+    assert {name for name, names in modules.items() if names} == set(
+        re.findall(r"^   (sktree_opt\.\w+)$", page, re.MULTILINE)
+    )
+    assert top <= {name for names in modules.values() for name in names}
+    assert all(len(names) == len(set(names)) for names in modules.values())
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_registry_keys_are_in_the_user_guide(registry):
+    module, _, name = registry.partition(":")
+    page = (ROOT / "doc" / "user_guide" / REGISTRIES[registry]).read_text("utf-8")
+    entries = getattr(__import__(module, fromlist=[name]), name)
+    if f".. registry:: {registry}\n" not in page:
+        assert [key for key in entries if f'"{key}"' not in page] == []
+
+
+def test_extension_modules_have_honest_stubs():
+    sources = sorted(PACKAGE.rglob("*.pyx"))
+    assert sources
+    for source in sources:
+        stub = ast.parse(source.with_suffix(".pyi").read_text("utf-8"))
+        declared = {
+            node.name: {getattr(member, "name", None) for member in getattr(node, "body", [])}
+            for node in stub.body
+            if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        }
+        name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
+        module = __import__(name, fromlist=["*"])
+        actual = {
+            key: value
+            for key, value in vars(module).items()
+            if getattr(value, "__module__", None) == name and not key.startswith("_")
+        }
+        assert sorted(key for key in declared if not key.startswith("_")) == sorted(actual), name
+        for key, value in actual.items():
+            if isinstance(value, type):
+                public = {member for member in vars(value) if not member.startswith("_")}
+                stubbed = {member for member in declared[key] if member and member[0] != "_"}
+                assert stubbed <= public, (name, key)
+
+
+def test_changelog_fragments_have_a_known_type():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]
+    kinds = "|".join(kind["directory"] for kind in settings["type"])
+    fragments = [path for path in (ROOT / settings["directory"]).iterdir() if path.suffix == ".md"]
+    names = {path.name for path in fragments if path.name != "README.md"}
+    wrong = {name for name in names if not re.fullmatch(rf"\+?[\w-]+\.({kinds})(\.\d+)?\.md", name)}
+    assert wrong == set()
+    assert all(path.read_text("utf-8").strip() for path in fragments)
+
+
+def test_readme_example_runs(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    exec(compile(example, "README.md", "exec"), {})
+    assert "Patrons" in capsys.readouterr().out
