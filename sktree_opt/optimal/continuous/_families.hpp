@@ -107,8 +107,8 @@ inline Test test_at(const Problem& problem, const NodeRows& node, const Family& 
     Test test;
     test.column = column.column;
     if (asks_for_missing(family, column, position)) {
-        test.kind = TestKind::MISSING;
-        test.missing_branch = 0;
+        test.kind = family.is_chain ? TestKind::PRESENT : TestKind::MISSING;
+        test.missing_branch = family.is_chain ? 1 : 0;
         return test;
     }
     test.missing_branch = family.missing_left ? 0 : 1;

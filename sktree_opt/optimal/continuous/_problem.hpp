@@ -30,9 +30,10 @@ struct Problem {
     bool has_supports() const { return min_rows > 1.0 || min_weight > 0.0; }
 };
 
-enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING };
+enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING, PRESENT };
 
-// Branch 0 is taken when code <= `code`, code == `code`, or the value is missing.
+// Branch 0 is taken when code <= `code`, code == `code`, the value is missing, or it is not. PRESENT
+// is the last test of a chain, whose left sides only grow.
 struct Test {
     std::int32_t column = -1;
     TestKind kind = TestKind::AT_MOST;
@@ -42,11 +43,10 @@ struct Test {
 };
 
 inline int branch_of(const Test& test, std::uint32_t code, std::uint32_t missing_code) {
-    if (code == missing_code)
-        return test.kind == TestKind::MISSING ? 0 : test.missing_branch;
+    if (code == missing_code) return test.missing_branch;
     if (test.kind == TestKind::AT_MOST) return code > test.code;
     if (test.kind == TestKind::ONE_CATEGORY) return code != test.code;
-    return 1;
+    return test.kind == TestKind::MISSING;
 }
 
 // A tree in preorder: node 0 is the root, a test's branch 0 follows it, `right` is its branch 1.

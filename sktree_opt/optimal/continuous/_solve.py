@@ -9,7 +9,7 @@ from sktree_opt.tree import Tree
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NODE_DTYPE, NUMERIC
 from sktree_opt.utils._control import SearchControl
 
-AT_MOST, ONE_CATEGORY, MISSING = range(3)
+AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
@@ -190,8 +190,9 @@ def build_tree(plan, table, label, weights, n_classes):
             continue
         node["first_child"], node["n_children"] = len(queue), 2
         branch = set_test(node, column, test, table, rows, category_branch)
-        queue.append((place + 1, rows[branch == 0]))
-        queue.append((right, rows[branch == 1]))
+        # A tree's missing values take branch 0 of the test that asks for them.
+        places = (right, place + 1) if test[0] == PRESENT else (place + 1, right)
+        queue.extend((places[b], rows[branch == b]) for b in range(2))
     return Tree(
         nodes, values, category_branch, n_features=table.n_columns, is_classifier=True
     )
@@ -204,7 +205,7 @@ def set_test(node, column, test, table, rows, category_branch):
     n_values = len(table.values[column])
     missing = codes == n_values
     node["feature"] = column
-    if kind == MISSING:
+    if kind in (MISSING, PRESENT):
         node["kind"], node["missing_branch"] = IS_MISSING, 0
         return np.where(missing, 0, 1)
     node["missing_branch"] = missing_branch
