@@ -3,9 +3,7 @@
 //
 // A test with a leaf on either side saves max_a below_a + max_a above_a, where below_a sums over the
 // rows of one branch what answer a saves. Along a column's order these sums only grow, so each
-// maximum is kept up to date by the channel that has just changed, whatever the number of classes:
-// a walk from the far end writes the second maximum for every position, a walk from the near end
-// adds the first.
+// maximum is kept up to date by the channel that has just changed, whatever the number of classes.
 
 template <class Lane>
 struct MultiClassSide {
@@ -106,57 +104,61 @@ SKTREE_INLINE void add_run(
     }
 }
 
-template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_rows(
-    const PassTask<Lane>& task, const PassColumn& column, int offset,
+// Adds element k of a column: a row, or a run of them.
+template <class Lane, bool UNIT, bool SUPPORTS, bool BY_ROWS>
+SKTREE_INLINE void add_element(
+    const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k, int offset,
     MultiClassSide<Lane> sides[2]) {
-    constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    const std::uint32_t n = column.n_present;
-    Lane* above = task.above;
-    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    for (std::uint32_t i = n; i-- > 0;) {
-        add_row<Lane, UNIT, false>(task, column.order[i] & ROW_MASK, offset, sides);
-        for (int b = 0; b < 2; ++b) store(above + (2 * i + b) * WIDTH, sides[b].top);
-    }
-    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    for (std::uint32_t i = 0; i < n; ++i) {
-        for (int b = 0; b < 2; ++b)
-            consider_pair<Lane, SUPPORTS>(task, sides[b], load(above + (2 * i + b) * WIDTH));
-        add_row<Lane, UNIT, SUPPORTS>(task, column.order[i] & ROW_MASK, offset, sides);
+    if (BY_ROWS) {
+        add_row<Lane, UNIT, SUPPORTS>(task, column.order[k] & ROW_MASK, offset, sides);
+    } else {
+        const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
+        add_run<Lane, UNIT, SUPPORTS>(task, column.order, begin, column.runs[k], offset, sides);
     }
 }
 
-template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_runs(
+// Two walks at once, from both ends to the middle and on: until they meet each writes down its
+// maxima, afterwards each adds its own to those that the other wrote. The walks depend on nothing
+// of each other, so the latencies of one hide behind those of the other.
+template <class Lane, bool UNIT, bool SUPPORTS, bool BY_ROWS>
+SKTREE_INLINE void walk_chain(
     const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
-    MultiClassSide<Lane> sides[2]) {
+    MultiClassSide<Lane> up[2], MultiClassSide<Lane> down[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    const std::uint32_t n = column.n_present, n_runs = column.n_runs;
-    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    if (!missing_below)
-        add_rows<Lane, UNIT, false>(task, column.order, n, task.n_rows, offset, sides);
-    // above[2 * k + b]: what the rows from run k on save.
-    Lane* above = task.above;
-    for (int b = 0; b < 2; ++b) store(above + (2 * n_runs + b) * WIDTH, sides[b].top);
-    for (std::uint32_t k = n_runs; k-- > 0;) {
-        const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
-        add_run<Lane, UNIT, false>(task, column.order, begin, column.runs[k], offset, sides);
-        for (int b = 0; b < 2; ++b) store(above + (2 * k + b) * WIDTH, sides[b].top);
+    const std::uint32_t n = BY_ROWS ? column.n_present : column.n_runs, half = n / 2;
+    // tops[2 * k + b]: below element k in the first half, from it on in the second.
+    Lane* const tops = task.tops;
+    for (int b = 0; b < 2; ++b) {
+        empty_channels(task, up[b]);
+        empty_channels(task, down[b]);
     }
-    for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-    if (missing_below)
-        add_rows<Lane, UNIT, SUPPORTS>(task, column.order, n, task.n_rows, offset, sides);
-    std::uint32_t i = 0;
-    for (std::uint32_t k = 0; k < n_runs; ++k) {
-        if (column.runs[k].starts_position)
+    add_rows<Lane, UNIT, SUPPORTS>(
+        task, column.order, column.n_present, task.n_rows, offset, missing_below ? up : down);
+    for (int b = 0; b < 2; ++b) store(tops + (2 * n + b) * WIDTH, down[b].top);
+    for (std::uint32_t k = 0; k < n - half; ++k) {
+        const std::uint32_t last = n - 1 - k;
+        if (k < half) {
+            for (int b = 0; b < 2; ++b) store(tops + (2 * k + b) * WIDTH, up[b].top);
+            add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, k, offset, up);
+        }
+        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, last, offset, down);
+        for (int b = 0; b < 2; ++b) store(tops + (2 * last + b) * WIDTH, down[b].top);
+    }
+    for (std::uint32_t k = half; k < n; ++k) {
+        if (BY_ROWS || column.runs[k].starts_position)
+            for (int b = 0; b < 2; ++b)
+                consider_pair<Lane, SUPPORTS>(task, up[b], load(tops + (2 * k + b) * WIDTH));
+        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, k, offset, up);
+        if (n - 1 - k >= half) continue;
+        const std::uint32_t first = n - 1 - k;
+        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, first, offset, down);
+        if (BY_ROWS || column.runs[first].starts_position)
             for (int b = 0; b < 2; ++b)
                 consider_pair<Lane, SUPPORTS>(
-                    task, sides[b], load(above + (2 * k + b) * WIDTH));
-        add_run<Lane, UNIT, SUPPORTS>(task, column.order, i, column.runs[k], offset, sides);
-        i = column.runs[k].end;
+                    task, down[b], load(tops + (2 * first + b) * WIDTH));
     }
     for (int b = 0; b < 2; ++b)
-        consider_pair<Lane, SUPPORTS>(task, sides[b], load(above + (2 * n_runs + b) * WIDTH));
+        consider_pair<Lane, SUPPORTS>(task, up[b], load(tops + (2 * n + b) * WIDTH));
 }
 
 // One category, or only what is missing, against the rest.
@@ -197,35 +199,35 @@ template <class Lane, bool UNIT, bool SUPPORTS>
 void multi_class_lanes(PassTask<Lane>& task) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int offset = 0; offset < task.n_lanes; offset += WIDTH) {
-        MultiClassSide<Lane> sides[2];
+        MultiClassSide<Lane> up[2], down[2];
         for (int b = 0; b < 2; ++b) {
             const Vector<Lane> zero = splat<Lane>(0);
-            sides[b].channel = task.channels + b * task.n_channels * WIDTH;
-            sides[b].best = sides[b].best_supported = zero;
+            up[b].channel = task.channels + b * task.n_channels * WIDTH;
+            up[b].best = up[b].best_supported = zero;
             for (int s = 0; s < task.n_supports; ++s)
-                sides[b].count_total[s] = load(task.support_total[b][s] + offset);
+                up[b].count_total[s] = load(task.support_total[b][s] + offset);
+            down[b] = up[b];
+            down[b].channel = task.channels + (2 + b) * task.n_channels * WIDTH;
         }
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
-            if (column.by_rows) {
-                walk_rows<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
-                continue;
-            }
             const int n_variants = column.n_present < task.n_rows ? 2 : 1;
-            for (int missing_below = 0; missing_below < n_variants; ++missing_below) {
+            for (int variant = 0; variant < n_variants; ++variant) {
                 if (column.is_nominal) {
-                    walk_categories<Lane, UNIT, SUPPORTS>(
-                        task, column, offset, missing_below != 0, sides);
+                    walk_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0, up);
+                } else if (column.by_rows) {
+                    walk_chain<Lane, UNIT, SUPPORTS, true>(task, column, offset, false, up, down);
                 } else {
-                    walk_runs<Lane, UNIT, SUPPORTS>(
-                        task, column, offset, missing_below != 0, sides);
+                    walk_chain<Lane, UNIT, SUPPORTS, false>(
+                        task, column, offset, variant != 0, up, down);
                 }
             }
             if (task.poll(task.poll_argument)) return;
         }
         for (int b = 0; b < 2; ++b) {
-            store(task.best[b][0] + offset, sides[b].best);
-            store(task.best[b][1] + offset, sides[b].best_supported);
+            store(task.best[b][0] + offset, larger(up[b].best, down[b].best));
+            store(task.best[b][1] + offset,
+                  larger(up[b].best_supported, down[b].best_supported));
         }
     }
 }

@@ -170,10 +170,10 @@ private:
         task_.gain = problem.is_error ? nullptr : gain_.data();
         set_supports(unit);
         const std::size_t width = two_classes_ ? 0 : problem.n_classes;
-        channel_work_.resize(2 * width * BATCH);
-        above_.resize(two_classes_ ? 0 : 2 * (std::size_t{n} + 1) * (64 / sizeof(Lane)));
+        channel_work_.resize(4 * width * BATCH);
+        tops_.resize(two_classes_ ? 0 : 2 * (std::size_t{n} + 1) * (64 / sizeof(Lane)));
         task_.channels = channel_work_.data();
-        task_.above = above_.data();
+        task_.tops = tops_.data();
     }
 
     void set_supports(bool unit) {
@@ -353,7 +353,7 @@ private:
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
     std::vector<std::uint8_t> key_, signed_key_;
-    std::vector<Lane> value_, gain_, support_weight_, channel_work_, above_, channel_total_[2];
+    std::vector<Lane> value_, gain_, support_weight_, channel_work_, tops_, channel_total_[2];
     std::vector<double> key_weight_, key_rows_, lane_weight_;
     double lane_rows_[2][BATCH] = {};
 };

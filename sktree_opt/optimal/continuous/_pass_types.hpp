@@ -56,8 +56,8 @@ struct PassTask {
     // OUT, more classes: largest sum of the channels that two leaves answer.
     Lane best[2][2][BATCH];
 
-    Lane* channels = nullptr;             // WORK: 2 * n_channels * BATCH
-    Lane* above = nullptr;                // WORK: 2 * (n_rows + 1) * BATCH
+    Lane* channels = nullptr;             // WORK: 4 * n_channels * BATCH
+    Lane* tops = nullptr;                 // WORK: 2 * (n_rows + 1) vectors
     bool (*poll)(void*) = nullptr;        // true: give up
     void* poll_argument = nullptr;
 };
