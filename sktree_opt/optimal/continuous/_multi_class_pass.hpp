@@ -60,11 +60,10 @@ SKTREE_INLINE void add_rows(
         add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, sides);
 }
 
-// Takes in the test whose branches save `side.top` and `other`.
+// Takes in a test whose two branches save `sum`.
 template <class Lane, bool SUPPORTS>
 SKTREE_INLINE void consider_pair(
-    const PassTask<Lane>& task, MultiClassSide<Lane>& side, Vector<Lane> other) {
-    Vector<Lane> sum = side.top + other;
+    const PassTask<Lane>& task, MultiClassSide<Lane>& side, Vector<Lane> sum) {
     side.best = larger(side.best, sum);
     if (SUPPORTS) {
         const Vector<Lane> zero = splat<Lane>(0);
@@ -105,11 +104,11 @@ SKTREE_INLINE void add_run(
 }
 
 // Adds element k of a column: a row, or a run of them.
-template <class Lane, bool UNIT, bool SUPPORTS, bool BY_ROWS>
+template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
 SKTREE_INLINE void add_element(
     const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k, int offset,
     MultiClassSide<Lane> sides[2]) {
-    if (BY_ROWS) {
+    if (WALK != Walk::RUNS) {
         add_row<Lane, UNIT, SUPPORTS>(task, column.order[k] & ROW_MASK, offset, sides);
     } else {
         const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
@@ -117,15 +116,35 @@ SKTREE_INLINE void add_element(
     }
 }
 
+// Takes in the test before element k; between rows of equal codes there is none.
+template <class Lane, bool SUPPORTS, Walk WALK>
+SKTREE_INLINE void consider_element(
+    const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k,
+    MultiClassSide<Lane> sides[2]) {
+    constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
+    if (WALK == Walk::RUNS && !column.runs[k].starts_position) return;
+    for (int b = 0; b < 2; ++b) {
+        const Vector<Lane> other = load(task.tops + (2 * k + b) * WIDTH);
+        if (WALK == Walk::ROWS_WITH_TIES) {
+            const Lane is_test = static_cast<Lane>(column.order[k] >> 31);
+            consider_pair<Lane, SUPPORTS>(
+                task, sides[b], (sides[b].top + other) * splat<Lane>(is_test));
+        } else {
+            consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + other);
+        }
+    }
+}
+
 // Two walks at once, from both ends to the middle and on: until they meet each writes down its
 // maxima, afterwards each adds its own to those that the other wrote. The walks depend on nothing
 // of each other, so the latencies of one hide behind those of the other.
-template <class Lane, bool UNIT, bool SUPPORTS, bool BY_ROWS>
+template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
 SKTREE_INLINE void walk_chain(
     const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
     MultiClassSide<Lane> up[2], MultiClassSide<Lane> down[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    const std::uint32_t n = BY_ROWS ? column.n_present : column.n_runs, half = n / 2;
+    const std::uint32_t n = WALK == Walk::RUNS ? column.n_runs : column.n_present;
+    const std::uint32_t half = n / 2;
     // tops[2 * k + b]: below element k in the first half, from it on in the second.
     Lane* const tops = task.tops;
     for (int b = 0; b < 2; ++b) {
@@ -139,26 +158,22 @@ SKTREE_INLINE void walk_chain(
         const std::uint32_t last = n - 1 - k;
         if (k < half) {
             for (int b = 0; b < 2; ++b) store(tops + (2 * k + b) * WIDTH, up[b].top);
-            add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, k, offset, up);
+            add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, k, offset, up);
         }
-        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, last, offset, down);
+        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, last, offset, down);
         for (int b = 0; b < 2; ++b) store(tops + (2 * last + b) * WIDTH, down[b].top);
     }
     for (std::uint32_t k = half; k < n; ++k) {
-        if (BY_ROWS || column.runs[k].starts_position)
-            for (int b = 0; b < 2; ++b)
-                consider_pair<Lane, SUPPORTS>(task, up[b], load(tops + (2 * k + b) * WIDTH));
-        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, k, offset, up);
+        consider_element<Lane, SUPPORTS, WALK>(task, column, k, up);
+        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, k, offset, up);
         if (n - 1 - k >= half) continue;
         const std::uint32_t first = n - 1 - k;
-        add_element<Lane, UNIT, SUPPORTS, BY_ROWS>(task, column, first, offset, down);
-        if (BY_ROWS || column.runs[first].starts_position)
-            for (int b = 0; b < 2; ++b)
-                consider_pair<Lane, SUPPORTS>(
-                    task, down[b], load(tops + (2 * first + b) * WIDTH));
+        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, first, offset, down);
+        consider_element<Lane, SUPPORTS, WALK>(task, column, first, down);
     }
     for (int b = 0; b < 2; ++b)
-        consider_pair<Lane, SUPPORTS>(task, up[b], load(tops + (2 * n + b) * WIDTH));
+        consider_pair<Lane, SUPPORTS>(
+            task, up[b], up[b].top + load(tops + (2 * n + b) * WIDTH));
 }
 
 // One category, or only what is missing, against the rest.
@@ -171,7 +186,7 @@ SKTREE_INLINE void consider_category(
         for (int a = 0; a < task.n_channels; ++a)
             rest = larger(rest, load(task.channel_total[b] + a * BATCH + offset) -
                                     load(sides[b].channel + a * WIDTH));
-        consider_pair<Lane, SUPPORTS>(task, sides[b], rest);
+        consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + rest);
     }
 }
 
@@ -215,10 +230,14 @@ void multi_class_lanes(PassTask<Lane>& task) {
             for (int variant = 0; variant < n_variants; ++variant) {
                 if (column.is_nominal) {
                     walk_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0, up);
-                } else if (column.by_rows) {
-                    walk_chain<Lane, UNIT, SUPPORTS, true>(task, column, offset, false, up, down);
+                } else if (column.walk == Walk::ROWS) {
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS>(
+                        task, column, offset, false, up, down);
+                } else if (column.walk == Walk::ROWS_WITH_TIES) {
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS_WITH_TIES>(
+                        task, column, offset, false, up, down);
                 } else {
-                    walk_chain<Lane, UNIT, SUPPORTS, false>(
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::RUNS>(
                         task, column, offset, variant != 0, up, down);
                 }
             }

@@ -109,10 +109,11 @@ private:
             list_runs(*node_, static_cast<int>(k), task_.n_supports > 0 || column.is_nominal,
                       runs_);
             const std::size_t n_runs = runs_.size() - first;
-            const bool distinct = column.n_groups == node_->n && !column.is_nominal;
+            Walk walk = Walk::RUNS;
+            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal && column.n_present == node_->n)
+                walk = column.n_groups == node_->n ? Walk::ROWS : Walk::ROWS_WITH_TIES;
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
-                                column.n_present, column.is_nominal,
-                                distinct && n_runs * SHORT_RUN > node_->n});
+                                column.n_present, column.is_nominal, walk});
         }
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {

@@ -70,8 +70,9 @@ SKTREE_INLINE void add_rows(
         add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, sides);
 }
 
-// A column without missing values on which every row differs: no branches.
-template <class Lane, bool UNIT, bool SUPPORTS>
+// A column without missing values, row by row: no branches. Between rows of equal codes there is no
+// test: what is considered there is the empty branch.
+template <class Lane, bool UNIT, bool SUPPORTS, bool TIES>
 SKTREE_INLINE void walk_rows(
     const PassTask<Lane>& task, const PassColumn& column, int offset,
     TwoClassSide<Lane> sides[2]) {
@@ -79,9 +80,11 @@ SKTREE_INLINE void walk_rows(
     const std::uint32_t* order = column.order;
     const std::uint32_t n = column.n_present;
     for (std::uint32_t i = 0; i < n; ++i) {
-        add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, s);
+        const Vector<Lane> is_test = splat<Lane>(static_cast<Lane>(order[i] >> 31));
         for (int b = 0; b < 2; ++b)
-            consider_branch<Lane, SUPPORTS>(task, s[b], s[b].sum, s[b].count);
+            consider_branch<Lane, SUPPORTS>(
+                task, s[b], TIES ? s[b].sum * is_test : s[b].sum, s[b].count);
+        add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, s);
     }
     sides[0] = s[0];
     sides[1] = s[1];
@@ -138,8 +141,10 @@ void two_class_lanes(PassTask<Lane>& task) {
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
             for (int b = 0; b < 2; ++b) empty_branch(sides[b]);
-            if (column.by_rows) {
-                walk_rows<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
+            if (column.walk == Walk::ROWS) {
+                walk_rows<Lane, UNIT, SUPPORTS, false>(task, column, offset, sides);
+            } else if (column.walk == Walk::ROWS_WITH_TIES) {
+                walk_rows<Lane, UNIT, SUPPORTS, true>(task, column, offset, sides);
             } else {
                 walk_runs<Lane, UNIT, SUPPORTS>(task, column, offset, sides);
             }
