@@ -3,6 +3,11 @@
 // For each family of root tests the candidates are cut into sections, the section ends are solved
 // BATCH at a time by one vector pass (which finds the best second test of both sides of all of
 // them), and sections that the interval bounds of _intervals.hpp cannot exclude are cut again.
+//
+// Floors: for each column a lower bound for the trees whose root asks about it. Trees cost no less
+// on more rows, so the floors of a node hold for every node that contains it, and, lowered by the
+// worst cost of the rows in between, for every node inside it: along a chain of root tests one level
+// up, most columns are excluded by the floors of the nearest solved test, without any pass.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +46,10 @@ class DepthTwoSolver {
 public:
     explicit DepthTwoSolver(InstructionSet set) : runner_(set) {}
 
+    // `floors` by column of the table, or null: IN what is known before, OUT what is known now.
     DepthTwoResult solve(const Problem& problem, const NodeRows& node, Allotment allotment,
-                         double cap, SearchControl* control, SearchStats& stats) {
+                         double cap, std::vector<double>* floors, SearchControl* control,
+                         SearchStats& stats) {
         problem_ = &problem;
         node_ = &node;
         allotment_ = allotment;
@@ -52,6 +59,10 @@ public:
         runner_.open(problem, node, control);
         n_families_ = list_families(problem, node, families_);
         if (static_cast<int>(intervals_.size()) < n_families_) intervals_.resize(n_families_);
+        known_.assign(problem.n_columns, 0.0);
+        if (floors != nullptr) known_ = *floors;
+        floor_.assign(problem.n_columns, INFEASIBLE);
+        one_test_ = -1.0;
         for (int f = 0; f < n_families_; ++f) start(families_[f], intervals_[f]);
         bool open = true;
         while (open && !control->stopped()) {
@@ -62,6 +73,7 @@ public:
         }
         result_.lower = std::min(free_best_, cap_);
         if (control->stopped()) result_.lower = std::min(result_.lower, open_bound());
+        if (floors != nullptr) write_floors(*floors);
         return result_;
     }
 
@@ -81,18 +93,48 @@ private:
 
     double limit() const { return std::min(cap_, result_.cost) - problem_->split_cost; }
 
+    int column_of(const Family& family) const {
+        return node_->columns[family.column_index].column;
+    }
+
+    // Drops what cannot be better than the best, and remembers at which cost.
+    void trim_all(int f) {
+        const Family& family = families_[f];
+        std::vector<Interval>& intervals = intervals_[f];
+        double& floor = floor_[column_of(family)];
+        const double split_cost = problem_->split_cost;
+        if (known_[column_of(family)] - split_cost >= limit()) {
+            if (!intervals.empty()) floor = std::min(floor, known_[column_of(family)]);
+            intervals.clear();
+            return;
+        }
+        std::size_t kept = 0;
+        for (Interval interval : intervals) {
+            const int size = interval.size();
+            const double bound = family.is_chain ? bound_of(family, interval) : 0.0;
+            const bool open = family.is_chain ? trim(family, limit(), interval) : limit() > 0.0;
+            if (!open) floor = std::min(floor, std::max(bound, limit()) + split_cost);
+            else if (interval.size() < size) floor = std::min(floor, limit() + split_cost);
+            if (open) intervals[kept++] = interval;
+        }
+        intervals.resize(kept);
+    }
+
+    // With more rows a test may also send all of these rows to one side: then they cost what one
+    // test makes of them.
+    void write_floors(std::vector<double>& floors) const {
+        const double idle = one_test_ < 0.0 ? 0.0 : one_test_ + problem_->split_cost;
+        const bool whole = !runner_.stopped();
+        for (int j = 0; j < problem_->n_columns; ++j)
+            floors[j] = std::max(known_[j], whole ? std::min(floor_[j], idle) : 0.0);
+    }
+
     // One pass over what is left of a family; false when nothing is.
     bool advance(int f, SearchStats& stats) {
         const Family& family = families_[f];
         std::vector<Interval>& intervals = intervals_[f];
-        std::size_t kept = 0;
-        for (Interval interval : intervals) {
-            const bool open = family.is_chain ? trim(family, limit(), interval)
-                                              : limit() > 0.0;
-            if (open) intervals[kept++] = interval;
-        }
-        intervals.resize(kept);
-        if (kept == 0) return false;
+        trim_all(f);
+        if (intervals.empty()) return false;
         choose_positions(intervals);
         ++stats.n_passes;
         stats.n_lanes += static_cast<std::int64_t>(chosen_.size());
@@ -101,6 +143,7 @@ private:
         runner_.run(family, chosen_.data(), n_chosen, costs);
         if (runner_.stopped()) return true;
         for (int lane = 0; lane < n_chosen; ++lane) take(family, chosen_[lane], costs[lane]);
+        if (family.is_chain && n_chosen < BATCH) one_test_ = costs[n_chosen].free[0][1];
         divide(intervals, costs);
         return true;
     }
@@ -110,13 +153,15 @@ private:
         chosen_.clear();
         std::int64_t total = 0;
         for (const Interval& interval : intervals) total += interval.size();
-        int left = BATCH;
+        // Once, one lane is left for all rows: the best single test.
+        int left = one_test_ < 0.0 ? BATCH - 1 : BATCH;
         n_cut_ = 0;
         for (const Interval& interval : intervals) {
             if (left == 0) break;
             const std::int64_t size = interval.size();
             const int others = static_cast<int>(intervals.size()) - n_cut_ - 1;
-            std::int64_t share = total <= BATCH ? size : size * BATCH / total;
+            std::int64_t share = total <= left + static_cast<std::int64_t>(chosen_.size())
+                                     ? size : size * BATCH / total;
             share = std::max<std::int64_t>(1, std::min<std::int64_t>({share, size, left}));
             if (left - share < std::min(others, left - 1) && share > 1)
                 share = std::max<std::int64_t>(1, left - std::min(others, left - 1));
@@ -135,6 +180,8 @@ private:
         const double free = side(costs.free[0], allotment_.left) +
                             side(costs.free[1], allotment_.right) + problem_->split_cost;
         free_best_ = std::min(free_best_, free);
+        double& floor = floor_[column_of(family)];
+        floor = std::min(floor, free);
         const double cost = side(costs.supported[0], allotment_.left) +
                             side(costs.supported[1], allotment_.right) + problem_->split_cost;
         if (cost >= cap_ || cost > result_.cost) return;
@@ -195,6 +242,8 @@ private:
     Allotment allotment_;
     double cap_ = INFEASIBLE;
     double free_best_ = INFEASIBLE;  // least cost seen, minima for leaves aside
+    double one_test_ = -1.0;         // cost of all rows with at most one test; negative: not known
+    std::vector<double> known_, floor_;
     DepthTwoResult result_;
     int n_families_ = 0;
     int n_cut_ = 0;

@@ -74,15 +74,17 @@ public:
     }
 
     // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without minima
-    // for leaves and with them: a leaf's in [0], that of at most one test in [1].
+    // for leaves and with them: a leaf's in [0], that of at most one test in [1]. The lane after the
+    // last one of a chain has all rows on its left.
     struct Costs {
         double free[2][2];
         double supported[2][2];
     };
     void run(const Family& family, const int* positions, int n_positions, Costs* costs) {
         set_keys(family, positions, n_positions);
-        sum_sides(family, n_positions);
-        task_.n_lanes = n_positions;
+        const int n_lanes = std::min(n_positions + family.is_chain, BATCH);
+        sum_sides(family, n_lanes);
+        task_.n_lanes = n_lanes;
         const int set = family.is_chain ? 0 : 1;
         for (int b = 0; b < 2; ++b) {
             task_.member[b] = member_[set][b].data();
@@ -94,7 +96,7 @@ public:
         } else {
             kernels_.multi_class[supports](task_);
         }
-        for (int lane = 0; lane < n_positions; ++lane) read_costs(lane, costs[lane]);
+        for (int lane = 0; lane < n_lanes; ++lane) read_costs(lane, costs[lane]);
     }
 
     bool stopped() const { return control_->stopped(); }
@@ -238,11 +240,11 @@ private:
     }
 
     // Class weights and rows of both sides of every lane.
-    void sum_sides(const Family& family, int n_positions) {
+    void sum_sides(const Family& family, int n_lanes) {
         const int n_classes = problem_->n_classes;
         lane_weight_.assign(2 * BATCH * n_classes, 0.0);
         const double* everywhere = &key_weight_[ALL_LANES * n_classes];
-        for (int lane = 0; lane < n_positions; ++lane) {
+        for (int lane = 0; lane < n_lanes; ++lane) {
             const double* own = &key_weight_[lane * n_classes];
             double* left = &lane_weight_[lane * n_classes];
             double* right = &lane_weight_[(BATCH + lane) * n_classes];
@@ -255,10 +257,10 @@ private:
             lane_rows_[0][lane] = before + key_rows_[lane];
             lane_rows_[1][lane] = node_->n - lane_rows_[0][lane];
         }
-        if (!two_classes_) set_channel_totals(n_positions);
+        if (!two_classes_) set_channel_totals(n_lanes);
         for (int s = 0; s < task_.n_supports; ++s)
             for (int b = 0; b < 2; ++b)
-                for (int lane = 0; lane < n_positions; ++lane)
+                for (int lane = 0; lane < n_lanes; ++lane)
                     task_.support_total[b][s][lane] = static_cast<Lane>(
                         task_.support[s] == nullptr ? lane_rows_[b][lane] : side_weight(b, lane));
     }
@@ -273,11 +275,11 @@ private:
         return &lane_weight_[(b * BATCH + lane) * problem_->n_classes];
     }
 
-    void set_channel_totals(int n_positions) {
+    void set_channel_totals(int n_lanes) {
         const int n_classes = problem_->n_classes;
         for (int b = 0; b < 2; ++b) {
             channel_total_[b].resize(n_classes * BATCH);
-            for (int lane = 0; lane < n_positions; ++lane)
+            for (int lane = 0; lane < n_lanes; ++lane)
                 for (int a = 0; a < n_classes; ++a) {
                     double sum = 0.0;
                     if (problem_->is_error) sum = class_weights(b, lane)[a];

@@ -50,10 +50,11 @@ public:
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
-        const bool final = depth_ <= 2 || n_splits_ <= 2 || result.lower <= problem_.split_cost;
+        const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
+                           result.cost <= problem_.split_cost;
         outcome_.lower = final ? result.lower : 0.0;
         record();
-        if (!final && !root_.columns.empty())
+        if (!final)
             for (int depth = 3; depth <= depth_ && !control_->stopped(); ++depth) deepen(depth);
         for (auto& each : solvers_) outcome_.stats.add(each->stats);
         return outcome_;

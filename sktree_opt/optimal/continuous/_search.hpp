@@ -40,11 +40,17 @@ struct NodeResult {
     Plan plan;                 // empty until somebody wants it
 };
 
+// Floors (see _depth_two.hpp) of both sides of a solved root test.
+struct Floors {
+    std::vector<double> of[2];
+};
+
 struct OpenInterval {
     double bound;
     int allotment;
     int family;
     Interval interval;
+    std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
 };
 
 // Orders a heap: lowest bound on top, then the widest.
@@ -61,7 +67,9 @@ class SubtreeSolver {
 public:
     SubtreeSolver(const Problem& problem, SearchControl* control, int depth);
 
-    NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap);
+    // `floors`, which only depth two knows of, is null or IN and OUT.
+    NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
+                     std::vector<double>* floors = nullptr);
 
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
@@ -77,10 +85,12 @@ private:
         std::vector<OpenInterval> heap;
     };
 
-    void solve_depth_two(const NodeRows& node, int n_splits, double cap, NodeResult& result);
+    void solve_depth_two(const NodeRows& node, int n_splits, double cap,
+                         std::vector<double>* floors, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
-    DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap);
+    DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
+                                 std::vector<double>* floors);
 
     const Problem& problem_;
     SearchControl* control_;
@@ -101,6 +111,7 @@ struct Evaluation {
     double cost = INFEASIBLE;
     int n_splits = 0;
     Test test;
+    std::shared_ptr<Floors> floors;
     Plan plan;                       // when the cost is below the incumbent's
 };
 
@@ -173,6 +184,7 @@ public:
         NodeRows* const children[2] = {&level.children[0], &level.children[1]};
         solver.divider_.divide(problem_, node_, evaluation.test, children);
         ++solver.stats.n_evaluated;
+        if (depth_ == 3) evaluation.floors = inherited_floors(item, p);
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
         for (int turn = 0; turn < 2; ++turn) {
@@ -182,18 +194,18 @@ public:
             if (alone) other = std::max(other, bound[1 - b]);
             const double cap = limit - other;
             if (bound[b] >= cap) continue;
-            results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap);
+            results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
+                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr);
             bound[b] = std::max(bound[b], results[b].lower);
             if (solver.control_->stopped()) break;
         }
         evaluation.left = bound[0];
         evaluation.right = bound[1];
         evaluation.cost = results[0].cost + results[1].cost + problem_.split_cost;
+        if (evaluation.cost > incumbent || evaluation.cost == INFEASIBLE) return evaluation;
+        evaluation.plan = join(evaluation.test, solver.plan(*children[0], results[0]),
+                               solver.plan(*children[1], results[1]));
         evaluation.n_splits = 1 + results[0].n_splits + results[1].n_splits;
-        if (evaluation.cost <= incumbent && evaluation.cost < INFEASIBLE)
-            evaluation.plan = join(evaluation.test,
-                                   solver.plan(*children[0], results[0]),
-                                   solver.plan(*children[1], results[1]));
         return evaluation;
     }
 
@@ -210,6 +222,7 @@ public:
         after.interval.lo = p + 1;
         after.interval.left_u = evaluation.left;
         after.interval.right_u = evaluation.right;
+        before.floors_v = after.floors_u = evaluation.floors;
         if (trim_item(limit, before)) push(before);
         if (trim_item(limit, after)) push(after);
     }
@@ -230,6 +243,29 @@ private:
         }
         for (int p = 0; p < family.n_positions; ++p)
             push({0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}});
+    }
+
+    // What the solved ends of an interval say about the sides of position p between them.
+    std::shared_ptr<Floors> inherited_floors(const OpenInterval& item, int p) const {
+        auto floors = std::make_shared<Floors>();
+        const Family& family = families_[item.family];
+        double from_u = 0.0, from_v = 0.0;
+        if (family.is_chain) {
+            from_u = family.moved_at(p) - family.moved_at(item.interval.u);
+            from_v = family.moved_at(item.interval.v) - family.moved_at(p);
+        }
+        for (int b = 0; b < 2; ++b) {
+            std::vector<double>& mine = floors->of[b];
+            mine.assign(problem_.n_columns, 0.0);
+            for (int j = 0; j < problem_.n_columns; ++j) {
+                // The left side has gained rows since u, the right side since v.
+                if (item.floors_u)
+                    mine[j] = std::max(mine[j], item.floors_u->of[b][j] - (b == 1 ? from_u : 0.0));
+                if (item.floors_v)
+                    mine[j] = std::max(mine[j], item.floors_v->of[b][j] - (b == 0 ? from_v : 0.0));
+            }
+        }
+        return floors;
     }
 
     bool trim_item(double limit, OpenInterval& item) const {
@@ -271,7 +307,7 @@ inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* contr
 }
 
 inline DepthTwoResult SubtreeSolver::run_depth_two(
-    const NodeRows& node, Allotment allotment, double cap) {
+    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
     double sum = total(node.class_weight);
@@ -279,17 +315,18 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     sum = std::max(sum, static_cast<double>(node.n));
     if (whole_ && sum < 32000.0) {
         if (!narrow_) narrow_ = std::make_unique<DepthTwoSolver<std::int16_t>>(set_);
-        return narrow_->solve(problem_, node, allotment, cap, control_, stats);
+        return narrow_->solve(problem_, node, allotment, cap, floors, control_, stats);
     }
     if (whole_ && sum < 1e9) {
         if (!wide_) wide_ = std::make_unique<DepthTwoSolver<std::int32_t>>(set_);
-        return wide_->solve(problem_, node, allotment, cap, control_, stats);
+        return wide_->solve(problem_, node, allotment, cap, floors, control_, stats);
     }
     if (!real_) real_ = std::make_unique<DepthTwoSolver<double>>(set_);
-    return real_->solve(problem_, node, allotment, cap, control_, stats);
+    return real_->solve(problem_, node, allotment, cap, floors, control_, stats);
 }
 
-inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_splits, double cap) {
+inline NodeResult SubtreeSolver::solve(
+    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
     const SmallTree tree = stump_.solve(problem_, node, small && depth > 0 && n_splits > 0);
@@ -300,7 +337,7 @@ inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_sp
     // A test costs split_cost at least.
     if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost) return result;
     if (depth == 2 || n_splits == 2) {
-        solve_depth_two(node, n_splits, cap, result);
+        solve_depth_two(node, n_splits, cap, floors, result);
     } else {
         solve_deeper(node, depth, n_splits, cap, result);
     }
@@ -308,13 +345,15 @@ inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_sp
 }
 
 inline void SubtreeSolver::solve_depth_two(
-    const NodeRows& node, int n_splits, double cap, NodeResult& result) {
+    const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
+    NodeResult& result) {
     const Allotment both = {1, 1}, one_left = {1, 0}, one_right = {0, 1};
     const int n_turns = n_splits >= 3 ? 1 : 2;
     for (int turn = 0; turn < n_turns; ++turn) {
         const Allotment allotment = n_splits >= 3 ? both : turn == 0 ? one_left : one_right;
         const DepthTwoResult found =
-            run_depth_two(node, allotment, std::min(cap, result.cost));
+            run_depth_two(node, allotment, std::min(cap, result.cost),
+                          n_splits >= 3 ? floors : nullptr);
         result.lower = std::min(result.lower, found.lower);
         if (found.cost >= result.cost) continue;
         result.cost = found.cost;
@@ -331,7 +370,7 @@ inline void SubtreeSolver::solve_deeper(
     const double leaf_lower = result.lower;
     {
         NodeResult shallow = result;
-        solve_depth_two(node, n_splits, cap, shallow);
+        solve_depth_two(node, n_splits, cap, nullptr, shallow);
         if (shallow.cost < result.cost) {
             result = shallow;
             plan(node, result);
@@ -365,7 +404,15 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
                                              : join(result.test, leaf_plan(), leaf_plan());
         return result.plan;
     }
-    // A depth-two result: its sides are the best single tests, found again.
+    // A depth-two result: one test may do as well, else its sides are the best single tests.
+    const SmallTree single = stump_.solve(problem_, node, true);
+    if (single.cost <= result.cost) {
+        result.test = single.test;
+        result.n_splits = single.test.column >= 0;
+        result.plan = result.n_splits == 0 ? leaf_plan()
+                                           : join(result.test, leaf_plan(), leaf_plan());
+        return result.plan;
+    }
     Level& level = *levels_[1];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, result.test, children);
