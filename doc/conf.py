@@ -6,9 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from sphinxext import linkcode_resolve  # noqa: F401
-
 import sktree_opt
+from sphinxext import linkcode_resolve  # noqa: F401
 
 project = "sktree_opt"
 author = "The sktree_opt developers"

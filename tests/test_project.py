@@ -1,6 +1,7 @@
 """House rules that a machine can check: see CONTRIBUTING.md."""
 
 import ast
+import importlib
 import re
 import tomllib
 from pathlib import Path
@@ -19,8 +20,15 @@ pytestmark = pytest.mark.skipif(
     not (ROOT / "setup.py").exists(), reason="needs a checkout of the project"
 )
 
-# Where each registry's keys have to be told to users: "module:NAME" -> page of the user guide.
-REGISTRIES = {}
+# What users choose from by name; the user guide has to tell each name.
+REGISTRIES = [
+    "sktree_opt.export:FORMATS",
+    "sktree_opt.greedy.quality:CLASSIFICATION_PRUNINGS",
+    "sktree_opt.greedy.quality:CLASSIFICATION_QUALITIES",
+    "sktree_opt.greedy.quality:NOMINAL_SPLITS",
+    "sktree_opt.greedy.quality:REGRESSION_PRUNINGS",
+    "sktree_opt.greedy.quality:REGRESSION_QUALITIES",
+]
 
 
 def project_files(*suffixes):
@@ -70,7 +78,7 @@ def test_private_scikit_learn_stands_in_one_file():
 def test_files_are_short():
     sources = project_files(".py", ".pyx", ".pxd", ".pyi", ".hpp")
     lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in sources}
-    assert {name: n for name, n in lengths.items() if n >= MAX_FILE_LINES} == {}
+    assert {name: n for name, n in lengths.items() if n > MAX_FILE_LINES} == {}
 
 
 def test_functions_are_short():
@@ -81,7 +89,7 @@ def test_functions_are_short():
                 continue
             first = node.body[1:2] if ast.get_docstring(node) else node.body
             length = node.end_lineno - first[0].lineno + 1 if first else 0
-            if length >= MAX_FUNCTION_LINES:
+            if length > MAX_FUNCTION_LINES:
                 found[f"{relative(path)}:{node.name}"] = length
     assert found == {}
 
@@ -110,11 +118,12 @@ def test_public_names_are_documented():
 
 @pytest.mark.parametrize("registry", REGISTRIES)
 def test_registry_keys_are_in_the_user_guide(registry):
+    pages = (ROOT / "doc" / "user_guide").rglob("*.rst")
+    text = "\n".join(page.read_text("utf-8") for page in pages)
     module, _, name = registry.partition(":")
-    page = (ROOT / "doc" / "user_guide" / REGISTRIES[registry]).read_text("utf-8")
-    entries = getattr(__import__(module, fromlist=[name]), name)
-    if f".. registry:: {registry}\n" not in page:
-        assert [key for key in entries if f'"{key}"' not in page] == []
+    keys = getattr(importlib.import_module(module), name)
+    if f".. registry:: {registry}\n" not in text:
+        assert [key for key in keys if f'"{key}"' not in text] == []
 
 
 def test_extension_modules_have_honest_stubs():
@@ -128,7 +137,7 @@ def test_extension_modules_have_honest_stubs():
             if isinstance(node, ast.ClassDef | ast.FunctionDef)
         }
         name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
-        module = __import__(name, fromlist=["*"])
+        module = importlib.import_module(name)
         actual = {
             key: value
             for key, value in vars(module).items()

@@ -156,7 +156,7 @@ class Description:
     def prediction(self, index):
         """The class label or the mean that node `index` answers."""
         if self.tree.is_classifier:
-            return self.labels[self.decisions[index]].item()
+            return self.labels.tolist()[self.decisions[index]]
         return float(self.tree.values[index, 0])
 
     def content(self, index):

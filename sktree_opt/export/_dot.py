@@ -7,7 +7,7 @@ from sktree_opt.tree._node import LEAF
 
 
 def export_dot(
-    model, *, feature_names=None, class_names=None, max_depth=None, precision=6, filled=True
+    model, *, feature_names=None, class_names=None, max_depth=None, precision=4, filled=True
 ):
     r"""Write a tree as Graphviz source.
 
@@ -27,7 +27,7 @@ def export_dot(
     max_depth : int, default=None
         Depth below which only the number of leaves is told; None for no limit.
 
-    precision : int, default=6
+    precision : int, default=4
         Significant digits of weights and means; None for all digits. Thresholds always have all
         their digits.
 

@@ -17,7 +17,7 @@ RISE = 2.2  # room for the lines between a level and the next,
 MOST_RISE = 6.0  # at most, where there is room to spare
 WRAP = 24  # characters of a line
 MOST_LINES = 4
-NOTE_WRAP = 60
+NOTE_WRAP = 40  # at least
 MOST_KEYS = 20  # classes that are named under the tree
 
 
@@ -107,9 +107,9 @@ class Picture:
         widths = {i: max(width, text_width(self.labels[i])) for i, width in self.box_widths.items()}
         children = {i: [b.child for b in branches] for i, branches in self.branches.items()}
         self.x = lay_out(children, widths, GAP)
-        self.note = textwrap.wrap(words.missing_note(), NOTE_WRAP)
         left = min(self.x[i] - widths[i] / 2.0 for i in widths) - GAP
         right = max(self.x[i] + widths[i] / 2.0 for i in widths) + GAP
+        self.note = textwrap.wrap(words.missing_note(), max(NOTE_WRAP, int((right - left) / 0.65)))
         # What stands under the tree may be wider than the tree.
         self.width = max(right - left, text_width(self.note) + 2 * GAP)
         self.keys = self._place_keys()

@@ -65,7 +65,7 @@ class Condition:
 
 
 @validate_params({"output": [StrOptions({"records", "text"})]}, prefer_skip_nested_validation=True)
-def export_rules(model, *, output="records", feature_names=None, class_names=None, precision=6):
+def export_rules(model, *, output="records", feature_names=None, class_names=None, precision=4):
     """Write a tree as if-then rules.
 
     One rule for each leaf that a row can reach. Tests of the same feature are put together. A row
@@ -85,7 +85,7 @@ def export_rules(model, *, output="records", feature_names=None, class_names=Non
     class_names : array-like of str, default=None
         Names of the classes, in the order of ``classes_``; None for the labels.
 
-    precision : int, default=6
+    precision : int, default=4
         Significant digits of the numbers in texts; None for all digits. Thresholds, and all numbers
         of the records, always have all their digits.
 

@@ -45,8 +45,9 @@ def to_sklearn(estimator):
     -----
     scikit-learn rounds its input to float32 before it compares it. Therefore a threshold is rounded
     too, to the nearest float32, and to the lower one when it lies halfway between two. With that,
-    float32 input takes the same path as here wherever the threshold is the midpoint of two float32
-    values, and so does any number that is not within a relative 6e-8 of the threshold.
+    a tree that was fitted to float32 values predicts exactly the same for float32 values. Of other
+    numbers, those within a relative 6e-8 of a threshold, but not equal to it, may take the other
+    branch.
 
     Where no training row missed the value of a test, a missing value in new data follows
     scikit-learn's own rule for that case: it goes down the branch with more weight.

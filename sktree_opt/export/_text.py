@@ -4,7 +4,7 @@ from sktree_opt.export._description import Description
 from sktree_opt.tree._node import LEAF
 
 
-def export_text(model, *, feature_names=None, class_names=None, max_depth=None, precision=6):
+def export_text(model, *, feature_names=None, class_names=None, max_depth=None, precision=4):
     """Write a tree as text.
 
     One line for each branch. A leaf stands on the line of its branch: the class it answers and, in
@@ -25,7 +25,7 @@ def export_text(model, *, feature_names=None, class_names=None, max_depth=None, 
     max_depth : int, default=None
         Depth below which only the number of leaves is told; None for no limit.
 
-    precision : int, default=6
+    precision : int, default=4
         Significant digits of weights and means; None for all digits. Thresholds always have all
         their digits: a rounded one could send a row elsewhere.
 

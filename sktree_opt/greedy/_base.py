@@ -70,8 +70,6 @@ class BaseGreedyTree(BaseEstimator):
     def _make_induction(self, table, data, weights, costs, n_threads):
         """The learning problem of these parameters on a table."""
         quality = self._qualities[self.criterion]
-        # Sums of weights may differ from a whole number by rounding.
-        tolerance = 1.0 - 1e-9
         return _grow.Induction(
             table,
             data.y,
@@ -82,8 +80,8 @@ class BaseGreedyTree(BaseEstimator):
             gain_ratio=quality.gain_ratio,
             nominal_split=NOMINAL_SPLITS[self.nominal_split].code,
             numeric_gain_penalty=self.numeric_gain_penalty,
-            min_split_weight=self.min_samples_split * tolerance,
-            min_leaf_weight=self.min_samples_leaf * tolerance,
+            min_split_weight=self.min_samples_split,
+            min_leaf_weight=self.min_samples_leaf,
             min_gain=self.min_gain,
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,

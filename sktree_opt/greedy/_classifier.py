@@ -91,13 +91,13 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also
@@ -125,7 +125,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     >>> X, y = load_restaurant(return_X_y=True, as_frame=True)
     >>> clf = GreedyTreeClassifier(criterion="gain_ratio").fit(X, y)
     >>> clf.get_n_leaves(), clf.score(X, y)
-    (8, 1.0)
+    (7, 1.0)
     """
 
     _qualities = CLASSIFICATION_QUALITIES

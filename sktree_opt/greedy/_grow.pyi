@@ -6,11 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from sktree_opt.preprocessing import Table
 from sktree_opt.utils._control import SearchControl
 
+ROUNDING: float
 MEASURES: dict[str, int]
 NOMINAL_SPLITS: dict[str, int]
 MAX_SUBSET_CATEGORIES: int
-
-def midpoints(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 class GrownTree:
     def to_arrays(self) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int32]]: ...

@@ -5,14 +5,13 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
-from libcpp.pair cimport pair
 from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
-from sktree_opt.tree._node import NODE_DTYPE, NUMERIC
+from sktree_opt.tree._node import NODE_DTYPE
 
 # Above this total the table of logarithms would outgrow the data: entropy is summed in float64.
 cdef enum:
@@ -42,6 +41,9 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
     cdef cppclass Node "sktree_opt::Node":
         pass
 
+    cdef cppclass Column:
+        Column(const ColumnView& view, const double* values_of_ranks)
+
     cdef cppclass Target:
         uint32_t n_classes
         const uint16_t* classes
@@ -70,7 +72,6 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
     cdef cppclass CppGrownTree "sktree_opt::greedy::GrownTree":
         vector[Node] nodes
         vector[double] values
-        vector[pair[uint32_t, uint32_t]] codes
         vector[int32_t] category_branch
         uint32_t n_outputs
         int32_t size()
@@ -80,7 +81,7 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         double z
 
     cdef cppclass CppInduction "sktree_opt::greedy::Induction":
-        vector[ColumnView] columns
+        vector[Column] columns
         Target target
         CppMeasure measure
         vector[double] costs
@@ -96,6 +97,9 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         CppGrownTree prune_by_validation(
             CppGrownTree tree, CaseSet validation, CppSearchControl& control
         ) except +
+
+# A weight that should equal a limit may fall short of it by what summing fractions loses.
+ROUNDING = 1.0 - 1e-9
 
 # Names of the measures, as quality.py refers to them.
 MEASURES = {
@@ -117,10 +121,9 @@ MAX_SUBSET_CATEGORIES = CPP_MAX_SUBSET_CATEGORIES
 
 
 cdef class GrownTree:
-    """A grown tree whose tests are still in codes; only an ``Induction`` makes one."""
+    """A grown tree in the memory of the kernels; only an ``Induction`` makes one."""
 
     cdef CppGrownTree cpp
-    cdef Table table
 
     def to_arrays(self):
         """Return ``nodes``, ``values`` and ``category_branch`` as ``Tree`` takes them.
@@ -131,43 +134,18 @@ cdef class GrownTree:
         values : ndarray of shape (n_nodes, n_outputs)
         category_branch : ndarray of int32
         """
-        cdef Py_ssize_t i, n_nodes = self.cpp.size()
+        cdef Py_ssize_t n_nodes = self.cpp.size()
         nodes = np.zeros(n_nodes, dtype=NODE_DTYPE)
         values = np.empty((n_nodes, self.cpp.n_outputs))
         branches = np.empty(self.cpp.category_branch.size(), dtype=np.int32)
-        low, high = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
         cdef uint8_t[::1] nodes_view = nodes.view(np.uint8)
         cdef double[:, ::1] values_view = values
         cdef int32_t[::1] branches_view = branches
-        cdef int64_t[::1] low_view = low, high_view = high
         memcpy(&nodes_view[0], self.cpp.nodes.data(), nodes.nbytes)
         memcpy(&values_view[0, 0], self.cpp.values.data(), values.nbytes)
         if branches.size:
             memcpy(&branches_view[0], self.cpp.category_branch.data(), branches.nbytes)
-        for i in range(n_nodes):
-            low_view[i] = self.cpp.codes[i].first
-            high_view[i] = self.cpp.codes[i].second
-        numeric = nodes["kind"] == NUMERIC
-        for feature in np.unique(nodes["feature"][numeric]):
-            at = np.flatnonzero(numeric & (nodes["feature"] == feature))
-            distinct = self.table.values[feature]
-            nodes["threshold"][at] = midpoints(distinct[low[at]], distinct[high[at]])
         return nodes, values, branches
-
-
-def midpoints(lower, upper):
-    """Thresholds between neighbouring values; the lower value where a midpoint rounds to the upper.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of float64
-
-    Returns
-    -------
-    thresholds : ndarray of float64
-    """
-    middle = lower / 2.0 + upper / 2.0
-    return np.where((lower <= middle) & (middle < upper), middle, lower)
 
 
 cdef class Induction:
@@ -235,7 +213,7 @@ cdef class Induction:
         max_block_cases=None,
     ):
         self.table = table
-        self.cpp.columns = table.views
+        self._set_columns()
         self.cpp.target.n_classes = n_classes
         if n_classes > 0:
             self.classes = np.ascontiguousarray(target, dtype=np.uint16)
@@ -249,9 +227,9 @@ cdef class Induction:
         self.cpp.rules.gain_ratio = gain_ratio
         self.cpp.rules.numeric_gain_penalty = numeric_gain_penalty
         self.cpp.rules.nominal = <NominalSplit> <int> nominal_split
-        self.cpp.rules.min_leaf_weight = min_leaf_weight
+        self.cpp.rules.min_leaf_weight = min_leaf_weight * ROUNDING
         self.cpp.rules.min_gain = min_gain
-        self.cpp.limits.min_split_weight = min_split_weight
+        self.cpp.limits.min_split_weight = min_split_weight * ROUNDING
         if max_depth is not None:
             self.cpp.limits.max_depth = min(max_depth, 2**31 - 1)
         if max_leaf_nodes is not None:
@@ -261,6 +239,15 @@ cdef class Induction:
             self.cpp.limits.max_block_cases = max_block_cases
             self.cpp.limits.min_parallel_work = 0
         self._set_weights(weights)
+
+    def _set_columns(self):
+        cdef const double[::1] values
+        cdef Py_ssize_t j
+        for j in range(self.table.n_columns):
+            values = self.table.values[j]
+            self.cpp.columns.push_back(
+                Column(self.table.views[j], &values[0] if values.shape[0] else NULL)
+            )
 
     def _set_weights(self, weights):
         total = self.table.n_rows
@@ -319,7 +306,6 @@ cdef class Induction:
         _, first = np.unique(self.table.representative[features], return_index=True)
         for feature in features[np.sort(first)]:
             tested.push_back(feature)
-        tree.table = self.table
         with nogil:
             tree.cpp = self.cpp.grow(move(cases), tested, control.cpp)
         return tree
@@ -349,7 +335,6 @@ cdef class Induction:
         cdef ErrorBound bound
         bound.confidence = confidence
         bound.z = normal_quantile
-        pruned.table = self.table
         with nogil:
             pruned.cpp = self.cpp.prune_by_error_bound(tree.cpp, move(cases), bound, control.cpp)
         return pruned
@@ -370,7 +355,6 @@ cdef class Induction:
         """
         cdef GrownTree pruned = GrownTree.__new__(GrownTree)
         cdef CaseSet cases = self._cases(rows)
-        pruned.table = self.table
         with nogil:
             pruned.cpp = self.cpp.prune_by_validation(tree.cpp, move(cases), control.cpp)
         return pruned

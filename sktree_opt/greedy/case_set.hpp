@@ -1,7 +1,7 @@
 // What a greedy learner looks at: columns of codes, the cases at a node, and their targets.
 //
 // Columns are those of an encoded table (preprocessing/_column.hpp): ranks of numbers, codes of
-// categories. Rank order is value order, so kernels never see the values themselves.
+// categories. Rank order is value order, so searches never see the values themselves.
 //
 // A case set is a list of distinct rows, each with a weight. Weights are 1 (`weights` is empty) until
 // sample weights are given or a row with a missing value has gone down several branches.
@@ -14,7 +14,12 @@
 
 namespace sktree_opt::greedy {
 
-using Column = ColumnView;
+struct Column : ColumnView {
+    const double* values = nullptr;  // numeric: the value of each rank
+
+    Column(const ColumnView& view, const double* values_of_ranks)
+        : ColumnView(view), values(values_of_ranks) {}
+};
 
 // Calls f with the column's codes as a pointer to their own type.
 template <class F>

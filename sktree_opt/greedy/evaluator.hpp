@@ -119,6 +119,7 @@ private:
         if (!found.valid) return;
         candidate.low = found.low;
         candidate.high = found.high;
+        candidate.n_branches = found.n_branches;
         const double missing_weight =
             ordered.n_known < ordered.n ? totals.weight - known_weight : 0.0;
         rate(measure.to_real(found.score - base), found.n_tried,
@@ -136,10 +137,11 @@ private:
         if (!(share > 0.0) || gain < rules_.min_gain * (1.0 - 1e-9)) return;
         candidate.gain = gain;
         candidate.quality = share;
+        candidate.worth = share * totals.impurity;
         if (rules_.gain_ratio) {
             const double split_information =
                 std::log2(totals.weight) - branch_logs / totals.weight;
-            candidate.quality = round_quality(gain / split_information);
+            candidate.quality = candidate.worth = round_quality(gain / split_information);
         }
     }
 

@@ -16,7 +16,7 @@
 //
 // Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the average
 // gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are midpoints. With
-// max_leaf_nodes nodes are split in order of weight * gain instead of depth first.
+// max_leaf_nodes nodes are split in order of weight * quality instead of depth first.
 //
 // Threads: over the columns of a large node, then over the subtrees of small nodes. Each column writes
 // its own candidate and a serial pass takes the best, so that the tree never depends on threads.
@@ -29,7 +29,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -39,52 +38,12 @@
 
 #include "sktree_opt/greedy/block.hpp"
 #include "sktree_opt/greedy/evaluator.hpp"
+#include "sktree_opt/greedy/growth.hpp"
 #include "sktree_opt/greedy/grown_tree.hpp"
 #include "sktree_opt/greedy/partition.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::greedy {
-
-struct GrowthLimits {
-    double min_split_weight = 2.0;
-    std::int32_t max_depth = 0x7fffffff;
-    std::int32_t max_leaf_nodes = 0;  // 0: no limit, depth first
-    int n_threads = 1;
-    std::uint32_t max_block_cases = MAX_SHORT_CASES;  // tests lower it
-    std::int64_t min_parallel_work = 100000;          // cases x columns
-};
-
-// A node whose split is still to be looked for: a case set, or a range of a block.
-struct PendingNode {
-    std::int32_t node = 0;
-    std::int32_t depth = 0;
-    NodeTotals totals;
-    std::shared_ptr<const std::vector<std::int32_t>> active;  // features, or slots of the block
-    std::shared_ptr<Block> block;
-    std::uint32_t start = 0;
-    CaseSet set;  // when there is no block
-
-    std::uint32_t n_cases() const { return static_cast<std::uint32_t>(totals.n_samples); }
-    std::int64_t work() const { return totals.n_samples * static_cast<std::int64_t>(active->size()); }
-};
-
-// What one thread works with.
-struct GrowthWorkspace {
-    OrderingWorkspace ordering;
-    SideMemory sides;
-    std::vector<std::uint64_t> long_entries;
-    std::vector<std::uint32_t> spare, next;
-    std::vector<SplitCandidate> candidates;  // by position in PendingNode::active
-    std::vector<char> varies;                // likewise: more than one known value
-    std::vector<std::uint16_t> block_branches;
-    std::vector<std::uint32_t> branches;
-    std::vector<NodeTotals> totals;  // by branch
-    std::vector<double> shares;
-    std::vector<char> is_grown;
-    BranchRanges ranges;
-    GatheredTargets targets;
-    Split split;
-};
 
 class Grower {
 public:
@@ -220,11 +179,16 @@ private:
         if (n_known < 2 || rank_of(entries[0]) == rank_of(entries[n_known - 1])) return false;
         by.evaluate(OrderedCases<Entry>{entries, n, n_known, column.is_nominal != 0}, cases, totals,
                     sides, candidate);
+        // Absent categories get a branch of their own.
+        candidate.n_branches +=
+            candidate.kind == SplitKind::MULTIWAY && candidate.n_branches < column.n_values;
         return true;
     }
 
-    // The best split of a node; columns that may still split its children are left in `active`.
-    bool find_split(Growth& growth, PendingNode& pending, SplitCandidate& best) {
+    // The best split of a node of at most `max_branches`; columns that may still split its children
+    // are left in `active`.
+    bool find_split(Growth& growth, PendingNode& pending, std::uint32_t max_branches,
+                    SplitCandidate& best) {
         if (!pending.block && pending.n_cases() <= limits_.max_block_cases) {
             make_block(pending, growth);
         }
@@ -253,15 +217,17 @@ private:
                                         ws.sides, own.candidates[i]);
         });
         if (control_.stopped()) return false;
-        return take_best(own, pending, best);
+        return take_best(own, pending, max_branches, best);
     }
 
-    bool take_best(GrowthWorkspace& ws, PendingNode& pending, SplitCandidate& best) const {
+    bool take_best(GrowthWorkspace& ws, PendingNode& pending, std::uint32_t max_branches,
+                   SplitCandidate& best) const {
         const std::vector<std::int32_t>& active = *pending.active;
         std::size_t best_at = active.size(), n_varying = 0;
         for (std::size_t i = 0; i < active.size(); ++i) {
             n_varying += ws.varies[i] != 0;
             if (!ws.candidates[i].is_valid() || !ws.varies[i]) continue;
+            if (ws.candidates[i].n_branches > max_branches) continue;
             if (best_at == active.size() ||
                 ws.candidates[i].is_better_than(ws.candidates[best_at])) {
                 best_at = i;
@@ -282,41 +248,38 @@ private:
         return true;
     }
 
-    // Splits a node and stacks the children to be split further. False when the tree would get more
-    // leaves than it may have.
-    bool apply_split(Growth& growth, PendingNode& pending, const SplitCandidate& best,
-                     std::int32_t n_more_leaves) {
+    // Splits a node and stacks the children to be split further.
+    void apply_split(Growth& growth, PendingNode& pending, const SplitCandidate& best) {
         GrowthWorkspace& ws = growth.ws;
         if (!pending.block) {
             ws.targets.gather(target_, pending.set.rows);
             ws.branches.resize(pending.set.size());
-            return split_cases(growth, pending, best, n_more_leaves, pending.set,
-                               ws.targets.cases(pending.set), AllPositions{pending.set.size()},
-                               ws.branches.data());
+            split_cases(growth, pending, best, pending.set, ws.targets.cases(pending.set),
+                        AllPositions{pending.set.size()}, ws.branches.data());
+            return;
         }
         const Block& block = *pending.block;
         const auto found = std::lower_bound(block.columns.begin(), block.columns.end(), best.feature);
         const auto slot = static_cast<std::int32_t>(found - block.columns.begin());
         if (ws.block_branches.size() < block.set.size()) ws.block_branches.resize(block.set.size());
-        return split_cases(growth, pending, best, n_more_leaves, block.set, block.cases(),
-                           SegmentPositions{block.segment(slot, pending.start), pending.n_cases()},
-                           ws.block_branches.data());
+        split_cases(growth, pending, best, block.set, block.cases(),
+                    SegmentPositions{block.segment(slot, pending.start), pending.n_cases()},
+                    ws.block_branches.data());
     }
 
     template <class Branch, class Positions>
-    bool split_cases(Growth& growth, PendingNode& pending, const SplitCandidate& best,
-                     std::int32_t n_more_leaves, const CaseSet& set, const Cases& cases,
-                     const Positions& positions, Branch* branch_of) {
+    void split_cases(Growth& growth, PendingNode& pending, const SplitCandidate& best,
+                     const CaseSet& set, const Cases& cases, const Positions& positions,
+                     Branch* branch_of) {
         GrowthWorkspace& ws = growth.ws;
         Split& split = ws.split;
         const Column& column = columns_[best.feature];
         split.build(best, column, set.rows.data(), positions);
-        if (static_cast<std::int32_t>(split.n_branches) - 1 > n_more_leaves) return false;
         const bool some_missing =
             assign_branches(column, split, set.rows.data(), positions, branch_of);
         BranchSums<Branch>(target_, cases, branch_of)
             .run(positions, split.n_branches, some_missing, ws.totals, ws.shares);
-        const std::int32_t first = growth.tree.split_node(pending.node, split, best.high);
+        const std::int32_t first = growth.tree.split_node(pending.node, split);
         const Evaluator& by = evaluator(some_missing ? WeightKind::FRACTIONAL : set.kind);
         ws.is_grown.assign(split.n_branches, 0);
         bool some_grown = false;
@@ -332,13 +295,12 @@ private:
             ws.is_grown[b] = !is_leaf(totals, pending.depth + 1);
             some_grown |= ws.is_grown[b] != 0;
         }
-        if (!some_grown) return true;
+        if (!some_grown) return;
         if (!pending.block || some_missing) {
             stack_case_sets(growth, pending, set, cases, positions, branch_of, first);
         } else {
             stack_ranges(growth, pending, first);
         }
-        return true;
     }
 
     PendingNode make_child(const PendingNode& pending, std::int32_t first, std::uint32_t b,
@@ -407,7 +369,7 @@ private:
 
     void grow_node(Growth& growth, PendingNode& pending) {
         SplitCandidate best;
-        if (find_split(growth, pending, best)) apply_split(growth, pending, best, 0x7fffffff);
+        if (find_split(growth, pending, NO_LIMIT, best)) apply_split(growth, pending, best);
     }
 
     void grow_depth_first(Growth& growth) {
@@ -455,39 +417,55 @@ private:
         for (std::size_t i = 0; i < jobs.size(); ++i) growth.tree.graft(jobs[i].node, grown[i]);
     }
 
-    // Splits the node of largest weight * gain next, as long as the tree may have more leaves.
+    // Splits the node of largest weight * quality next, as long as the tree may have more leaves. Each
+    // node's split is the best one that the tree still has room for: were it the best one at all, a
+    // feature without room, which the tree does not use, would keep a node from being split, against
+    // Lemma 6 (so would an order by anything that a smaller S can raise, as gain with gain ratio).
     void grow_best_first(Growth& growth) {
-        struct Ranked {
-            double worth;
-            PendingNode pending;
-            SplitCandidate split;
-            bool operator<(const Ranked& other) const {
-                return worth < other.worth ||
-                       (worth == other.worth && pending.node > other.pending.node);
-            }
-        };
         const NodeTotals root = growth.stack.back().totals;
-        std::vector<Ranked> heap;
-        std::int32_t n_more = limits_.max_leaf_nodes - 1;
-        while (true) {
+        std::vector<RankedNode> heap;
+        auto n_more = static_cast<std::uint32_t>(limits_.max_leaf_nodes - 1);
+        while (n_more > 0) {
+            for (RankedNode& ranked : heap) {
+                if (ranked.split.n_branches <= n_more + 1) continue;
+                rank_node(growth, root, n_more + 1, ranked);
+            }
             for (; !growth.stack.empty(); growth.stack.pop_back()) {
-                Ranked ranked{0.0, std::move(growth.stack.back()), {}};
-                if (should_stop(growth, ranked.pending.work())) return;
-                if (!find_split(growth, ranked.pending, ranked.split)) continue;
-                ranked.worth = round_quality(ranked.split.gain * ranked.pending.totals.weight /
-                                             (root.weight * root.impurity));
-                heap.push_back(std::move(ranked));
-                std::push_heap(heap.begin(), heap.end());
+                heap.push_back(RankedNode{0.0, std::move(growth.stack.back()), {}});
+                rank_node(growth, root, n_more + 1, heap.back());
             }
-            if (heap.empty() || n_more == 0) return;
-            std::pop_heap(heap.begin(), heap.end());
-            Ranked next = std::move(heap.back());
-            heap.pop_back();
-            if (apply_split(growth, next.pending, next.split, n_more)) {
-                n_more -= growth.tree.nodes[next.pending.node].n_children - 1;
-            }
+            const auto next = std::max_element(heap.begin(), heap.end());
+            if (control_.stopped() || next == heap.end() || next->worth < 0.0) return;
+            apply_split(growth, next->pending, next->split);
+            n_more -= next->split.n_branches - 1;
+            heap.erase(next);
         }
     }
+
+    struct RankedNode {
+        double worth;  // negative: no split
+        PendingNode pending;
+        SplitCandidate split;
+        bool operator<(const RankedNode& other) const {
+            return worth < other.worth ||
+                   (worth == other.worth && pending.node > other.pending.node);
+        }
+    };
+
+    void rank_node(Growth& growth, const NodeTotals& root, std::uint32_t max_branches,
+                   RankedNode& ranked) {
+        ranked.worth = -1.0;
+        if (should_stop(growth, ranked.pending.work())) return;
+        if (!find_split(growth, ranked.pending, max_branches, ranked.split)) {
+            ranked.split.n_branches = 0;
+            return;
+        }
+        ranked.worth =
+            round_quality(ranked.split.worth * ranked.pending.totals.weight /
+                          (root.weight * root.impurity));
+    }
+
+    static constexpr std::uint32_t NO_LIMIT = 0xFFFFFFFF;
 
     std::vector<Column> columns_;
     Target target_;

@@ -24,7 +24,7 @@ struct GrownTree {
     std::uint32_t n_outputs = 1;
     std::vector<Node> nodes;
     std::vector<double> values;  // n_outputs for each node
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> codes;  // (low, high) around a threshold
+    std::vector<std::uint32_t> codes;  // of a numeric test: the last code of branch 0
     std::vector<std::int32_t> category_branch;
 
     std::int32_t size() const { return static_cast<std::int32_t>(nodes.size()); }
@@ -35,7 +35,7 @@ struct GrownTree {
     std::int32_t add_node() {
         nodes.push_back(blank_node());
         values.resize(values.size() + n_outputs, 0.0);
-        codes.emplace_back(0, 0);
+        codes.push_back(0);
         return size() - 1;
     }
 
@@ -53,7 +53,7 @@ struct GrownTree {
     }
 
     // Gives `node` its split and new children; returns the first.
-    std::int32_t split_node(std::int32_t node, const Split& split, std::uint32_t high) {
+    std::int32_t split_node(std::int32_t node, const Split& split) {
         const std::int32_t first = size();
         for (std::uint32_t b = 0; b < split.n_branches; ++b) add_node();
         Node& record = nodes[node];
@@ -61,7 +61,8 @@ struct GrownTree {
         record.feature = split.feature;
         record.first_child = first;
         record.n_children = static_cast<std::int32_t>(split.n_branches);
-        codes[node] = {split.low, high};
+        record.threshold = split.threshold;
+        codes[node] = split.low;
         if (split.kind != SplitKind::NUMERIC) {
             record.category_start = static_cast<std::int32_t>(category_branch.size());
             record.n_categories = static_cast<std::int32_t>(split.branch_of_category.size());
@@ -84,7 +85,8 @@ struct GrownTree {
         const Node& record = nodes[node];
         split.kind = static_cast<SplitKind>(record.kind);
         split.feature = record.feature;
-        split.low = codes[node].first;
+        split.low = codes[node];
+        split.threshold = record.threshold;
         split.n_branches = static_cast<std::uint32_t>(record.n_children);
         split.branch_of_category.clear();
         if (record.n_categories > 0) {

@@ -40,7 +40,7 @@ inline std::uint32_t index_of(Entry entry) {
 struct OrderingWorkspace {
     std::vector<std::uint32_t> short_entries;
     std::vector<std::uint64_t> long_entries;
-    std::vector<std::uint32_t> bucket;
+    std::vector<std::uint32_t> buckets;
     std::vector<std::uint64_t> keys;
 
     std::vector<std::uint32_t>& spare(std::uint32_t) { return short_entries; }
@@ -53,46 +53,49 @@ inline int bit_width(std::uint32_t x) {
     return width;
 }
 
-// Sorts entries whose ranks are at most `max_rank` and whose positions are increasing.
-template <class Entry>
-void sort_entries(Entry* entries, std::uint32_t n, std::uint32_t max_rank, OrderingWorkspace& ws) {
-    constexpr int SHIFT = EntryBits<Entry>::SHIFT;
-    if (n <= 24) {
-        for (std::uint32_t i = 1; i < n; ++i) {
-            const Entry entry = entries[i];
-            std::uint32_t j = i;
-            for (; j > 0 && entries[j - 1] > entry; --j) entries[j] = entries[j - 1];
-            entries[j] = entry;
-        }
-        return;
+// How entries are sorted by rank: 0 passes stand for comparing.
+struct SortPlan {
+    int passes, digit;
+
+    SortPlan(std::uint32_t n, std::uint32_t max_rank) {
+        const int bits = std::max(1, bit_width(max_rank));
+        const int widest_digit = std::clamp(bit_width(n), 8, 11);
+        passes = (bits + widest_digit - 1) / widest_digit;
+        digit = (bits + passes - 1) / passes;
+        if (n <= 24 || (passes > 1 && n <= 128)) passes = 0;
     }
-    const int bits = std::max(1, bit_width(max_rank));
-    const int widest_digit = std::clamp(bit_width(n), 8, 11);
-    const int passes = (bits + widest_digit - 1) / widest_digit;
-    if (passes > 1 && n <= 128) {
+};
+
+template <class Entry>
+void sort_by_comparing(Entry* entries, std::uint32_t n) {
+    if (n > 24) {
         std::sort(entries, entries + n);
         return;
     }
-    const int digit = (bits + passes - 1) / passes;
-    const std::uint32_t mask = (1u << digit) - 1;
-    auto& spare = ws.spare(Entry());
-    if (spare.size() < n) spare.resize(n);
-    Entry* from = entries;
-    Entry* to = spare.data();
-    for (int pass = 0; pass < passes; ++pass, std::swap(from, to)) {
-        const int shift = SHIFT + pass * digit;
-        ws.bucket.assign(mask + 1, 0);
-        std::uint32_t* bucket = ws.bucket.data();
-        for (std::uint32_t i = 0; i < n; ++i) ++bucket[(from[i] >> shift) & mask];
-        std::uint32_t start = 0;
-        for (std::uint32_t b = 0; b <= mask; ++b) {
-            const std::uint32_t count = bucket[b];
-            bucket[b] = start;
-            start += count;
-        }
-        for (std::uint32_t i = 0; i < n; ++i) to[bucket[(from[i] >> shift) & mask]++] = from[i];
+    for (std::uint32_t i = 1; i < n; ++i) {
+        const Entry entry = entries[i];
+        std::uint32_t j = i;
+        for (; j > 0 && entries[j - 1] > entry; --j) entries[j] = entries[j - 1];
+        entries[j] = entry;
     }
-    if (from != entries) std::copy(from, from + n, entries);
+}
+
+// One stable pass on the rank bits from `low_bit` on.
+template <class Entry>
+void sort_by_digit(const Entry* from, Entry* to, std::uint32_t n, int low_bit, int digit,
+                   std::vector<std::uint32_t>& buckets) {
+    const int shift = EntryBits<Entry>::SHIFT + low_bit;
+    const std::uint32_t mask = (1u << digit) - 1;
+    buckets.assign(mask + 1, 0);
+    std::uint32_t* bucket = buckets.data();
+    for (std::uint32_t i = 0; i < n; ++i) ++bucket[(from[i] >> shift) & mask];
+    std::uint32_t start = 0;
+    for (std::uint32_t b = 0; b <= mask; ++b) {
+        const std::uint32_t count = bucket[b];
+        bucket[b] = start;
+        start += count;
+    }
+    for (std::uint32_t i = 0; i < n; ++i) to[bucket[(from[i] >> shift) & mask]++] = from[i];
 }
 
 template <class Key>
@@ -102,6 +105,27 @@ void gather_keys(const Column& column, const std::uint32_t* rows, std::uint32_t 
             keys[i] = (static_cast<Key>(codes[rows[i]]) << EntryBits<Key>::SHIFT) | i;
         }
     });
+}
+
+// Entries of the cases in the order of their codes (the code for missing is the highest).
+template <class Entry>
+void order_by_code(const Column& column, const std::uint32_t* rows, std::uint32_t n, Entry* entries,
+                   OrderingWorkspace& ws) {
+    const SortPlan plan(n, column.n_values);
+    if (plan.passes == 0) {
+        gather_keys(column, rows, n, entries);
+        sort_by_comparing(entries, n);
+        return;
+    }
+    auto& spare = ws.spare(Entry());
+    if (spare.size() < n) spare.resize(n);
+    // The last pass writes into `entries`.
+    Entry* from = plan.passes % 2 == 0 ? entries : spare.data();
+    Entry* to = plan.passes % 2 == 0 ? spare.data() : entries;
+    gather_keys(column, rows, n, from);
+    for (int pass = 0; pass < plan.passes; ++pass, std::swap(from, to)) {
+        sort_by_digit(from, to, n, pass * plan.digit, plan.digit, ws.buckets);
+    }
 }
 
 // Sets all rank bits of the missing cases, which sorting by code has put last.
@@ -116,16 +140,14 @@ void mark_missing(const Column& column, std::uint32_t n, Entry* entries) {
 // Fills `entries` with the n cases `rows` in the order of the column.
 inline void order_cases(const Column& column, const std::uint32_t* rows, std::uint32_t n,
                         std::uint64_t* entries, OrderingWorkspace& ws) {
-    gather_keys(column, rows, n, entries);
-    sort_entries(entries, n, column.n_values, ws);
+    order_by_code(column, rows, n, entries, ws);
     mark_missing(column, n, entries);
 }
 
 inline void order_cases(const Column& column, const std::uint32_t* rows, std::uint32_t n,
                         std::uint32_t* entries, OrderingWorkspace& ws) {
     if (column.n_values < EntryBits<std::uint32_t>::MISSING) {
-        gather_keys(column, rows, n, entries);
-        sort_entries(entries, n, column.n_values, ws);
+        order_by_code(column, rows, n, entries, ws);
         mark_missing(column, n, entries);
         return;
     }

@@ -8,8 +8,10 @@
 // search_one         one category against the rest                    O(cases)
 // search_subset      the best two-way partition of the categories: two classes or regression by
 //                    sorting categories by their share (Breiman et al. 1984, Fisher 1958), exact for
-//                    concave measures when min_leaf_weight excludes nothing; else all of them
-//                                                  O(cases + v log v), or O(cases + k 2^(v-1))
+//                    concave measures      O(cases + v log v)
+//                    else, up to 12 categories, all partitions   O(cases + k 2^(v-1))
+//                    Sorting is not exact where min_leaf_weight excludes a category by itself: then
+//                    all partitions are tried, and above 12 categories only the sorted ones.
 // Ties go to the first found: the lowest threshold, the lowest category.
 #pragma once
 
@@ -32,7 +34,8 @@ struct Found {
     Score score = std::numeric_limits<Score>::lowest();  // sum over the branches
     double branch_logs = 0.0;   // sum of w log2 w over the branches' weights
     std::uint32_t low = 0, high = 0;
-    std::uint32_t n_tried = 0;
+    std::uint32_t n_tried = 0;     // thresholds
+    std::uint32_t n_branches = 2;
 
     // Whether `other_score` is better by more than rounding.
     bool is_beaten_by(Score other_score, Score tolerance) const {
@@ -87,10 +90,12 @@ Found<typename M::Score> search_multiway(const M& measure, const Entry* entries,
                                          double min_leaf) {
     Found<typename M::Score> found;
     found.score = 0;
+    found.n_branches = 0;
     std::uint32_t n_heavy = 0;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
         measure.clear(branch);
         for (std::uint32_t i = first; i < last; ++i) measure.add(branch, index_of(entries[i]));
+        ++found.n_branches;
         n_heavy += measure.weight(branch) >= min_leaf;
         found.branch_logs += x_log2_x(measure.weight(branch));
         found.score += measure.score(branch);
@@ -200,7 +205,10 @@ Found<typename M::Score> search_subset(const M& measure, const Entry* entries,
     });
     if (categories.size() < 2) return {};
     const double known_weight = measure.weight(right);
-    const bool sorted = measure.context.n_classes <= 2;
+    double lightest = known_weight;
+    for (const auto& side : categories) lightest = std::min(lightest, measure.weight(side));
+    const bool sorted = measure.context.n_classes <= 2 &&
+                        (lightest >= min_leaf || categories.size() > MAX_SUBSET_CATEGORIES);
     const auto best = sorted ? search_sorted_subset(measure, categories, order, left, right,
                                                     min_leaf, tolerance)
                              : search_every_subset(measure, categories, left, right, min_leaf,

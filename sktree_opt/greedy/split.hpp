@@ -7,8 +7,10 @@
 // compared within a tolerance), as a share of the node's impurity, which C alone decides.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sktree_opt/greedy/case_set.hpp"
@@ -41,11 +43,14 @@ struct SplitRules {
 // Cases are named by position until `resolve` turns them into codes of the column.
 struct SplitCandidate {
     double quality = 0.0;
-    double gain = 0.0;  // decrease of impurity, times the known fraction
+    double gain = 0.0;   // decrease of impurity, times the known fraction
+    double worth = 0.0;  // quality in a unit that compares nodes: bits, or the ratio
     std::int32_t feature = -1;
     SplitKind kind = SplitKind::NONE;
     std::uint32_t low = 0;   // NUMERIC: last value of branch 0; ONE: the category
     std::uint32_t high = 0;  // NUMERIC: first value of branch 1
+    double threshold = 0.0;  // NUMERIC: once resolved
+    std::uint32_t n_branches = 2;
     std::vector<std::uint32_t> subset;  // SUBSET: the categories of branch 0
 
     bool is_valid() const { return quality > 0.0; }
@@ -53,15 +58,27 @@ struct SplitCandidate {
         return quality > other.quality || (quality == other.quality && feature < other.feature);
     }
     void reset(std::int32_t for_feature) {
-        quality = gain = 0.0;
+        quality = gain = worth = 0.0;
         feature = for_feature;
         kind = SplitKind::NONE;
         subset.clear();
     }
     void resolve(const Column& column, const std::uint32_t* rows) {
-        if (kind == SplitKind::NUMERIC) high = code_at(column, rows[high]);
         if (kind == SplitKind::NUMERIC || kind == SplitKind::ONE) low = code_at(column, rows[low]);
         for (std::uint32_t& category : subset) category = code_at(column, rows[category]);
+        if (kind == SplitKind::NUMERIC) resolve_threshold(column, code_at(column, rows[high]));
+    }
+
+private:
+    // Other rows of the table may have values between the two: they go where `x <= threshold` says.
+    void resolve_threshold(const Column& column, std::uint32_t high_code) {
+        const double below = column.values[low], above = column.values[high_code];
+        threshold = below / 2.0 + above / 2.0;
+        // The midpoint of neighbouring floats may round to the upper one.
+        if (!(below <= threshold && threshold < above)) threshold = below;
+        const double* first_above =
+            std::upper_bound(column.values + low, column.values + high_code, threshold);
+        low = static_cast<std::uint32_t>(first_above - column.values) - 1;
     }
 };
 
@@ -81,6 +98,7 @@ struct Split {
     SplitKind kind = SplitKind::NONE;
     std::int32_t feature = -1;
     std::uint32_t low = 0;
+    double threshold = std::numeric_limits<double>::quiet_NaN();
     std::uint32_t n_branches = 0;
     std::vector<std::int32_t> branch_of_category;  // nominal: one for each known category
 
@@ -98,6 +116,8 @@ struct Split {
         kind = candidate.kind;
         feature = candidate.feature;
         low = candidate.low;
+        threshold = std::numeric_limits<double>::quiet_NaN();
+        if (kind == SplitKind::NUMERIC) threshold = candidate.threshold;
         n_branches = 2;
         branch_of_category.clear();
         if (kind == SplitKind::NUMERIC) return;

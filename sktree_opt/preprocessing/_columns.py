@@ -11,6 +11,9 @@ from sklearn.utils import check_array
 # Types of cells that numpy itself makes the right floats of.
 PLAIN_NUMBERS = {bool, int, float, type(None), np.bool_, np.int64, np.float32, np.float64}
 
+# Numbers below it are told apart by counting, without sorting.
+SMALL_CODE = 1 << 16
+
 
 class Source:
     """A table as read: a numeric matrix, or columns to be looked at one by one."""
@@ -78,6 +81,8 @@ class ArrayColumn:
     @functools.cached_property
     def factorized(self):
         """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
+        if self.values.dtype.kind in "biuf":
+            return factorize_numbers(self.values)
         values, position_of = self.values.tolist(), {}
         try:
             for value in set(values):
@@ -159,6 +164,27 @@ class FrameColumn:
             return ArrayColumn(cells, self.name).to_floats()
         floats = self.series.cast(nw.Float64).to_numpy()
         return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
+
+
+def factorize_numbers(values):
+    """Positions and distinct values of an array of numbers; categories are often small codes."""
+    values = np.ascontiguousarray(values)
+    is_known = ~np.isnan(values)
+    known = values if is_known.all() else values[is_known]
+    if known.size and known.min() >= 0 and known.max() < SMALL_CODE:
+        codes = known.astype(np.uint16)
+        if np.array_equal(codes, known):
+            distinct = np.flatnonzero(np.bincount(codes))
+            position_of = np.empty(distinct[-1] + 1, dtype=np.intp)
+            position_of[distinct] = np.arange(len(distinct))
+            if known is values:
+                return position_of[codes], distinct.astype(values.dtype).tolist()
+            positions = np.full(len(values), -1, dtype=np.intp)
+            positions[is_known] = position_of[codes]
+            return positions, distinct.astype(values.dtype).tolist()
+    positions = np.full(len(values), -1, dtype=np.intp)
+    distinct, positions[is_known] = np.unique(known, return_inverse=True)
+    return positions, distinct.tolist()
 
 
 def category_order(series):

@@ -94,8 +94,9 @@ cdef class Table:
         table.representative = np.arange(n_columns, dtype=np.int32)
         table.views.resize(n_columns)
         hashes = np.zeros(n_columns, dtype=np.uint64)
-        # A few columns at a time, so that the wide ranks of all never exist at once.
-        width = max(4 * n_threads, 1)
+        # A few columns at a time, so that the wide ranks of all never exist at once, and that
+        # Ctrl-C, which Python sees between blocks, never waits for more than a million cells.
+        width = max(n_threads, min(4 * n_threads, 2**20 // max(n_rows, 1)))
         for start in range(0, n_columns, width):
             stop = min(start + width, n_columns)
             if sparse.issparse(matrix):
@@ -149,14 +150,15 @@ cdef int _rank_block(
     cdef vector[vector[double]] distinct = vector[vector[double]](width)
     cdef vector[size_t] n_missing = vector[size_t](width)
     cdef vector[uintptr_t] targets = vector[uintptr_t](width)
+    cdef const Value* cells = &block[0, 0] if n > 0 and width > 0 else NULL
     cdef ColumnView* view
     cdef double[::1] values_view
 
     for j in prange(width, nogil=True, num_threads=n_threads, schedule="dynamic"):
         if counts[start + j] >= 0:
-            n_missing[j] = copy_codes(&block[0, j], 1, n, <uint32_t> counts[start + j], ranks[j])
+            n_missing[j] = copy_codes(cells + j * n, 1, n, <uint32_t> counts[start + j], ranks[j])
         else:
-            n_missing[j] = rank_values(&block[0, j], 1, n, ranks[j], distinct[j])
+            n_missing[j] = rank_values(cells + j * n, 1, n, ranks[j], distinct[j])
 
     for j in range(width):
         view = &table.views[start + j]

@@ -135,13 +135,16 @@ def decision_path(
     """Node indices that each row reaches, in CSR form; `indptr` has one element more than rows."""
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
     cdef ptrdiff_t column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)
+    cdef ptrdiff_t row_stride = X.strides[0] // <ptrdiff_t> sizeof(Value)
+    # Without columns there is no test, and no cell is read.
+    cdef const Value* cells = &X[0, 0] if X.shape[0] > 0 and X.shape[1] > 0 else NULL
     cdef vector[int32_t] path
     cdef int64_t i
     cdef int32_t[::1] indices
     with nogil:
         indptr[0] = 0
         for i in range(X.shape[0]):
-            path_of_row(walker.view[0], &X[i, 0], column_stride, path)
+            path_of_row(walker.view[0], cells + i * row_stride, column_stride, path)
             indptr[i + 1] = path.size()
     indices = found = np.empty(path.size(), dtype=np.int32)
     for i in range(<int64_t> path.size()):

@@ -16,7 +16,7 @@ from sktree_opt.tree._node import (
 )
 
 FORMAT_VERSION = 1
-FIELDS = [name for name in NODE_DTYPE.names if not name.startswith("pad")]
+FIELDS = [name for name in NODE_DTYPE.names or () if not name.startswith("pad")]
 
 
 class Tree:

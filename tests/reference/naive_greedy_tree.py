@@ -9,7 +9,7 @@ A table is a list of rows, a value is a number, a category code or None. Cases a
 """
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log2
 
 
@@ -60,7 +60,7 @@ def impurity(problem, cases):
     if problem.criterion == "gini":
         return sum(p[k] * (1 - p[k]) for k in classes)
     if problem.criterion == "gini_cost":
-        return sum(problem.costs[k][l] * p[k] * p[l] for k in classes for l in classes if k != l)
+        return sum(problem.costs[k][m] * p[k] * p[m] for k in classes for m in classes if k != m)
     if problem.criterion == "error":
         return 1 - max(p)
     return entropy(p)
@@ -79,15 +79,13 @@ def every_split(problem, cases, column):
     if len(values) < 2:
         return []
     if not problem.nominal[column]:
-        middles = [(low + high) / 2 for low, high in zip(values, values[1:], strict=False)]
+        middles = [(low + high) / 2 for low, high in pairwise(values)]
         return [(middle, lambda x, t=middle: 0 if x <= t else 1) for middle in middles]
     if problem.nominal_split == "multiway":
         return [(None, lambda x: values.index(x))]
     if problem.nominal_split == "one_vs_rest":
         return [(value, lambda x, v=value: 0 if x == v else 1) for value in values]
-    subsets = [
-        subset for size in range(1, len(values)) for subset in combinations(values, size)
-    ]
+    subsets = [subset for size in range(1, len(values)) for subset in combinations(values, size)]
     return [(subset, lambda x, s=subset: 0 if x in s else 1) for subset in subsets]
 
 

@@ -1,0 +1,119 @@
+// Lower bounds on the children of a node, by column.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022): local bounds of eqs. 15-16, similarity of section
+// 4.4 (see _similarity.hpp for the inequality and for what it needs).
+// Deviation, inheritance: the children that a node's parent has at the same depth bound the node's
+// own by the same inequality, since their rows overlap by counts that the parent knows.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "sktree_opt/optimal/_node.hpp"
+
+namespace sktree_opt {
+
+// Splits of a full tree.
+inline int full_budget(int depth) { return depth >= 20 ? (1 << 20) - 1 : (1 << depth) - 1; }
+
+template <class Lane>
+bool has_similarity(const Problem<Lane>& problem) {
+    return problem.switches.similarity && problem.objective.loss_is_bounded &&
+           problem.channels.n_supports() == 0;
+}
+
+template <class Lane>
+bool is_supported(const Problem<Lane>& problem, const Node<Lane>& node, int column) {
+    for (int k = 0; k < problem.score.n_supports; ++k) {
+        const int channel = problem.score.n_channels + k;
+        const Lane with = node.marginal_row(channel)[column];
+        const Lane minimum = problem.score.minimum_support[k];
+        if (with < minimum || node.totals[channel] - with < minimum) return false;
+    }
+    return true;
+}
+
+// The least sum of bounds over the ways to share the splits.
+inline double column_bound(Phase& phase, int stride, int j) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < phase.n_budgets; ++k)
+        least = std::min(
+            least, phase.true_bounds(k, stride)[j] +
+                       phase.false_bounds(phase.n_budgets - 1 - k, stride)[j]);
+    return least;
+}
+
+// What the parent knows of its children, of the node's depth less one, as bounds for the node's.
+template <class Lane>
+void inherit_bounds(
+    const Problem<Lane>& problem, const Node<Lane>& node, Node<Lane>& parent, int depth,
+    Phase& phase) {
+    Phase& above = parent.phases[depth];
+    if (!above.is_open || above.n_budgets != 1 || phase.n_budgets != 1) return;
+    const double loss = problem.objective.loss_factor;
+    const int mass = problem.channels.mass();
+    const Lane* shared = parent.pair_row(mass, node.parent_column);
+    const Lane* weights = parent.marginal_row(mass);
+    const double n = static_cast<double>(parent.totals[mass]);
+    const double n_f = static_cast<double>(weights[node.parent_column]);
+    for (int j = 0; j < node.n_columns; ++j) {
+        const int g = node.in_parent[j];
+        const double n_fg = static_cast<double>(shared[g]);
+        const double n_g = static_cast<double>(weights[g]);
+        // Rows of the parent's child that the node's child has not.
+        const double lost_true = node.parent_side ? n_g - n_fg : n_fg;
+        const double lost_false = node.parent_side ? n - n_g - (n_f - n_fg) : n_f - n_fg;
+        double& with = phase.bounds_true[j];
+        double& without = phase.bounds_false[j];
+        with = std::max(with, above.bounds_true[g] - loss * lost_true);
+        without = std::max(without, above.bounds_false[g] - loss * lost_false);
+    }
+}
+
+// Small first: what the children cost at one level less or, at depth three, with one split each.
+template <class Lane>
+void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, Phase& phase) {
+    double* order = phase.order.need(node.stride);
+    Phase no_phase;
+    const bool deeper = depth > 3 && node.phases[depth - 1].is_open && problem.switches.look_ahead;
+    const Phase& before = deeper ? node.phases[depth - 1] : no_phase;
+    for (int j = 0; j < node.n_columns; ++j)
+        order[j] = deeper ? before.bounds_true[j] + before.bounds_false[j]
+                          : -static_cast<double>(node.best_true[j]) -
+                                static_cast<double>(node.best_false[j]);
+}
+
+// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits.
+template <class Lane>
+Phase& open_phase(
+    const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth, int budget) {
+    Phase& phase = node.phases[depth];
+    const int child_full = full_budget(depth - 1);
+    phase.first_budget = std::max(0, budget - 1 - child_full);
+    phase.n_budgets = std::min(child_full, budget - 1) - phase.first_budget + 1;
+    const std::size_t size = static_cast<std::size_t>(phase.n_budgets) * node.stride;
+    std::fill_n(phase.bounds_true.need(size), size, 0.0);
+    std::fill_n(phase.bounds_false.need(size), size, 0.0);
+    set_order(problem, node, depth, phase);
+    if (parent != nullptr && problem.switches.inheritance && has_similarity(problem))
+        inherit_bounds(problem, node, *parent, depth, phase);
+    phase.is_open = true;
+    return phase;
+}
+
+// The bounds of column j, just found, for all others.
+template <class Lane>
+void spread_bounds(const Problem<Lane>& problem, Node<Lane>& node, Phase& phase, int j) {
+    if (!has_similarity(problem)) return;
+    const int mass = problem.channels.mass();
+    const Lane* weights = node.marginal_row(mass);
+    for (int k = 0; k < phase.n_budgets; ++k) {
+        double* with = phase.true_bounds(k, node.stride);
+        double* without = phase.false_bounds(k, node.stride);
+        problem.kernels.refresh_bounds(
+            node.pair_row(mass, j), weights, weights[j], node.totals[mass],
+            problem.objective.loss_factor, {with[j], without[j]}, node.n_columns, with, without);
+    }
+}
+
+}  // namespace sktree_opt

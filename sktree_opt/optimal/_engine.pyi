@@ -1,0 +1,39 @@
+import numpy as np
+
+from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.utils._control import SearchControl
+
+SCORES: tuple[str, ...]
+INSTRUCTION_SETS: tuple[str, ...]
+SWITCHES: tuple[str, ...]
+COLUMN_PADDING: int
+
+def available_instruction_sets() -> list[str]: ...
+
+class Engine:
+    control: SearchControl
+    def __init__(
+        self,
+        bits: np.ndarray,
+        n_columns: int,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        objective: LeafObjective,
+        control: SearchControl,
+        *,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        cache_bytes: int = ...,
+        off: tuple[str, ...] = (),
+    ) -> None: ...
+    def begin(self, max_depth: int, max_splits: int, split_cost: float = 0.0) -> None: ...
+    def deepen(self, depth: int, upper: float = ..., n_threads: int = 1) -> None: ...
+    def tree(self) -> np.ndarray: ...
+    @property
+    def cost(self) -> float: ...
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def incumbents(self) -> list[tuple[float, float]]: ...
+    @property
+    def stats(self) -> dict: ...

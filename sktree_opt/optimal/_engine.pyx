@@ -1,0 +1,273 @@
+"""The search engine of optimal trees (see ``_engine.hpp``), seen from Python."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+
+
+cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
+    enum class Score(int):
+        pass
+
+    cdef cppclass Objective:
+        Score score
+        int n_classes, n_channels
+        vector[double] class_channels, class_mass
+        double unit, base_factor, loss_factor, z, cf
+        double least_weight, least_target, largest_target
+        cpp_bool loss_is_bounded, cancels
+
+    cdef cppclass Constraints:
+        int max_depth
+        int64_t min_samples_leaf
+        double min_weight_leaf
+
+    cdef cppclass Switches:
+        cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, inheritance
+        cpp_bool cache, small_cache, look_ahead, dynamic_order
+
+    cdef cppclass Rows:
+        const uint8_t* bits
+        int64_t n_rows
+        int row_bytes, n_columns
+        const int32_t* classes
+        const double* targets
+        const double* weights
+
+    cdef cppclass TreeNode:
+        int32_t column, with_ "with", without
+
+    cdef cppclass Incumbent:
+        double cost, seconds
+
+    cdef cppclass SearchStats:
+        int64_t n_nodes, n_sweeps, n_small_hits, n_cache_hits, n_columns, n_pruned_columns
+
+    cdef cppclass CppEngine "sktree_opt::Engine":
+        void begin(int max_depth, int max_splits, double split_cost) except +
+        void deepen(int depth, double upper, int n_threads) except +
+        vector[TreeNode] tree() except +
+        double cost()
+        double lower_bound()
+        double constant()
+        int64_t cache_bytes()
+        int n_columns()
+        int n_slots()
+        const char* lane_name()
+        const vector[Incumbent]& incumbents()
+        const SearchStats& stats()
+
+    CppEngine* make_engine(
+        const Rows& rows,
+        const Objective& objective,
+        const Constraints& constraints,
+        const Switches& switches,
+        CppSearchControl& control,
+        int64_t cache_bytes,
+    ) except +
+
+    enum class Simd(int):
+        pass
+    cpp_bool simd_available(Simd simd)
+
+
+SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
+INSTRUCTION_SETS = ("portable", "avx2", "avx512", "neon")
+SWITCHES = (
+    "merge_rows",
+    "merge_columns",
+    "merge_node_columns",
+    "similarity",
+    "inheritance",
+    "cache",
+    "small_cache",
+    "look_ahead",
+    "dynamic_order",
+)
+# Columns are padded to this many, the widest vector's lanes of 16 bits.
+COLUMN_PADDING = 32
+
+
+def available_instruction_sets():
+    """Names that ``SKTREE_OPT_SIMD`` may have on this machine."""
+    return [name for k, name in enumerate(INSTRUCTION_SETS) if simd_available(<Simd> (<int> k))]
+
+
+cdef Objective convert_objective(objective):
+    cdef Objective converted
+    converted.score = <Score> (<int> SCORES.index(objective.score))
+    converted.n_classes = objective.class_channels.shape[0]
+    converted.n_channels = objective.n_channels
+    converted.class_channels = objective.class_channels.ravel().tolist()
+    converted.class_mass = objective.class_mass.tolist()
+    converted.unit = objective.unit
+    converted.base_factor = objective.base_factor
+    converted.loss_factor = objective.loss_factor
+    converted.loss_is_bounded = objective.loss_is_bounded
+    converted.cancels = objective.cancels
+    converted.z = objective.z
+    converted.cf = objective.cf
+    converted.least_weight = objective.least_weight
+    converted.least_target, converted.largest_target = objective.target_range
+    return converted
+
+
+cdef Switches convert_switches(off) except *:
+    cdef Switches switches
+    unknown = set(off) - set(SWITCHES)
+    if unknown:
+        raise ValueError(f"unknown switches: {sorted(unknown)}")
+    switches.merge_rows = "merge_rows" not in off
+    switches.merge_columns = "merge_columns" not in off
+    switches.merge_node_columns = "merge_node_columns" not in off
+    switches.similarity = "similarity" not in off
+    switches.inheritance = "inheritance" not in off
+    switches.cache = "cache" not in off
+    switches.small_cache = "small_cache" not in off
+    switches.look_ahead = "look_ahead" not in off
+    switches.dynamic_order = "dynamic_order" not in off
+    return switches
+
+
+cdef class Engine:
+    """One search over trees of binary tests.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8, shape (n_rows, row_bytes)
+        Outcomes of the tests by row, least significant bit first; `row_bytes` is `n_columns`
+        padded to a multiple of ``COLUMN_PADDING`` bits, the padding 0.
+
+    n_columns : int
+        Number of tests.
+
+    y : ndarray of int32 or float64, shape (n_rows,)
+        Class codes, or the targets of the "squared" score.
+
+    weights : ndarray of float64 or None
+        Positive weights; None when all are 1.
+
+    objective : LeafObjective
+        See ``objectives.py``.
+
+    control : SearchControl
+        What may end the search early.
+
+    min_samples_leaf, min_weight_leaf : int, float
+        Every leaf has as many rows, as much weight.
+
+    cache_bytes : int
+        The most that caches may take.
+
+    off : tuple of str
+        Techniques of ``SWITCHES`` to do without.
+    """
+
+    cdef unique_ptr[CppEngine] engine
+    cdef readonly SearchControl control
+
+    def __init__(
+        self,
+        const uint8_t[:, ::1] bits,
+        int n_columns,
+        y,
+        weights,
+        objective,
+        SearchControl control,
+        *,
+        int64_t min_samples_leaf=1,
+        double min_weight_leaf=0.0,
+        int64_t cache_bytes=1 << 30,
+        off=(),
+    ):
+        cdef Rows rows
+        cdef Constraints constraints
+        cdef const int32_t[::1] classes
+        cdef const double[::1] targets
+        cdef const double[::1] weight_values
+        cdef Objective converted = convert_objective(objective)
+        cdef Switches switches = convert_switches(off)
+        rows.n_rows = bits.shape[0]
+        rows.row_bytes = <int> bits.shape[1]
+        rows.n_columns = n_columns
+        if rows.row_bytes * 8 < n_columns or rows.row_bytes % (COLUMN_PADDING // 8):
+            raise ValueError("bits must be padded to a multiple of COLUMN_PADDING columns")
+        if rows.n_rows == 0 or rows.n_rows > 2**31 - 32:
+            raise ValueError(f"between 1 and 2**31 - 32 rows are possible, not {rows.n_rows}")
+        if len(y) != rows.n_rows or (weights is not None and len(weights) != rows.n_rows):
+            raise ValueError("bits, y and weights must have the same number of rows")
+        rows.bits = &bits[0, 0] if rows.row_bytes else NULL
+        if objective.score == "squared":
+            targets = np.ascontiguousarray(y, dtype=np.float64)
+            rows.targets = &targets[0]
+        else:
+            classes = np.ascontiguousarray(y, dtype=np.int32)
+            rows.classes = &classes[0]
+        if weights is not None:
+            weight_values = np.ascontiguousarray(weights, dtype=np.float64)
+            rows.weights = &weight_values[0]
+        constraints.min_samples_leaf = min_samples_leaf
+        constraints.min_weight_leaf = min_weight_leaf
+        self.control = control
+        with nogil:
+            self.engine.reset(
+                make_engine(rows, converted, constraints, switches, control.cpp, cache_bytes)
+            )
+
+    def begin(self, int max_depth, int max_splits, double split_cost=0.0):
+        """Start a search; solves what has at most two levels."""
+        with nogil:
+            self.engine.get().begin(max_depth, max_splits, split_cost)
+
+    def deepen(self, int depth, double upper=float("inf"), int n_threads=1):
+        """Search to `depth`, one more than before, for trees that cost less than `upper`."""
+        with nogil:
+            self.engine.get().deepen(depth, upper - self.engine.get().constant(), n_threads)
+
+    def tree(self):
+        """The best tree known: nodes as rows (column or -1, child with it, child without it)."""
+        cdef vector[TreeNode] nodes
+        with nogil:
+            nodes = self.engine.get().tree()
+        return np.array(
+            [(node.column, node.with_, node.without) for node in nodes], dtype=np.int32
+        ).reshape(-1, 3)
+
+    @property
+    def cost(self):
+        """Cost of the best tree known."""
+        return self.engine.get().cost()
+
+    @property
+    def lower_bound(self):
+        """No tree within the limits costs less."""
+        return self.engine.get().lower_bound()
+
+    @property
+    def incumbents(self):
+        """(seconds, cost) of each better tree found."""
+        cdef double constant = self.engine.get().constant()
+        cdef vector[Incumbent] found = self.engine.get().incumbents()
+        return [(one.seconds, one.cost + constant) for one in found]
+
+    @property
+    def stats(self):
+        """Counters of the search."""
+        cdef SearchStats stats = self.engine.get().stats()
+        return {
+            "n_nodes": stats.n_nodes,
+            "n_depth_two_counted": stats.n_sweeps,
+            "n_depth_two_cached": stats.n_small_hits,
+            "n_cache_hits": stats.n_cache_hits,
+            "n_columns": stats.n_columns,
+            "n_columns_pruned": stats.n_pruned_columns,
+            "cache_bytes": self.engine.get().cache_bytes(),
+            "n_distinct_tests": self.engine.get().n_columns(),
+            "n_row_slots": self.engine.get().n_slots(),
+            "number_type": (<bytes> self.engine.get().lane_name()).decode(),
+        }

@@ -1,0 +1,178 @@
+// The vector kernels of every instruction set, and the choice among them at run time.
+//
+// The same source is compiled once per instruction set, in a namespace each. The environment variable
+// SKTREE_OPT_SIMD = avx512 | avx2 | neon | portable forces one; otherwise the best that the processor
+// has is taken. All of them count alike, so a tree does not depend on the machine.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define SKTREE_X86 1
+#include <immintrin.h>
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define SKTREE_NEON 1
+#include <arm_neon.h>
+#endif
+
+#include "sktree_opt/optimal/_kernel_types.hpp"
+
+#if defined(__GNUC__)
+#define SKTREE_INLINE inline __attribute__((always_inline))
+#else
+#define SKTREE_INLINE __forceinline
+#endif
+
+namespace sktree_opt {
+
+enum class Score : int { TWO_CLASS, LARGEST, GINI, ENTROPY, PESSIMISTIC, SQUARED };
+
+// Indexed by: has supports, has sibling.
+template <class Lane>
+struct SweepTable {
+    void (*plain[2])(SweepTask<Lane>&);
+    void (*supported[2])(SweepTask<Lane>&);
+    void operator()(SweepTask<Lane>& task) const {
+        const auto& row = task.score.n_supports > 0 ? supported : plain;
+        row[task.sibling != nullptr](task);
+    }
+};
+
+template <class Lane>
+struct Kernels {
+    SweepTable<Lane> sweep;
+    void (*count_marginals)(const SweepTask<Lane>&, Lane*);
+    void (*refresh_bounds)(
+        const Lane*, const Lane*, Lane, Lane, double, SolvedSides, int, double*, double*);
+};
+
+struct BitKernels {
+    void (*rows_to_words)(
+        const std::uint8_t*, int, const std::int32_t*, int, std::uint16_t*, int);
+    void (*words_to_rows)(const std::uint16_t*, int, int, std::uint8_t*, int);
+    void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
+};
+
+namespace portable {
+#include "sktree_opt/optimal/_native.hpp"
+#include "sktree_opt/optimal/_simd_portable.hpp"
+#include "sktree_opt/optimal/_isa_body.hpp"
+}  // namespace portable
+
+#if defined(SKTREE_X86)
+// A vector passed by value would differ between the namespaces, but all such functions are inlined.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#if defined(__clang__)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi,bmi2,popcnt")
+#endif
+namespace avx2 {
+#include "sktree_opt/optimal/_native.hpp"
+#include "sktree_opt/optimal/_simd_avx2.hpp"
+#include "sktree_opt/optimal/_isa_body.hpp"
+}  // namespace avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg"))), \
+    apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg")
+#endif
+namespace avx512 {
+#include "sktree_opt/optimal/_native.hpp"
+#include "sktree_opt/optimal/_simd_avx512.hpp"
+#include "sktree_opt/optimal/_isa_body.hpp"
+}  // namespace avx512
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#pragma GCC diagnostic pop
+#endif
+
+#if defined(SKTREE_NEON)
+namespace neon {
+#include "sktree_opt/optimal/_native.hpp"
+#include "sktree_opt/optimal/_simd_neon.hpp"
+#include "sktree_opt/optimal/_isa_body.hpp"
+}  // namespace neon
+#endif
+
+enum class Simd : int { PORTABLE, AVX2, AVX512, NEON };
+
+inline bool simd_available(Simd simd) {
+    switch (simd) {
+        case Simd::PORTABLE: return true;
+#if defined(SKTREE_X86)
+        case Simd::AVX2:
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+        case Simd::AVX512:
+            return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bitalg");
+#endif
+#if defined(SKTREE_NEON)
+        case Simd::NEON: return true;
+#endif
+        default: return false;
+    }
+}
+
+template <class Lane>
+bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
+    switch (simd) {
+#if defined(SKTREE_X86)
+        case Simd::AVX2: return avx2::find_kernels(score, kernels);
+        case Simd::AVX512: return avx512::find_kernels(score, kernels);
+#endif
+#if defined(SKTREE_NEON)
+        case Simd::NEON: return neon::find_kernels(score, kernels);
+#endif
+        default: return portable::find_kernels(score, kernels);
+    }
+}
+
+inline BitKernels choose_bit_kernels(Simd simd) {
+    switch (simd) {
+#if defined(SKTREE_X86)
+        case Simd::AVX2: return avx2::bit_kernels();
+        case Simd::AVX512: return avx512::bit_kernels();
+#endif
+#if defined(SKTREE_NEON)
+        case Simd::NEON: return neon::bit_kernels();
+#endif
+        default: return portable::bit_kernels();
+    }
+}
+
+// The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not there.
+inline bool choose_simd(Simd& simd) {
+    const char* const names[] = {"portable", "avx2", "avx512", "neon"};
+    const char* asked = std::getenv("SKTREE_OPT_SIMD");
+    if (asked != nullptr && *asked != '\0') {
+        for (int k = 0; k < 4; ++k) {
+            simd = static_cast<Simd>(k);
+            if (std::strcmp(asked, names[k]) == 0) return simd_available(simd);
+        }
+        return false;
+    }
+    simd = Simd::PORTABLE;
+    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512})
+        if (simd_available(better)) simd = better;
+    return true;
+}
+
+}  // namespace sktree_opt

@@ -1,0 +1,257 @@
+// Makes nodes: takes their rows, counts their pairs, and solves their small trees.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sktree_opt/optimal/_node.hpp"
+#include "sktree_opt/utils/_control.hpp"
+
+namespace sktree_opt {
+
+// Optima of a row set with at most 0..3 splits and two levels.
+struct SmallCosts {
+    double costs[4];
+};
+
+template <class Lane>
+class NodeMaker {
+public:
+    NodeMaker(const Problem<Lane>& problem, const RowSets& row_sets, SearchControl& control)
+        : problem_(problem), row_sets_(row_sets), control_(control) {}
+
+    std::int64_t n_nodes = 0;
+    std::int64_t n_sweeps = 0;
+    bool may_poll = true;
+
+    void make_root(Node<Lane>& root) {
+        root.n_words = problem_.n_words;
+        root.spans = problem_.spans;
+        root.n_columns = problem_.n_columns;
+        root.stride = problem_.stride;
+        root.row_bytes = problem_.stride / 8;
+        root.columns.resize(problem_.n_columns);
+        for (int j = 0; j < problem_.n_columns; ++j) root.columns[j] = j;
+        root.in_parent = root.columns;
+        const std::size_t n_cells = static_cast<std::size_t>(root.n_words) * root.stride;
+        std::copy_n(problem_.words.data(), n_cells, root.words.need(n_cells));
+        std::copy_n(problem_.present.data(), root.n_words, root.present.need(root.n_words));
+        problem_.bits.words_to_rows(
+            root.words.data(), root.n_words, root.stride,
+            root.rows.need(static_cast<std::size_t>(root.n_words) * 16 * root.row_bytes),
+            root.row_bytes);
+        const std::size_t n_values =
+            static_cast<std::size_t>(root.n_words) * 16 * problem_.channels.n_all();
+        if (problem_.has_values)
+            std::copy_n(problem_.values.data(), n_values, root.values.need(n_values));
+        std::copy_n(row_sets_.all.data(), row_sets_.n_words, root.mask.need(row_sets_.n_words));
+        root.key = row_sets_.key(root.mask.data());
+        sum_totals(root);
+        solve_small(root);
+    }
+
+    // Rows and key of a child; enough to ask the cache about it.
+    void set_rows(const Node<Lane>& node, int column, bool side, Node<Lane>& child) const {
+        const std::uint64_t* bits = row_sets_.column(node.columns[column]);
+        const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
+        std::uint64_t* mask = child.mask.need(row_sets_.n_words);
+        for (int w = 0; w < row_sets_.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
+        child.key = row_sets_.key(mask);
+    }
+
+    // The rest of the child, after set_rows.
+    void make_child(const Node<Lane>& node, int column, bool side, Node<Lane>& child) {
+        ++n_nodes;
+        take_rows(
+            node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
+        child.n_words = side_.n_words;
+        child.spans = side_.spans;
+        settle_columns(
+            child, problem_.bits, side_.words.data(), node.columns, node.stride,
+            problem_.switches.merge_node_columns);
+        child.parent_column = column;
+        child.parent_side = side;
+        const int n_all = problem_.channels.n_all();
+        if (problem_.has_values) {
+            child.values.zeros(static_cast<std::size_t>(child.n_words) * 16 * n_all);
+            for (int k = 0; k < side_.n_rows; ++k)
+                std::copy_n(
+                    node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all, n_all,
+                    child.values.data() + slot_of(0, k, side_.n_rows) * n_all);
+        }
+        child.totals.resize(n_all);
+        for (int c = 0; c < n_all; ++c) {
+            const Lane with = node.marginal_row(c)[column];
+            child.totals[c] = side ? with : node.totals[c] - with;
+        }
+        solve_small(child);
+    }
+
+    // Optima of both children of a column (with: rows that have it). Counts the smaller child; the
+    // larger one's counts are what is left of the node's.
+    void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        const bool small_is_true = 2 * node.count_rows(j) <= node.count_rows();
+        take_rows(node, problem_.bits, j, small_is_true, side_, nullptr);
+        set_side_counts(node, j, small_is_true);
+        const int n_all = problem_.channels.n_all();
+        const std::size_t half = static_cast<std::size_t>(n_all) * node.stride;
+        SweepTask<Lane> task =
+            task_for(node, problem_.channels.n_channels + problem_.channels.n_supports());
+        task.words = side_.words.data();
+        task.spans = side_.spans.data();
+        task.slots = side_.slots.data();
+        task.n_slots = side_.n_rows;
+        SweepSide<Lane> counted, sibling;
+        counted.marginals = side_marginals_.data();
+        counted.totals = side_totals_.data();
+        sibling.marginals = side_marginals_.data() + half;
+        sibling.totals = side_totals_.data() + n_all;
+        task.counted = &counted;
+        task.sibling = &sibling;
+        task.parent_pairs = node.pairs.data();
+        problem_.kernels.sweep(task);
+        ++n_sweeps;
+        set_costs(counted.best, base_cost(counted.totals), (small_is_true ? with : without).costs);
+        set_costs(sibling.best, base_cost(sibling.totals), (small_is_true ? without : with).costs);
+    }
+
+    double snap(double cost) const {
+        return std::nearbyint(cost / problem_.grid) * problem_.grid;
+    }
+
+private:
+    double base_cost(const Lane* totals) const {
+        return problem_.objective.unit * problem_.objective.base_factor *
+               static_cast<double>(totals[problem_.channels.base()]);
+    }
+
+    void sum_totals(Node<Lane>& node) const {
+        const int n_all = problem_.channels.n_all();
+        node.totals.assign(n_all, 0);
+        for (int slot = 0; problem_.has_values && slot < 16 * node.n_words; ++slot)
+            for (int c = 0; c < n_all; ++c)
+                node.totals[c] += static_cast<Lane>(
+                    node.values[static_cast<std::size_t>(slot) * n_all + c]);
+        if (problem_.has_values) return;
+        for (std::size_t s = 0; s < node.spans.size(); ++s) {
+            int count = 0;
+            const Span span = node.spans[s];
+            for (int w = span.first_word; w < span.first_word + span.n_words; ++w)
+                count += Node<Lane>::popcount16(node.present[w]);
+            for (int c = 0; c < n_all; ++c)
+                node.totals[c] += static_cast<Lane>(
+                    problem_.coefficients[s * n_all + c] * static_cast<Lane>(count));
+        }
+    }
+
+    // A sweep of the node's own rows, but for what the caller sets.
+    SweepTask<Lane> task_for(const Node<Lane>& node, int n_counted) {
+        SweepTask<Lane> task;
+        task.words = node.words.data();
+        task.spans = node.spans.data();
+        task.n_segments = static_cast<int>(node.spans.size());
+        task.stride = node.stride;
+        task.n_columns = node.n_columns;
+        task.coefficients = problem_.coefficients.data();
+        task.n_all_channels = problem_.channels.n_all();
+        task.n_counted = n_counted;
+        task.tile = tile_.need(static_cast<std::size_t>(2) * n_counted * LARGEST_TILE);
+        task.score = problem_.score;
+        task.poll = &poll;
+        task.poll_argument = this;
+        work_a_call_ = 2000 + static_cast<std::int64_t>(node.n_words) * node.n_columns;
+        if (problem_.has_values) {
+            work_a_call_ *= 16;
+            task.values = node.values.data();
+            task.rows = node.rows.data();
+            task.row_bytes = node.row_bytes;
+        }
+        return task;
+    }
+
+    // All pair counts of the node, and its optimum with up to three splits.
+    void solve_small(Node<Lane>& node) {
+        const int n_all = problem_.channels.n_all();
+        SweepTask<Lane> task = task_for(node, n_all);
+        if (problem_.has_values) list_slots(node, task);
+        problem_.kernels.count_marginals(
+            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
+        SweepSide<Lane> side;
+        side.marginals = node.marginals.data();
+        side.totals = node.totals.data();
+        side.best_true = node.best_true.need(node.stride + STRIDE);
+        side.best_false = node.best_false.need(node.stride + STRIDE);
+        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
+        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
+        task.counted = &side;
+        task.pairs =
+            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
+        problem_.kernels.sweep(task);
+        ++n_sweeps;
+        node.base = base_cost(node.totals.data());
+        set_costs(side.best, node.base, node.small_costs);
+        for (Phase& phase : node.phases) phase.is_open = false;
+    }
+
+    void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {
+        slots_.clear();
+        for (int slot = 0; slot < 16 * node.n_words; ++slot)
+            if ((node.present[slot / 16] >> (slot % 16)) & 1) slots_.push_back(slot);
+        task.slots = slots_.data();
+        task.n_slots = static_cast<int>(slots_.size());
+    }
+
+    // Counts by column of the smaller child, then of the larger, out of the node's pairs.
+    void set_side_counts(const Node<Lane>& node, int j, bool small_is_true) {
+        const int n_all = problem_.channels.n_all(), stride = node.stride;
+        Lane* small = side_marginals_.need(static_cast<std::size_t>(2) * n_all * stride);
+        Lane* large = small + static_cast<std::ptrdiff_t>(n_all) * stride;
+        side_totals_.resize(2 * n_all);
+        for (int c = 0; c < n_all; ++c) {
+            const Lane* shared = node.pair_row(c, j);
+            const Lane* all = node.marginal_row(c);
+            Lane* of_true = (small_is_true ? small : large) + c * stride;
+            Lane* of_false = (small_is_true ? large : small) + c * stride;
+            for (int g = 0; g < stride; ++g) {
+                of_true[g] = shared[g];
+                of_false[g] = all[g] - shared[g];
+            }
+            const Lane with = all[j], without = node.totals[c] - all[j];
+            side_totals_[c] = small_is_true ? with : without;
+            side_totals_[n_all + c] = small_is_true ? without : with;
+        }
+    }
+
+    // Costs of at most 0..3 splits from the best scores.
+    void set_costs(const Lane (&best)[4], double base, double (&costs)[4]) const {
+        for (int k = 0; k < 4; ++k) {
+            const double score = problem_.objective.unit * static_cast<double>(best[k]);
+            const double cost = snap(base - score) + k * problem_.split_cost;
+            costs[k] = k == 0 ? cost : std::min(costs[k - 1], cost);
+        }
+    }
+
+    // Called for each vector of root columns; the clock is read once in about a millisecond.
+    static bool poll(void* maker) {
+        NodeMaker* self = static_cast<NodeMaker*>(maker);
+        if (!self->may_poll) return false;
+        self->work_ += self->work_a_call_;
+        if (self->work_ < (std::int64_t(1) << 20)) return self->control_.stopped();
+        self->work_ = 0;
+        return self->control_.poll();
+    }
+
+    static constexpr int LARGEST_TILE = 8 * 2 * 32;
+
+    const Problem<Lane>& problem_;
+    const RowSets& row_sets_;
+    SearchControl& control_;
+    SideRows side_;
+    Buffer<Lane> tile_, side_marginals_;
+    std::vector<Lane> side_totals_;
+    std::vector<std::int32_t> slots_;
+    std::int64_t work_ = 0, work_a_call_ = 0;
+};
+
+}  // namespace sktree_opt

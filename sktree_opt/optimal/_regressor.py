@@ -1,0 +1,187 @@
+"""The optimal regression tree."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from sktree_opt.optimal._base import BaseOptimalTree
+from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.utils._compat import StrOptions, fit_context
+
+
+class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
+    """The best regression tree within a depth and a number of splits, with proof.
+
+    Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
+    compared with the midpoints between its values, a nominal one with each category, and a column
+    with missing values may be asked whether it misses one; a missing value fails other tests.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    max_depth : int, default=3
+        Most tests on a path.
+
+    max_splits : int or None, default=None
+        Most tests in the tree; None for as many as `max_depth` allows.
+
+    min_samples_leaf : int, default=1
+        Least rows of every leaf, whatever their weight.
+
+    min_weight_leaf : float, default=0.0
+        Least weight of every leaf.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The same as a share of the total weight; the larger of the two counts.
+
+    objective : {"squared_error"}, default="squared_error"
+        What is minimised: the weighted squares of the distances from the leaves' means.
+
+    complexity_cost : float, default=0.0
+        Cost of each test, as a share of the total weight.
+
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    time_limit : float or None, default=None
+        Seconds after which the search ends with the best tree found.
+
+    memory_limit : int, str or None, default=None
+        Bytes, or a size such as "2GB", that the search may take.
+
+    n_jobs : int or None, default=None
+        Threads; the tree does not depend on them. None means 1, -1 all.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+
+    objective_ : float
+        Its objective, the cost of its tests included.
+
+    lower_bound_ : float
+        No tree within the limits has a smaller objective.
+
+    gap_ : float
+        Difference of the two; 0 for a proved optimum.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether the tree is proved to be optimal, or what ended the search before.
+
+    incumbents_ : list of (float, float, float)
+        Seconds, objective and lower bound, each time a better tree was found.
+
+    search_stats_ : dict
+        Counters of the search.
+
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the decrease of the objective.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    OptimalTreeClassifier : The tree for classes.
+
+    Notes
+    -----
+    Section 4.8.2 of [1]_. Sums of real numbers are exact to about 12 digits, and so is the proof.
+
+    References
+    ----------
+    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and Search",
+       JMLR 23, 2022.
+
+    Examples
+    --------
+    >>> from sktree_opt.optimal import OptimalTreeRegressor
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> reg = OptimalTreeRegressor(max_depth=2).fit(X, [1.0, 2.0, 2.0, 1.0])
+    >>> reg.predict([[1, 0]])
+    array([2.])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseOptimalTree._parameter_constraints,
+        "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_depth=3,
+        max_splits=None,
+        min_samples_leaf=1,
+        min_weight_leaf=0.0,
+        min_weight_fraction_leaf=0.0,
+        objective="squared_error",
+        complexity_cost=0.0,
+        categorical_features="from_dtype",
+        time_limit=None,
+        memory_limit=None,
+        n_jobs=None,
+    ):
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.objective = objective
+        self.complexity_cost = complexity_cost
+        self.categorical_features = categorical_features
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Find the best tree.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones.
+
+        Returns
+        -------
+        self : OptimalTreeRegressor
+            The fitted tree.
+        """
+        return self._fit_tree(X, y, sample_weight, is_classifier=False)
+
+    def _prepare_objective(self, data):
+        # Sums of squares of centred targets lose no digits to their mean.
+        self._centre = float(np.average(data.y, weights=data.weights))
+
+    def _targets(self, data):
+        return data.y - self._centre
+
+    def _leaf_form(self, data):
+        objective = REGRESSION_OBJECTIVES[self.objective]
+        return objective.leaf_form(self._targets(data), data.weights)
+
+    def _node_values(self, data, rows):
+        """Mean (as a column) and cost of each node, given its rows."""
+        targets = self._targets(data)
+        means = np.array([np.average(targets[r], weights=data.weights[r]) for r in rows])
+        costs = np.array(
+            [
+                (data.weights[r] * (targets[r] - mean) ** 2).sum()
+                for r, mean in zip(rows, means, strict=True)
+            ]
+        )
+        return (means + self._centre)[:, np.newaxis], costs

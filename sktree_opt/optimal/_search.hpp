@@ -1,0 +1,421 @@
+// The best tree of more than two levels. Exact.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), Algorithms 1-3. https://jmlr.org/papers/v23/20-520.html
+//   D -> Node               d -> depth              n -> budget (splits)     UB -> upper (exclusive)
+//   LB, RLB -> lower        T -> cost               alpha -> split_cost      f -> column
+// A column is explored while the sum of the bounds on its two children (see _bounds.hpp) is below the
+// incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs. 15-17).
+// Deviations: before a node is searched to depth d it is searched to d - 1, which gives an incumbent
+// and the order of columns; nodes of depth three solve both children of a column at once (sibling
+// subtraction, see _depth_two.hpp); with a limit on splits the bounds are kept by number of splits.
+// Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance.
+// Time O(m^(d-2)) depth-two solutions without any pruning, for m columns; memory: one node a level
+// (m^2 pair counts a channel each), and the bounded caches.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/optimal/_bounds.hpp"
+#include "sktree_opt/optimal/_cache.hpp"
+#include "sktree_opt/optimal/_node_maker.hpp"
+
+namespace sktree_opt {
+
+struct SearchStats {
+    std::int64_t n_nodes = 0;           // made, with all their pair counts
+    std::int64_t n_sweeps = 0;          // depth-two solutions by counting
+    std::int64_t n_small_hits = 0;      // depth-two solutions out of the cache
+    std::int64_t n_cache_hits = 0;      // searches answered by the cache
+    std::int64_t n_columns = 0;         // columns that could have been the root of a subtree
+    std::int64_t n_pruned_columns = 0;  // of these, ruled out by bounds
+    void add(const SearchStats& other) {
+        n_nodes += other.n_nodes;
+        n_sweeps += other.n_sweeps;
+        n_small_hits += other.n_small_hits;
+        n_cache_hits += other.n_cache_hits;
+        n_columns += other.n_columns;
+        n_pruned_columns += other.n_pruned_columns;
+    }
+};
+
+struct Caches {
+    CacheTable<Bounds> bounds;
+    CacheTable<SmallOptima> small;
+    int salt = 0;  // problems of another split cost are other problems
+    Caches(SearchControl& control, std::int64_t max_bytes)
+        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
+};
+
+// The best tree so far, by its root.
+struct Incumbent {
+    double cost = std::numeric_limits<double>::infinity();
+    double seconds = 0.0;
+    int column = -1;  // of the root; -1: at most two levels
+    int depth = 2;
+    int budget_true = 0, budget_false = 0;
+    double cost_true = 0.0, cost_false = 0.0;
+};
+
+// Threads at work on the columns of the root: each knows what the others found.
+struct SharedRoot {
+    std::atomic<double> best;
+    std::atomic<int> next{0};
+    SpinLock lock;
+    struct Found {
+        int column;
+        int budget;
+        SolvedSides sides;
+    };
+    std::vector<Found> found;
+    Incumbent incumbent;
+};
+
+template <class Lane>
+class Search {
+public:
+    Search(
+        const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
+        SearchControl& control, int max_depth)
+        : problem_(problem),
+          row_sets_(row_sets),
+          caches_(caches),
+          control_(control),
+          maker_(problem, row_sets, control) {
+        levels_.resize(std::max(max_depth, 2) + 1);
+        sequences_.resize(levels_.size());
+        for (auto& level : levels_) {
+            level.reset(new Node<Lane>());
+            level->attach(&control);
+            level->phases.resize(levels_.size());
+        }
+        for (auto& sequences : sequences_) sequences.resize(levels_.size());
+        maker_.make_root(root());
+    }
+
+    Node<Lane>& root() { return *levels_[0]; }
+    Node<Lane>& node(int level) { return *levels_[level]; }
+    NodeMaker<Lane>& maker() { return maker_; }
+    const Problem<Lane>& problem() const { return problem_; }
+    Caches& caches() { return caches_; }
+    SearchControl& control() { return control_; }
+
+    SearchStats stats() const {
+        SearchStats all = stats_;
+        all.n_nodes = maker_.n_nodes;
+        all.n_sweeps = maker_.n_sweeps;
+        return all;
+    }
+
+    // The optimum of the node at `level` if it is below `upper`, else a lower bound, not below it.
+    // After a stop the answer means nothing.
+    double search(int level, int depth, int budget, double upper) {
+        Node<Lane>& node = *levels_[level];
+        budget = std::min(budget, full_budget(depth));
+        if (depth <= 2 || budget <= 1) return small_cost(node, depth, budget);
+        double lower = 0.0;
+        if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
+        double best = std::min(upper, small_cost(node, 2, budget));
+        int column = -1;
+        if (best > lower && problem_.switches.look_ahead && depth > 3)
+            best = std::min(best, search(level, depth - 1, budget, best));
+        if (best > lower) {
+            const double found = explore(level, depth, budget, best, column);
+            lower = std::max(lower, std::min(found, best));
+            best = std::min(best, found);
+        }
+        if (control_.stopped()) return best;
+        const bool exact = best < upper;
+        const double answer = exact ? best : std::max(lower, upper);
+        remember(node, depth, budget, answer, exact, column);
+        return answer;
+    }
+
+    // Optimum of a node with at most two levels.
+    double small_cost(const Node<Lane>& node, int depth, int budget) const {
+        return node.small_costs[std::min({budget, full_budget(depth), 3})];
+    }
+
+    // Makes the child of the node at `level`, one level below.
+    Node<Lane>& make_child(int level, int column, bool side) {
+        Node<Lane>& child = *levels_[level + 1];
+        maker_.set_rows(*levels_[level], column, side, child);
+        maker_.make_child(*levels_[level], column, side, child);
+        return child;
+    }
+
+    // What is known without a search. True if it settles the question: `lower` is the answer.
+    bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
+        if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
+        Bounds known;
+        if (!caches_.bounds.find(cache_key(rows, depth, budget), known)) return false;
+        lower = known.bound;
+        if (!known.exact && known.bound < upper) return false;
+        ++stats_.n_cache_hits;
+        return true;
+    }
+
+    Key cache_key(Key rows, int depth, int budget) const {
+        return problem_key(rows, depth, budget, caches_.salt);
+    }
+
+    // Tries columns as the root of a tree below `upper`. The best cost found or, if none is below
+    // `upper`, a lower bound on all. With `first_only`, by look-ahead order, the first that is below.
+    double explore(
+        int level, int depth, int budget, double upper, int& best_column, bool first_only = false) {
+        Node<Lane>& node = *levels_[level];
+        Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
+        Phase& phase = open_phase(problem_, node, parent, depth, budget);
+        double best = upper;
+        for (const int j : sequence_of(level, depth, phase, first_only)) {
+            const double cost = try_column(level, depth, phase, j, best);
+            if (control_.stopped()) return best;
+            if (cost >= best) continue;
+            best = cost;
+            best_column = j;
+            if (first_only) return best;
+        }
+        return best < upper ? best : std::max(least_bound(node, phase), upper);
+    }
+
+    // The cost with column j at the root if below `upper`; else a bound, spread to other columns.
+    double try_column(int level, int depth, Phase& phase, int j, double upper) {
+        Node<Lane>& node = *levels_[level];
+        if (!is_supported(problem_, node, j)) return std::numeric_limits<double>::infinity();
+        ++stats_.n_columns;
+        const double bound = column_bound(phase, node.stride, j) + problem_.split_cost;
+        if (bound >= upper) {
+            ++stats_.n_pruned_columns;
+            return bound;
+        }
+        const double cost = depth == 3 ? solve_pair(node, phase, j)
+                                       : solve_children(level, depth, phase, j, upper);
+        if (!control_.stopped()) spread_bounds(problem_, node, phase, j);
+        return cost;
+    }
+
+    // The bound that is left when no column can be below it.
+    double least_bound(const Node<Lane>& node, Phase& phase) const {
+        double least = std::numeric_limits<double>::infinity();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (is_supported(problem_, node, j))
+                least = std::min(least, column_bound(phase, node.stride, j));
+        return least + problem_.split_cost;
+    }
+
+    const std::vector<std::int32_t>& sequence_of(
+        int level, int depth, const Phase& phase, bool by_look_ahead) {
+        const Node<Lane>& node = *levels_[level];
+        std::vector<std::int32_t>& sequence = sequences_[level][depth];
+        sequence.resize(node.n_columns);
+        for (int j = 0; j < node.n_columns; ++j) sequence[j] = j;
+        const Lane* with = node.best_true.data();
+        const Lane* without = node.best_false.data();
+        const double* order = phase.order.data();
+        std::sort(sequence.begin(), sequence.end(), [=](int a, int b) {
+            if (!by_look_ahead && order[a] != order[b]) return order[a] < order[b];
+            const double score_a = static_cast<double>(with[a]) + static_cast<double>(without[a]);
+            const double score_b = static_cast<double>(with[b]) + static_cast<double>(without[b]);
+            return score_a > score_b || (score_a == score_b && a < b);
+        });
+        return sequence;
+    }
+
+    // The threads of a team call this, each on its own search object with an equal root.
+    void explore_root(int depth, int budget, SharedRoot& shared) {
+        Node<Lane>& node = root();
+        Phase& phase = open_phase(
+            problem_, node, static_cast<Node<Lane>*>(nullptr), depth, budget);
+        const std::vector<std::int32_t>& sequence = sequence_of(0, depth, phase, false);
+        std::size_t n_read = 0;
+        for (;;) {
+            const int next = shared.next.fetch_add(1);
+            read_found(shared, phase, n_read);
+            if (next >= node.n_columns || control_.stopped()) break;
+            const int j = sequence[next];
+            const double cost = try_column(0, depth, phase, j, shared.best.load());
+            if (control_.stopped()) break;
+            share_found(shared, phase, depth, j, cost);
+        }
+    }
+
+    // Applies what other threads found since the last look.
+    void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
+        shared.lock.lock();
+        const std::vector<SharedRoot::Found> found(
+            shared.found.begin() + static_cast<std::ptrdiff_t>(n_read), shared.found.end());
+        shared.lock.unlock();
+        n_read += found.size();
+        for (const SharedRoot::Found& one : found) {
+            double& with = phase.true_bounds(one.budget, root().stride)[one.column];
+            double& without = phase.false_bounds(one.budget, root().stride)[one.column];
+            with = std::max(with, one.sides.optimum_true);
+            without = std::max(without, one.sides.optimum_false);
+            spread_bounds(problem_, root(), phase, one.column);
+        }
+    }
+
+    void remember(
+        const Node<Lane>& node, int depth, int budget, double bound, bool exact, int column) {
+        if (!problem_.switches.cache) return;
+        Bounds entry;
+        entry.bound = bound;
+        entry.column = exact && column >= 0 ? node.columns[column] : -1;
+        entry.depth = static_cast<std::int16_t>(depth);
+        entry.exact = exact;
+        caches_.bounds.store(
+            cache_key(node.key, depth, budget), entry, [](const Bounds& a, const Bounds& b) {
+                return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
+            });
+    }
+
+    // Optimum of one side of a column as far as the caches have it, else infinity. Sets its rows.
+    double known_cost(int level, int column, bool side, int depth, int budget) {
+        Node<Lane>& child = *levels_[level + 1];
+        maker_.set_rows(*levels_[level], column, side, child);
+        budget = std::min(budget, full_budget(depth));
+        Bounds known;
+        if (depth > 2 && budget > 1 &&
+            caches_.bounds.find(cache_key(child.key, depth, budget), known) && known.exact)
+            return known.bound;
+        SmallOptima small;
+        if (depth > 2 || !caches_.small.find(cache_key(child.key, 2, 3), small))
+            return std::numeric_limits<double>::infinity();
+        const double costs[] = {small.leaf, small.costs[0], small.costs[1], small.costs[2]};
+        return costs[std::min(budget, 3)];
+    }
+
+private:
+    void share_found(SharedRoot& shared, Phase& phase, int depth, int j, double cost) {
+        const int stride = root().stride;
+        shared.lock.lock();
+        const bool better = cost < shared.best.load();
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            shared.found.push_back(
+                {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
+            const int rest = phase.n_budgets - 1 - k;
+            const double with = phase.true_bounds(k, stride)[j];
+            const double without = phase.false_bounds(rest, stride)[j];
+            if (better && with + without + problem_.split_cost == cost)
+                shared.incumbent = {cost, control_.seconds(), j, depth, phase.first_budget + k,
+                                    phase.first_budget + rest, with, without};
+        }
+        if (better) shared.best.store(cost);
+        shared.lock.unlock();
+    }
+
+    // Both children of a column, one after the other (Algorithm 3).
+    double solve_children(int level, int depth, Phase& phase, int j, double upper) {
+        const int stride = levels_[level]->stride;
+        double best = std::numeric_limits<double>::infinity();
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            const int rest = phase.n_budgets - 1 - k;
+            double& with = phase.true_bounds(k, stride)[j];
+            double& without = phase.false_bounds(rest, stride)[j];
+            const double limit = std::min(best, upper) - problem_.split_cost;
+            if (with + without >= limit) continue;
+            const bool true_first = starts_with_true(*levels_[level], j);
+            double& first = true_first ? with : without;
+            double& second = true_first ? without : with;
+            const int budget_first = phase.first_budget + (true_first ? k : rest);
+            const int budget_second = phase.first_budget + (true_first ? rest : k);
+            first = std::max(
+                first,
+                search_side(level, j, true_first, depth - 1, budget_first, limit - second));
+            if (control_.stopped()) return best;
+            if (first + second < limit)
+                second = std::max(
+                    second,
+                    search_side(level, j, !true_first, depth - 1, budget_second, limit - first));
+            if (control_.stopped()) return best;
+            best = std::min(best, with + without + problem_.split_cost);
+        }
+        // Nothing below `upper`: what is known of the shares that were not searched, too.
+        if (best >= upper)
+            best = column_bound(phase, stride, j) + problem_.split_cost;
+        return best;
+    }
+
+    // The child with more to lose first (section 4.6): it is likelier to end the other's search.
+    bool starts_with_true(const Node<Lane>& node, int j) const {
+        if (!problem_.switches.dynamic_order) return true;
+        const int base = problem_.channels.base();
+        const double factor = problem_.objective.base_factor;
+        const double with = static_cast<double>(node.marginal_row(base)[j]);
+        const double without = static_cast<double>(node.totals[base]) - with;
+        return factor * with - static_cast<double>(node.best_true[j]) >=
+               factor * without - static_cast<double>(node.best_false[j]);
+    }
+
+    double search_side(int level, int column, bool side, int depth, int budget, double upper) {
+        Node<Lane>& child = *levels_[level + 1];
+        maker_.set_rows(*levels_[level], column, side, child);
+        budget = std::min(budget, full_budget(depth));
+        double known = 0.0;
+        if (ask_cache(child.key, depth, budget, upper, known)) return known;
+        maker_.make_child(*levels_[level], column, side, child);
+        return search(level + 1, depth, budget, upper);
+    }
+
+    // At depth three: both children of a column, exact for every number of splits.
+    double solve_pair(Node<Lane>& node, Phase& phase, int j) {
+        SmallCosts with, without;
+        if (!find_sides(node, j, with, without)) {
+            maker_.solve_sides(node, j, with, without);
+            if (control_.stopped()) return 0.0;
+            store_sides(node, with, without);
+        }
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
+            phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];
+        }
+        return column_bound(phase, node.stride, j) + problem_.split_cost;
+    }
+
+    bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!problem_.switches.small_cache) return false;
+        key_true_ = row_sets_.key(node.mask.data(), node.columns[j]);
+        SmallOptima known;
+        for (const bool side : {true, false}) {
+            const Key rows = side ? key_true_ : node.key - key_true_;
+            if (!caches_.small.find(cache_key(rows, 2, 3), known)) return false;
+            SmallCosts& costs = side ? with : without;
+            costs.costs[0] = known.leaf;
+            std::copy_n(known.costs, 3, costs.costs + 1);
+        }
+        ++stats_.n_small_hits;
+        return true;
+    }
+
+    void store_sides(
+        const Node<Lane>& node, const SmallCosts& with, const SmallCosts& without) {
+        if (!problem_.switches.small_cache) return;
+        for (const bool side : {true, false}) {
+            const SmallCosts& costs = side ? with : without;
+            SmallOptima entry;
+            entry.depth = 2;
+            entry.leaf = costs.costs[0];
+            std::copy_n(costs.costs + 1, 3, entry.costs);
+            const Key rows = side ? key_true_ : node.key - key_true_;
+            caches_.small.store(
+                cache_key(rows, 2, 3), entry,
+                [](const SmallOptima&, const SmallOptima& b) { return b; });
+        }
+    }
+
+    const Problem<Lane>& problem_;
+    const RowSets& row_sets_;
+    Caches& caches_;
+    SearchControl& control_;
+    NodeMaker<Lane> maker_;
+    SearchStats stats_;
+    std::vector<std::unique_ptr<Node<Lane>>> levels_;
+    std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
+    Key key_true_;
+};
+
+}  // namespace sktree_opt

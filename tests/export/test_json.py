@@ -1,0 +1,113 @@
+"""JSON and back: the same tree, columns, labels and predictions."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from sktree_opt.export import from_json, to_json
+from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
+
+seeds = st.integers(0, 2**32 - 1)
+COSTS = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
+
+
+@given(seeds, st.sampled_from([None, COSTS]), st.booleans(), st.sampled_from([None, 2]))
+@settings(max_examples=60, deadline=None)
+def test_classifier(seed, costs, smooth, indent):
+    rng = np.random.default_rng(seed)
+    model, rows = model_of(random_tree(rng), costs=costs, smooth=smooth), random_rows(rng, 40)
+    other = from_json(to_json(model, indent=indent))
+    assert other.tree_ == model.tree_
+    np.testing.assert_array_equal(other.predict(rows), model.predict(rows))
+    np.testing.assert_array_equal(other.predict_proba(rows), model.predict_proba(rows))
+    np.testing.assert_array_equal(other.apply(rows), model.apply(rows))
+    # And once more: what was read can be written.
+    assert to_json(other, indent=indent) == to_json(model, indent=indent)
+
+
+@given(seeds)
+@settings(max_examples=30, deadline=None)
+def test_regressor(seed):
+    rng = np.random.default_rng(seed)
+    model, rows = model_of(random_tree(rng, is_classifier=False)), random_rows(rng, 40)
+    other = from_json(to_json(model))
+    np.testing.assert_array_equal(other.predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", "b", "c"], [-1, 0, 1], [0.5, 1.0, 2.0], np.array(["x", "y", "z"], dtype=object)],
+    ids=["strings", "integers", "floats", "objects"],
+)
+def test_labels_keep_their_type(labels):
+    model = model_of(random_tree(np.random.default_rng(0)), labels=labels)
+    other = from_json(to_json(model))
+    assert other.classes_.dtype == model.classes_.dtype
+    assert other.classes_.tolist() == model.classes_.tolist()
+
+
+def test_strict_json():
+    """No NaN, which other readers do not know; tests without a threshold have null."""
+    model = model_of(random_tree(np.random.default_rng(0)))
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    state = json.loads(to_json(model), parse_constant=refuse)
+    assert None in state["tree"]["nodes"]["threshold"]
+    assert [column["name"] for column in state["columns"]] == [c["name"] for c in COLUMNS]
+
+
+def test_names_are_checked_as_before():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    model = model_of(random_tree(rng))
+    names = [column["name"] for column in COLUMNS]
+    model.feature_names_in_ = np.array(names, dtype=object)
+    frame = pd.DataFrame(random_rows(rng, 10), columns=names)
+    other = from_json(to_json(model))
+    assert other.predict(frame).tolist() == model.predict(frame).tolist()
+    with pytest.raises(ValueError, match="feature names should match"):
+        other.predict(frame[names[::-1]])
+
+
+def test_fit_and_clone_keep_the_tree():
+    other = from_json(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    tree = other.tree_
+    assert other.fit([[1.0]], [1]).tree_ is tree
+    assert clone(other).tree_ is tree
+
+
+def test_categories_that_json_does_not_know():
+    pd = pytest.importorskip("pandas")
+    model = model_of(random_tree(np.random.default_rng(0)))
+    model._encoder.categories_[5] = pd.interval_range(0, 4).to_numpy()
+    with pytest.raises(TypeError, match="The categories of column 'size' are of type Interval"):
+        to_json(model)
+
+
+def test_a_tree_without_an_estimator():
+    tree = random_tree(np.random.default_rng(0))
+    with pytest.raises(TypeError, match="to_json writes estimators"):
+        to_json(tree)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "Not a tree written by to_json"),
+        ({"format_version": 0}, "Not a tree written by to_json"),
+        ({"columns": []}, "columns do not fit"),
+        ({"classes": ["a"]}, "class labels do not fit"),
+    ],
+)
+def test_wrong_text(change, message):
+    state = json.loads(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    with pytest.raises(ValueError, match=message):
+        from_json(json.dumps({**state, **change}))
+    with pytest.raises(ValueError, match="Not a tree written by to_json"):
+        from_json("[]")

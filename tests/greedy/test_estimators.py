@@ -1,0 +1,234 @@
+"""The estimators on real tables, beside scikit-learn's trees, and on bad input."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sktree_opt.datasets import load_loans, load_restaurant
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+
+PACKAGED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
+UCI = ["letter", "spambase", "sonar", "ionosphere", "madelon"]
+ESTIMATORS = [GreedyTreeClassifier, GreedyTreeRegressor]
+
+
+def load_uci(data_dir, name):
+    pd = pytest.importorskip("pandas")
+    table = pd.read_csv(next((data_dir / "uci").glob(f"{name}.csv*")))
+    return table.drop(columns="class").to_numpy(np.float64), table["class"].to_numpy()
+
+
+def check_agreement(X, y):
+    """The same training error, and as many leaves as scikit-learn's trees under some tie order."""
+    ours = GreedyTreeClassifier().fit(X, y)
+    theirs = [
+        # A split that gains nothing is not made here.
+        DecisionTreeClassifier(
+            criterion="entropy", random_state=seed, min_impurity_decrease=1e-12
+        ).fit(X, y)
+        for seed in range(5)
+    ]
+    assert np.mean(ours.predict(X) != y) == np.mean(theirs[0].predict(X) != y)
+    leaves = [tree.get_n_leaves() for tree in theirs]
+    spread = max(leaves) - min(leaves) + max(1, 0.01 * max(leaves))
+    assert min(leaves) - spread <= ours.get_n_leaves() <= max(leaves) + spread
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_agrees_with_scikit_learn_on_packaged_data(name):
+    check_agreement(*PACKAGED[name](return_X_y=True))
+
+
+@pytest.mark.parametrize("name", UCI)
+def test_agrees_with_scikit_learn_on_uci_data(name, data_dir):
+    check_agreement(*load_uci(data_dir, name))
+
+
+@pytest.mark.parametrize("max_leaf_nodes", [2, 3, 5, 10, 40])
+def test_best_first_agrees_with_scikit_learn(max_leaf_nodes, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(500, 6))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=500)
+    settings = {"max_leaf_nodes": max_leaf_nodes}
+    ours = GreedyTreeRegressor(**settings).fit(X, y)
+    theirs = DecisionTreeRegressor(random_state=0, **settings).fit(X, y)
+    assert ours.get_n_leaves() == theirs.get_n_leaves()
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6)
+
+
+def test_regression_agrees_with_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    X = X.astype(np.float32)
+    ours = GreedyTreeRegressor(max_depth=4).fit(X, y)
+    theirs = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", ["information_gain", "gain_ratio", "gini", "error"])
+def test_restaurant_asks_for_patrons_first(criterion):
+    X, y = load_restaurant(return_X_y=True, as_frame=True)
+    tree = GreedyTreeClassifier(criterion=criterion).fit(X, y)
+    assert tree.feature_names_in_[tree.tree_.nodes["feature"][0]] == "Patrons"
+    # The rest is beyond a criterion that is blind to splits that change no majority.
+    assert tree.score(X, y) == 1.0 or criterion == "error"
+
+
+def test_costs_move_splits_and_answers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=300), [-0.7, 0.7])
+    costs = [[0, 1, 1], [1, 0, 1], [50, 50, 0]]
+    plain = GreedyTreeClassifier(criterion="gini", max_depth=2).fit(X, y)
+    priced = GreedyTreeClassifier(criterion="gini_cost", cost_matrix=costs, max_depth=2).fit(X, y)
+    assert (priced.predict(X) == 2).sum() > (plain.predict(X) == 2).sum()
+    expected = np.argmin(priced.predict_proba(X) @ np.asarray(costs), axis=1)
+    np.testing.assert_array_equal(priced.predict(X), expected)
+    uniform = 1 - np.eye(3)
+    same = GreedyTreeClassifier(criterion="gini_cost", cost_matrix=uniform).fit(X, y).tree_
+    gini = GreedyTreeClassifier(criterion="gini").fit(X, y).tree_
+    np.testing.assert_array_equal(same.nodes["threshold"], gini.nodes["threshold"])
+    np.testing.assert_allclose(same.nodes["impurity"], gini.nodes["impurity"], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.3, 1.0, 7.0])
+def test_scaled_weights_give_the_same_tests(scale):
+    X, y = load_loans(return_X_y=True, as_frame=True)
+    tree = GreedyTreeClassifier(min_samples_leaf=2).fit(X, y)
+    weighted = GreedyTreeClassifier(min_samples_leaf=2 * max(1.0, scale)).fit(
+        X, y, sample_weight=np.full(len(y), scale)
+    )
+    np.testing.assert_array_equal(weighted.tree_.nodes["feature"], tree.tree_.nodes["feature"])
+    np.testing.assert_allclose(weighted.tree_.values, tree.tree_.values * scale)
+
+
+def test_boosting_works_on_weights_that_sum_to_one():
+    X, y = load_breast_cancer(return_X_y=True)
+    boosted = AdaBoostClassifier(GreedyTreeClassifier(max_depth=1), n_estimators=20).fit(X, y)
+    assert boosted.score(X, y) > GreedyTreeClassifier(max_depth=1).fit(X, y).score(X, y)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_sparse_and_dense_tables_give_the_same_tree(estimator, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 4, size=(100, 5)) * (rng.random((100, 5)) < 0.5).astype(float)
+    y = (X.sum(axis=1) > 3).astype(int)
+    assert estimator().fit(sparse.csr_matrix(X), y).tree_ == estimator().fit(X, y).tree_
+
+
+def test_subset_of_many_categories_is_refused():
+    X = np.array([[f"c{i % 13}"] for i in range(40)], dtype=object)
+    with pytest.raises(ValueError, match=r"Column 'x0' has 13 categories.*at most 12"):
+        GreedyTreeClassifier(nominal_split="subset").fit(X, np.arange(40) % 3)
+    two_classes = GreedyTreeClassifier(nominal_split="subset").fit(X, np.arange(40) % 13 > 6)
+    assert two_classes.get_n_leaves() == 2
+    GreedyTreeRegressor(nominal_split="subset").fit(X, np.arange(40.0))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    "column", [[np.nan] * 6, [1.0] * 6, [1.0, np.nan, 1.0, np.nan, 1.0, 1.0]], ids=repr
+)
+def test_columns_that_tell_nothing(estimator, column):
+    X = np.array(column).reshape(-1, 1)
+    tree = estimator().fit(X, [0, 1, 0, 1, 0, 1])
+    assert tree.get_n_leaves() == 1
+    assert len(tree.predict(X)) == 6
+
+
+BAD_INPUT = {
+    "no rows": (np.empty((0, 2)), [], "minimum of 1 is required"),
+    "infinite": ([[np.inf], [1.0]], [0, 1], "infinity"),
+    "complex": ([[1j], [1.0]], [0, 1], "Complex data not supported"),
+    "lists in cells": (
+        np.array([[[1]], [None]] + [[None]], dtype=object)[:2],
+        [0, 1],
+        "number|string",
+    ),
+    "three dimensions": (np.zeros((2, 2, 2)), [0, 1], "dim"),
+    "one dimension": (np.zeros(2), [0, 1], "Reshape your data"),
+    "lengths differ": (np.zeros((3, 1)), [0, 1], "inconsistent"),
+}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_tables(estimator, case):
+    X, y, message = BAD_INPUT[case]
+    with pytest.raises((ValueError, TypeError), match=message):
+        estimator().fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_one_row(estimator):
+    tree = estimator().fit([[1.0, 2.0]], [3])
+    assert tree.predict([[0.0, 0.0]]).tolist() == [3]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(("weights", "message"), [([-1, 1], "[Nn]egative"), ([0, 0], "zero")])
+def test_bad_weights(estimator, weights, message):
+    with pytest.raises(ValueError, match=message):
+        estimator().fit([[0.0], [1.0]], [0, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ([[0, 1, 1]] * 3, r"shape \(3, 3\); y has 2 classes"),
+        ([[0, -1], [1, 0]], "not negative"),
+        ([[1, 1], [1, 0]], "zeros on its diagonal"),
+        ([[0, np.nan], [1, 0]], "finite"),
+    ],
+)
+def test_bad_costs(costs, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyTreeClassifier(cost_matrix=costs).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_gini_cost_needs_costs():
+    with pytest.raises(ValueError, match="needs a cost_matrix"):
+        GreedyTreeClassifier(criterion="gini_cost").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_bad_names_and_tables_at_predict(estimator):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": [0.0, 1.0], "b": ["u", "v"]})
+    with pytest.raises(ValueError, match="unknown columns: \\['c'\\]"):
+        estimator(categorical_features=["c"]).fit(X, [0, 1])
+    with pytest.raises(NotFittedError):
+        estimator().predict(X)
+    fitted = estimator().fit(X, [0, 1])
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(X.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="feature"):
+        fitted.predict(X[["a"]])
+
+
+def fit_again_and_again(tree, X, y):
+    while True:
+        tree.fit(X, y)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to one's own process")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_interrupt_ends_a_fit(estimator, n_jobs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60_000, 60)), rng.integers(0, 2, size=60_000)
+    tree = estimator(n_jobs=n_jobs, max_depth=1).fit(X, y)
+    before = tree.tree_
+    tree.set_params(max_depth=None)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        fit_again_and_again(tree, X, y)
+    # What was fitted last is still there.
+    assert tree.tree_ is before or tree.tree_.depth > 1

@@ -1,0 +1,192 @@
+"""What holds for every greedy tree: Lemma 6, and all that a tree must not depend on."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor, _grow
+from sktree_opt.greedy.quality import (
+    CLASSIFICATION_QUALITIES,
+    NOMINAL_SPLITS,
+    REGRESSION_QUALITIES,
+)
+from sktree_opt.preprocessing import Table
+from sktree_opt.tree import Tree
+from sktree_opt.utils._control import SearchControl
+
+QUALITIES = {**CLASSIFICATION_QUALITIES, **REGRESSION_QUALITIES}
+COSTS = np.array([[0, 1, 4], [3, 0, 1], [1, 2, 0]], dtype=float)
+
+
+def random_problem(rng, n_rows=None, n_columns=None, weights="any"):
+    """Matrix with nominal columns and missing values, number of categories, weights, targets."""
+    n_rows = n_rows or int(rng.integers(2, 60))
+    n_columns = n_columns or int(rng.integers(1, 8))
+    matrix = rng.integers(0, rng.integers(2, 8), size=(n_rows, n_columns)).astype(float)
+    if rng.random() < 0.5:
+        matrix[:, 0] = rng.normal(size=n_rows)
+    n_categories = np.where(rng.random(n_columns) < 0.4, 8, -1)
+    n_categories[0] = -1
+    if rng.random() < 0.5:
+        matrix[rng.random(matrix.shape) < 0.15] = np.nan
+    if rng.random() < 0.3:
+        matrix[:, -1] = matrix[:, 0]
+        n_categories[-1] = n_categories[0]
+    kinds = {"any": rng.choice(["unit", "whole", "real"])}
+    kind = kinds.get(weights, weights)
+    w = None
+    if kind == "whole":
+        w = rng.integers(1, 4, size=n_rows).astype(float)
+    elif kind == "real":
+        w = rng.uniform(0.1, 3.0, size=n_rows)
+    return matrix, n_categories, w, rng.integers(0, 3, size=n_rows), rng.normal(size=n_rows)
+
+
+def induction(problem, quality, nominal_split="multiway", **settings):
+    matrix, n_categories, weights, classes, numbers = problem
+    is_classifier = quality in CLASSIFICATION_QUALITIES
+    if nominal_split == "subset":
+        n_categories = np.where(n_categories > 0, 8, -1)
+    return _grow.Induction(
+        Table.from_matrix(matrix, n_categories),
+        classes if is_classifier else numbers,
+        3 if is_classifier else 0,
+        weights,
+        COSTS if quality == "gini_cost" else None,
+        measure=QUALITIES[quality].measure,
+        gain_ratio=QUALITIES[quality].gain_ratio,
+        nominal_split=_grow.NOMINAL_SPLITS[nominal_split],
+        **settings,
+    )
+
+
+def as_tree(grown, n_features, is_classifier=True):
+    return Tree(*grown.to_arrays(), n_features=n_features, is_classifier=is_classifier)
+
+
+def grow(problem, quality, nominal_split="multiway", rows=None, features=None, **settings):
+    learner = induction(problem, quality, nominal_split, **settings)
+    grown = learner.grow(SearchControl(), rows, features)
+    return as_tree(grown, problem[0].shape[1], quality in CLASSIFICATION_QUALITIES)
+
+
+LIMITS = st.fixed_dictionaries(
+    {
+        "nominal_split": st.sampled_from(sorted(NOMINAL_SPLITS)),
+        "min_leaf_weight": st.sampled_from([1.0, 2.0, 5.0]),
+        "max_depth": st.sampled_from([None, 2]),
+        "max_leaf_nodes": st.sampled_from([None, None, 4, 7]),
+        "min_gain": st.sampled_from([0.0, 0.05]),
+        "numeric_gain_penalty": st.booleans(),
+    }
+)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), LIMITS)
+def test_lemma_6(quality, seed, limits):
+    """features(DT(S)) <= S' <= S gives DT(S') = DT(S)."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    n_columns = problem[0].shape[1]
+    features = np.flatnonzero(rng.random(n_columns) < 0.8)
+    tree = grow(problem, quality, features=features, **limits)
+    for _ in range(4):
+        smaller = np.union1d(tree.features, features[rng.random(len(features)) < 0.5])
+        assert grow(problem, quality, features=smaller, **limits) == tree
+    assert set(tree.features) <= set(features)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), LIMITS)
+def test_threads_and_blocks_leave_no_trace(quality, seed, limits):
+    """One thread or three, presorted blocks or sorting at each node: the same tree."""
+    problem = random_problem(np.random.default_rng(seed))
+    tree = grow(problem, quality, **limits)
+    for max_block_cases in (0, 7, 65535):
+        one, three = (
+            grow(problem, quality, n_threads=n_threads, max_block_cases=max_block_cases, **limits)
+            for n_threads in (1, 3)
+        )
+        assert one == three
+        assert_same_tree(one, tree)
+
+
+def assert_same_tree(a, b):
+    """Equal tests everywhere, and equal numbers but for the order of summation."""
+    for name in ("kind", "feature", "first_child", "n_children", "n_samples"):
+        np.testing.assert_array_equal(a.nodes[name], b.nodes[name])
+    np.testing.assert_array_equal(a.nodes["threshold"], b.nodes["threshold"])
+    np.testing.assert_array_equal(a.category_branch, b.category_branch)
+    for name in ("impurity", "weight"):
+        np.testing.assert_allclose(a.nodes[name], b.nodes[name], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1), LIMITS)
+def test_a_weight_of_k_is_k_rows(quality, seed, limits):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, weights="whole")
+    matrix, n_categories, weights, classes, numbers = problem
+    copies = np.repeat(np.arange(len(weights)), weights.astype(int))
+    repeated = (matrix[copies], n_categories, None, classes[copies], numbers[copies])
+    a, b = grow(problem, quality, **limits), grow(repeated, quality, **limits)
+    np.testing.assert_array_equal(a.nodes["feature"], b.nodes["feature"])
+    np.testing.assert_array_equal(a.nodes["threshold"], b.nodes["threshold"])
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(a.nodes["weight"], b.nodes["weight"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_leaves_no_trace(quality, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    order = rng.permutation(len(problem[0]))
+    shuffled = tuple(
+        part if part is None or len(part) != len(order) or part is problem[1] else part[order]
+        for part in problem
+    )
+    assert_same_tree(grow(shuffled, quality), grow(problem, quality))
+
+
+@pytest.mark.parametrize("quality", CLASSIFICATION_QUALITIES)
+def test_rows_are_those_of_a_smaller_table(quality, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    problem = random_problem(rng, 200, 6)
+    rows = np.flatnonzero(rng.random(200) < 0.6)
+    smaller = tuple(part if part is None or part is problem[1] else part[rows] for part in problem)
+    a, b = grow(problem, quality, rows=rows), grow(smaller, quality)
+    np.testing.assert_array_equal(a.nodes["feature"], b.nodes["feature"])
+    np.testing.assert_array_equal(a.nodes["threshold"], b.nodes["threshold"])
+    np.testing.assert_allclose(a.values, b.values)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), LIMITS)
+def test_max_leaf_nodes_is_kept(seed, limits):
+    problem = random_problem(np.random.default_rng(seed))
+    full = grow(problem, "gini", **{**limits, "max_leaf_nodes": None})
+    for most in (2, 3, 5, 9):
+        tree = grow(problem, "gini", **{**limits, "max_leaf_nodes": most})
+        assert tree.n_leaves <= max(most, 1)
+        if full.n_leaves <= most:
+            assert_same_tree(tree, full)
+        elif limits["nominal_split"] != "multiway":
+            assert tree.n_leaves == most
+
+
+@pytest.mark.parametrize("estimator", [GreedyTreeClassifier, GreedyTreeRegressor])
+def test_any_number_of_jobs_gives_the_same_tree(estimator, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(20000, 12))
+    X[rng.random(X.shape) < 0.01] = np.nan
+    y = (np.nan_to_num(X[:, 0] * X[:, 1]) > 0).astype(int) ^ (rng.random(20000) < 0.1)
+    trees = [estimator(n_jobs=n_jobs, max_depth=12).fit(X, y).tree_ for n_jobs in (1, 2, 5)]
+    assert trees[0] == trees[1] == trees[2]

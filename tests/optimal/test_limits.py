@@ -1,0 +1,152 @@
+"""Limits, interrupts and what is left after them."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+
+from tests.optimal.common import random_table
+
+
+def hard_table(n=600, m=90):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (n, m)).astype(np.uint8), rng.integers(0, 2, n)
+
+
+@pytest.mark.parametrize("time_limit", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("max_splits", [None, 12])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_time_limit_leaves_a_tree_and_a_bound(time_limit, max_splits, n_jobs):
+    X, y = hard_table()
+    clf = OptimalTreeClassifier(
+        max_depth=6, max_splits=max_splits, time_limit=time_limit, n_jobs=n_jobs
+    )
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        clf.fit(X, y)
+    assert clf.status_ == "time_limit"
+    assert clf.objective_ == (clf.predict(X) != y).sum()
+    assert 0 <= clf.lower_bound_ <= clf.objective_
+    assert clf.gap_ == clf.objective_ - clf.lower_bound_
+    assert clf.tree_.depth <= 6
+    assert max_splits is None or clf.tree_.n_splits <= max_splits
+
+
+def test_a_search_that_was_stopped_is_better_than_two_levels():
+    X, y = hard_table()
+    with pytest.warns(ConvergenceWarning):
+        stopped = OptimalTreeClassifier(max_depth=6, time_limit=1.0).fit(X, y)
+    assert stopped.objective_ < OptimalTreeClassifier(max_depth=2).fit(X, y).objective_
+    assert [cost for _, cost, _ in stopped.incumbents_] == sorted(
+        (cost for _, cost, _ in stopped.incumbents_), reverse=True
+    )
+
+
+def test_a_full_cache_still_gives_the_proof():
+    X, y = random_table(3, m=18)
+    free = OptimalTreeClassifier(max_depth=5).fit(X, y)
+    used = free.search_stats_["cache_bytes"]
+    tight = OptimalTreeClassifier(max_depth=5, memory_limit=5_000_000).fit(X, y)
+    assert tight.status_ == "optimal"
+    assert tight.objective_ == free.objective_
+    assert tight.search_stats_["cache_bytes"] <= max(used, 5_000_000)
+
+
+def test_no_room_at_all_ends_the_search():
+    X, y = hard_table()
+    with pytest.warns(ConvergenceWarning, match="memory_limit"):
+        clf = OptimalTreeClassifier(max_depth=4, memory_limit="10KB").fit(X, y)
+    assert clf.status_ == "memory_limit"
+    assert clf.objective_ == (clf.predict(X) != y).sum()
+
+
+INTERRUPTED = """
+    import os, signal, threading, time
+    import numpy as np
+    from sktree_opt.optimal import OptimalTreeClassifier
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    clf = OptimalTreeClassifier(max_depth=7, n_jobs=N_JOBS)
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt:
+        print("interrupted", hasattr(clf, "tree_"))
+    print(OptimalTreeClassifier(max_depth=1).fit(X, y).status_)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a process itself")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(n_jobs):
+    code = textwrap.dedent(INTERRUPTED).replace("N_JOBS", str(n_jobs))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.split() == ["interrupted", "False", "optimal"]
+    assert signal.getsignal(signal.SIGINT) is not None
+
+
+def test_fits_in_two_threads_agree_with_serial_ones(global_random_seed):
+    tables = [random_table(global_random_seed + k, m=16) for k in range(2)]
+    expected = [OptimalTreeClassifier(max_depth=4).fit(*table).tree_ for table in tables]
+    found = [None, None]
+
+    def fit(k):
+        found[k] = OptimalTreeClassifier(max_depth=4).fit(*tables[k]).tree_
+
+    threads = [threading.Thread(target=fit, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"min_samples_leaf": 1000}, "min_samples_leaf=1000"),
+        ({"min_weight_leaf": 1e6}, "min_weight_leaf"),
+        ({"objective": "cost"}, "needs a cost_matrix"),
+        ({"cost_matrix": [[0, 1], [1, 0]]}, "no meaning"),
+        ({"objective": "cost", "cost_matrix": [[0, 1]]}, "shape"),
+        ({"objective": "cost", "cost_matrix": [[0, -1], [1, 0]]}, "not negative"),
+        ({"memory_limit": "much"}, "memory_limit"),
+    ],
+)
+def test_what_cannot_be_is_refused(parameters, message):
+    X, y = random_table(0)
+    clf = OptimalTreeClassifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y)
+    assert not hasattr(clf, "tree_")
+
+
+def test_answers_follow_the_costs():
+    X = np.array([[0], [0], [0], [1]])
+    y = np.array(["no", "no", "yes", "yes"])
+    clf = OptimalTreeClassifier(objective="cost", cost_matrix=[[0, 1], [5, 0]]).fit(X, y)
+    assert clf.predict([[0], [1]]).tolist() == ["yes", "yes"]
+    assert clf.objective_ == 2.0
+
+
+def test_categories_numbers_and_missing_values():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"colour": ["red", "blue", "green", None] * 10, "size": [1.0, 2.0, np.nan, 4.0] * 10}
+    )
+    y = (frame["colour"] == "green") | frame["colour"].isna()
+    clf = OptimalTreeClassifier(max_depth=2).fit(frame, y)
+    assert clf.objective_ == 0.0
+    assert (clf.predict(frame) == y).all()
+    # Targets 1, 2, 0, 4: the best single test asks whether the colour, or the 4, is missing.
+    reg = OptimalTreeRegressor(max_depth=1).fit(frame, frame["size"].fillna(0.0))
+    assert reg.objective_ == pytest.approx(20.0)
+    assert reg.predict(frame[:4]).tolist() == pytest.approx([1.0, 1.0, 1.0, 4.0])

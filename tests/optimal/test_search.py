@@ -1,0 +1,109 @@
+"""The search gives one optimum, whatever techniques, instructions and threads it uses."""
+
+import numpy as np
+import pytest
+from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal._engine import SWITCHES, available_instruction_sets
+
+from tests.optimal.common import load_binary, random_table, reference_errors, search
+
+CASES = {
+    "plain": {},
+    "few splits": {"max_splits": 6},
+    "split cost": {"split_cost": 2.3},
+    "large leaves": {"min_samples_leaf": 7},
+    "gini": {"objective": "gini"},
+    "entropy": {"objective": "entropy"},
+}
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_technique_changes_the_optimum(off, case, n_classes, global_random_seed):
+    X, y = random_table(global_random_seed, n=200, m=12, n_classes=n_classes)
+    expected = search(X, y, max_depth=4, **CASES[case])
+    found = search(X, y, max_depth=4, off=(off,), **CASES[case])
+    assert found.status == expected.status == "optimal"
+    assert found.cost == pytest.approx(expected.cost, rel=1e-10)
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("name", ["anneal", "tic-tac-toe", "wine", "compas"])
+def test_no_technique_changes_the_optimum_of_real_sets(off, name, data_dir):
+    X, y = load_binary(data_dir, name)
+    expected = reference_errors(data_dir)[name, 4]
+    assert search(X, y, max_depth=4, off=(off,)).cost == expected
+
+
+@pytest.mark.parametrize("simd", available_instruction_sets())
+@pytest.mark.parametrize("weights", ["none", "whole", "large", "real"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_instruction_sets_agree(simd, weights, n_classes, global_random_seed, monkeypatch):
+    X, y = random_table(global_random_seed, m=40, n_classes=n_classes)
+    rng = np.random.default_rng(global_random_seed)
+    values = {
+        "none": None,
+        "whole": rng.integers(1, 9, len(y)).astype(np.float64),
+        "large": rng.integers(1, 5000, len(y)).astype(np.float64),
+        "real": rng.uniform(0.5, 2.0, len(y)),
+    }[weights]
+    monkeypatch.setenv("SKTREE_OPT_SIMD", "portable")
+    expected = search(X, y, weights=values, max_depth=3)
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    found = search(X, y, weights=values, max_depth=3)
+    types = {"none": "int16", "whole": "int16", "large": "int32", "real": "float64"}
+    assert found.stats["number_type"] == types[weights]
+    assert found.cost == expected.cost
+    assert np.array_equal(found.nodes, expected.nodes)
+    assert found.stats["n_depth_two_counted"] == expected.stats["n_depth_two_counted"]
+
+
+def test_many_rows_of_one_kind_do_not_overflow(global_random_seed):
+    # More than a 16-bit lane or one folding of byte counts can hold.
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 2, (150_000, 20)).astype(np.uint8)
+    y = (X[:, 0] ^ X[:, 1]).astype(np.int32)
+    y[rng.random(len(y)) < 0.1] ^= 1
+    tree = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    errors = min(((X[:, 0] ^ X[:, 1]) != y).sum(), len(y))
+    assert tree.objective_ == errors == (tree.predict(X) != y).sum()
+
+
+def test_an_unknown_instruction_set_is_refused(monkeypatch):
+    monkeypatch.setenv("SKTREE_OPT_SIMD", "mmx")
+    X, y = random_table(0)
+    with pytest.raises(ValueError, match="SKTREE_OPT_SIMD"):
+        search(X, y, max_depth=2)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_threads_change_nothing(case, global_random_seed):
+    X, y = random_table(global_random_seed, m=16)
+    serial = search(X, y, max_depth=4, **CASES[case])
+    for n_threads in (2, 3, 8):
+        found = search(X, y, max_depth=4, n_threads=n_threads, **CASES[case])
+        assert found.cost == serial.cost
+        assert np.array_equal(found.nodes, serial.nodes)
+
+
+def test_proved_optima_of_real_sets(data_dir):
+    for (name, depth), errors in reference_errors(data_dir).items():
+        X, y = load_binary(data_dir, name)
+        if depth > 4 or X.shape[1] > 200:
+            continue
+        tree = OptimalTreeClassifier(max_depth=depth).fit(X, y)
+        assert (name, depth, tree.objective_) == (name, depth, errors)
+        assert (tree.predict(X) != y).sum() == errors
+
+
+def test_more_depth_or_splits_never_cost_more(global_random_seed):
+    X, y = random_table(global_random_seed, m=14)
+    costs = {
+        (depth, splits): search(X, y, max_depth=depth, max_splits=splits).cost
+        for depth in range(5)
+        for splits in range(9)
+    }
+    for depth, splits in costs:
+        assert costs[depth, splits] <= costs.get((depth - 1, splits), np.inf)
+        assert costs[depth, splits] <= costs.get((depth, splits - 1), np.inf)
