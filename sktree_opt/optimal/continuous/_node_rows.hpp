@@ -1,0 +1,196 @@
+// The rows of a node, sorted by every column, and their division by a test.
+//
+// Each column keeps its rows in the order of their codes, as 32-bit entries: a row number local to
+// the node, and in the top bit whether the row's code differs from the one before. Rows with a
+// missing value come last, rows of one class together among equal codes. Children inherit the order by one pass over it, with new row numbers, so
+// that all that is looked up by row stays dense and near: nothing is sorted after the root.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/optimal/continuous/_problem.hpp"
+
+namespace sktree_opt {
+namespace continuous {
+
+constexpr std::uint32_t FIRST_OF_GROUP = 0x80000000u;
+constexpr std::uint32_t ROW_MASK = 0x7fffffffu;
+
+// A column on which the node's rows differ.
+struct NodeColumn {
+    std::int32_t column = 0;
+    bool is_nominal = false;
+    std::uint32_t n_present = 0;
+    std::uint32_t n_groups = 0;  // distinct codes, missing apart
+};
+
+struct NodeRows {
+    std::uint32_t n = 0;
+    std::vector<std::uint32_t> row;       // row of the table
+    std::vector<std::uint16_t> label;
+    std::vector<double> weight;
+    std::vector<NodeColumn> columns;
+    std::vector<std::uint32_t> entries;   // [k * n ...]: order of columns[k]
+    std::vector<double> class_weight;     // summed by class
+
+    const std::uint32_t* order(std::size_t k) const { return entries.data() + k * n; }
+};
+
+// Cost of a leaf, and the cost if every row met its worst answer.
+struct LeafCost {
+    double cost = 0.0;
+    double worst = 0.0;
+};
+
+inline LeafCost leaf_cost(const Problem& problem, const double* class_weight) {
+    LeafCost result;
+    const int n_classes = problem.n_classes;
+    double best = 0.0;
+    for (int c = 0; c < n_classes; ++c) result.worst += class_weight[c] * problem.worst[c];
+    for (int answer = 0; answer < n_classes; ++answer) {
+        double gain = 0.0;
+        if (problem.is_error) {
+            gain = class_weight[answer];
+        } else {
+            for (int c = 0; c < n_classes; ++c)
+                gain += class_weight[c] * problem.gain[c * n_classes + answer];
+        }
+        best = std::max(best, gain);
+    }
+    result.cost = result.worst - best;
+    return result;
+}
+
+inline bool supports_leaf(const Problem& problem, double n_rows, double weight) {
+    return n_rows >= problem.min_rows && weight >= problem.min_weight;
+}
+
+inline double total(const std::vector<double>& values) {
+    double sum = 0.0;
+    for (double value : values) sum += value;
+    return sum;
+}
+
+// All rows of the table, each column sorted by counting its codes.
+inline void root_rows(const Problem& problem, NodeRows& node) {
+    const std::uint32_t n = node.n = problem.n_rows;
+    node.row.resize(n);
+    node.label.resize(n);
+    node.weight.resize(n);
+    node.class_weight.assign(problem.n_classes, 0.0);
+    for (std::uint32_t row = 0; row < n; ++row) node.row[row] = row;
+    // Numbered class by class: sorting by code, which is stable, then keeps classes together.
+    std::stable_sort(node.row.begin(), node.row.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return problem.label[a] < problem.label[b];
+    });
+    for (std::uint32_t i = 0; i < n; ++i) {
+        node.label[i] = problem.label[node.row[i]];
+        node.weight[i] = problem.weight[node.row[i]];
+        node.class_weight[node.label[i]] += node.weight[i];
+    }
+    node.columns.clear();
+    node.entries.clear();
+    std::vector<std::uint32_t> start;
+    for (int j = 0; j < problem.n_columns; ++j) {
+        const ColumnView& view = problem.columns[j];
+        if (view.representative != j) continue;
+        start.assign(view.n_values + 2, 0);
+        for (std::uint32_t row = 0; row < n; ++row) ++start[code_at(view, row) + 1];
+        NodeColumn column;
+        column.column = j;
+        column.is_nominal = view.is_nominal != 0;
+        column.n_present = n - start[view.n_values + 1];
+        for (std::uint32_t code = 0; code < view.n_values; ++code)
+            column.n_groups += start[code + 1] > 0;
+        if (column.n_groups + (column.n_present < n) < 2) continue;
+        for (std::uint32_t code = 0; code <= view.n_values; ++code) start[code + 1] += start[code];
+        const std::size_t offset = node.entries.size();
+        node.entries.resize(offset + n);
+        const std::vector<std::uint32_t> first(start);
+        for (std::uint32_t row = 0; row < n; ++row) {
+            const std::uint32_t code = code_at(view, node.row[row]);
+            const bool is_first = start[code] == first[code] && code < view.n_values;
+            node.entries[offset + start[code]++] = row | (is_first ? FIRST_OF_GROUP : 0);
+        }
+        node.columns.push_back(column);
+    }
+}
+
+// Divides `node` into children[0] and children[1]. WORK: `side`, `place`.
+class Divider {
+public:
+    void divide(const Problem& problem, const NodeRows& node, const Test& test,
+                NodeRows* const children[2]) {
+        const ColumnView& view = problem.columns[test.column];
+        side_.resize(node.n);
+        place_.resize(node.n);
+        for (int b = 0; b < 2; ++b) {
+            children[b]->n = 0;
+            children[b]->row.resize(node.n);
+            children[b]->label.resize(node.n);
+            children[b]->weight.resize(node.n);
+            children[b]->class_weight.assign(problem.n_classes, 0.0);
+            children[b]->columns.clear();
+        }
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const int b = branch_of(test, code_at(view, node.row[i]), view.n_values);
+            NodeRows& child = *children[b];
+            side_[i] = static_cast<std::uint8_t>(b);
+            place_[i] = child.n;
+            child.row[child.n] = node.row[i];
+            child.label[child.n] = node.label[i];
+            child.weight[child.n] = node.weight[i];
+            child.class_weight[node.label[i]] += node.weight[i];
+            ++child.n;
+        }
+        for (int b = 0; b < 2; ++b) {
+            children[b]->row.resize(children[b]->n);
+            children[b]->label.resize(children[b]->n);
+            children[b]->weight.resize(children[b]->n);
+            // One entry more than needed: the pass below writes before it knows the side.
+            children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
+        }
+        for (std::size_t k = 0; k < node.columns.size(); ++k) divide_column(node, k, children);
+    }
+
+private:
+    void divide_column(const NodeRows& node, std::size_t k, NodeRows* const children[2]) {
+        const NodeColumn& column = node.columns[k];
+        const std::uint32_t* order = node.order(k);
+        std::uint32_t* out[2];
+        for (int b = 0; b < 2; ++b)
+            out[b] = children[b]->entries.data() + children[b]->columns.size() * children[b]->n;
+        std::uint32_t count[2] = {0, 0}, pending[2] = {0, 0}, groups[2] = {0, 0};
+        for (std::uint32_t i = 0; i < column.n_present; ++i) {
+            const std::uint32_t entry = order[i], row = entry & ROW_MASK;
+            const int b = side_[row];
+            // A group starts in a child at its first row there.
+            const std::uint32_t first = entry & FIRST_OF_GROUP;
+            pending[0] |= first;
+            pending[1] |= first;
+            out[b][count[b]++] = place_[row] | pending[b];
+            groups[b] += pending[b] >> 31;
+            pending[b] = 0;
+        }
+        const std::uint32_t present[2] = {count[0], count[1]};
+        for (std::uint32_t i = column.n_present; i < node.n; ++i) {
+            const int b = side_[order[i]];
+            out[b][count[b]++] = place_[order[i]];
+        }
+        for (int b = 0; b < 2; ++b) {
+            if (groups[b] + (present[b] < children[b]->n) < 2) continue;
+            NodeColumn kept = column;
+            kept.n_present = present[b];
+            kept.n_groups = groups[b];
+            children[b]->columns.push_back(kept);
+        }
+    }
+
+    std::vector<std::uint8_t> side_;
+    std::vector<std::uint32_t> place_;
+};
+
+}  // namespace continuous
+}  // namespace sktree_opt

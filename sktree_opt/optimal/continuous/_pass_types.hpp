@@ -1,0 +1,76 @@
+// What the depth-two solver hands to the vector kernels; the same for every instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace sktree_opt {
+namespace continuous {
+
+constexpr int BATCH = 32;       // root tests of one pass: lanes, whatever the vector's width
+constexpr int ALL_LANES = BATCH + 1;
+constexpr int NO_LANE = BATCH;
+constexpr int N_KEYS = BATCH + 2;
+
+// Consecutive entries of an order whose rows have one class; see list_runs().
+struct Run {
+    std::uint32_t end;
+    std::uint16_t label;
+    bool starts_position;  // the rows before it are a branch of some test
+};
+
+// How a column's order is walked: by runs, whose ends are branches to mispredict, or row by row where
+// runs are short, with or without equal codes among which no test can divide.
+enum class Walk { RUNS, ROWS_WITH_TIES, ROWS };
+
+struct PassColumn {
+    const std::uint32_t* order;
+    const Run* runs;
+    std::uint32_t n_runs;
+    std::uint32_t n_present;
+    bool is_nominal;
+    Walk walk;
+};
+
+// One pass: for each of BATCH root tests ("lanes"), the best single test of every column on each of
+// its two sides. `key[row]` says which lanes send the row left: it indexes `member[0]`, whose rows
+// of BATCH lanes are 1 for left, and `member[1]`, its complement.
+template <class Lane>
+struct PassTask {
+    std::uint32_t n_rows = 0;
+    const PassColumn* columns = nullptr;
+    int n_columns = 0;
+    int n_lanes = 0;                      // lanes in use; the others are computed and ignored
+    const std::uint8_t* key = nullptr;
+    const Lane* member[2] = {};
+    const Lane* signed_member[2] = {};    // two classes, unit weights: by key and class
+    const std::uint8_t* signed_key = nullptr;
+    const Lane* value = nullptr;          // by row: weight, two classes: signed; null when all 1
+    const std::uint16_t* label = nullptr; // by row: channel; more than two classes
+    const Lane* gain = nullptr;           // [label][channel]: costs; null for errors
+    int n_channels = 0;
+    const Lane* channel_total[2] = {};    // [channel][BATCH]
+    int n_supports = 0;                   // 0, 1 or 2 amounts of which each leaf needs a minimum
+    const Lane* support[2] = {};          // by row; null when all 1
+    Lane minimum[2] = {};
+    Lane support_total[2][2][BATCH] = {}; // [side][support]
+
+    // OUT, two classes: smallest and largest signed sum of a branch; with minimal leaves in [1].
+    Lane low[2][2][BATCH];
+    Lane high[2][2][BATCH];
+    // OUT, more classes: largest sum of the channels that two leaves answer.
+    Lane best[2][2][BATCH];
+
+    Lane* channels = nullptr;             // WORK: 4 * n_channels * BATCH
+    Lane* tops = nullptr;                 // WORK: 2 * (n_rows + 1) vectors
+    bool (*poll)(void*) = nullptr;        // true: give up
+    void* poll_argument = nullptr;
+};
+
+template <class Lane>
+struct PassKernels {
+    void (*two_class[2])(PassTask<Lane>&) = {};    // without and with supports
+    void (*multi_class[2])(PassTask<Lane>&) = {};
+};
+
+}  // namespace continuous
+}  // namespace sktree_opt

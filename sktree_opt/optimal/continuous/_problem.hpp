@@ -1,0 +1,94 @@
+// What a search over all thresholds is given, and the tests and trees it gives back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/preprocessing/_column.hpp"
+
+namespace sktree_opt {
+namespace continuous {
+
+// The training set and the limits of one search. Weights, costs and `split_cost` are multiples of
+// one power of two, so small that every sum of them is exact in a double: sums do not depend on
+// their order, and equal costs compare equal.
+struct Problem {
+    std::uint32_t n_rows = 0;
+    const ColumnView* columns = nullptr;
+    int n_columns = 0;
+    int n_classes = 0;
+    const std::uint16_t* label = nullptr;   // class of each row
+    const double* weight = nullptr;         // of each row
+    bool is_error = true;                   // cost 1 for each wrong answer
+    std::vector<double> gain;               // [class][answer]: worst cost of the class - cost
+    std::vector<double> worst;              // [class]: largest cost of an answer
+    double split_cost = 0.0;                // of each test
+    double min_rows = 1.0;                  // of each leaf
+    double min_weight = 0.0;                // of each leaf
+    int n_threads = 1;
+
+    bool has_supports() const { return min_rows > 1.0 || min_weight > 0.0; }
+};
+
+enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING, PRESENT };
+
+// Branch 0 is taken when code <= `code`, code == `code`, the value is missing, or it is not. PRESENT
+// is the last test of a chain, whose left sides only grow.
+struct Test {
+    std::int32_t column = -1;
+    TestKind kind = TestKind::AT_MOST;
+    std::uint8_t missing_branch = 1;
+    std::uint32_t code = 0;
+    std::uint32_t next_code = 0;  // AT_MOST: smallest code above `code` among the node's rows
+};
+
+inline int branch_of(const Test& test, std::uint32_t code, std::uint32_t missing_code) {
+    if (code == missing_code) return test.missing_branch;
+    if (test.kind == TestKind::AT_MOST) return code > test.code;
+    if (test.kind == TestKind::ONE_CATEGORY) return code != test.code;
+    return test.kind == TestKind::MISSING;
+}
+
+// A tree in preorder: node 0 is the root, a test's branch 0 follows it, `right` is its branch 1.
+struct PlanNode {
+    Test test;                // column -1 at a leaf
+    std::int32_t right = -1;
+};
+using Plan = std::vector<PlanNode>;
+
+inline Plan join(const Test& test, const Plan& left, const Plan& right) {
+    Plan plan;
+    plan.reserve(1 + left.size() + right.size());
+    plan.push_back({test, static_cast<std::int32_t>(1 + left.size())});
+    for (const Plan* part : {&left, &right}) {
+        const std::int32_t shift = static_cast<std::int32_t>(plan.size());
+        for (PlanNode node : *part) {
+            if (node.right >= 0) node.right += shift;
+            plan.push_back(node);
+        }
+    }
+    return plan;
+}
+
+inline Plan leaf_plan() { return Plan(1); }
+
+inline int n_splits_of(const Plan& plan) { return static_cast<int>(plan.size() / 2); }
+
+struct SearchStats {
+    std::int64_t n_nodes = 0;           // sub-problems deeper than two
+    std::int64_t n_depth_two = 0;       // sub-problems of depth two
+    std::int64_t n_passes = 0;          // batches of root tests, each against all second tests
+    std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
+    std::int64_t n_lanes = 0;           // root tests solved by them
+
+    void add(const SearchStats& other) {
+        n_nodes += other.n_nodes;
+        n_depth_two += other.n_depth_two;
+        n_passes += other.n_passes;
+        n_evaluated += other.n_evaluated;
+        n_lanes += other.n_lanes;
+    }
+};
+
+}  // namespace continuous
+}  // namespace sktree_opt

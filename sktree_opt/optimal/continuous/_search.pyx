@@ -1,0 +1,148 @@
+"""The C++ search over all thresholds, called without the GIL (see ``_search.hpp``)."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libcpp cimport bool as cpp_bool
+from libcpp.vector cimport vector
+
+from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+
+
+cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" namespace "sktree_opt::continuous" nogil:
+    cdef cppclass Problem:
+        uint32_t n_rows
+        const ColumnView* columns
+        int n_columns
+        int n_classes
+        const uint16_t* label
+        const double* weight
+        cpp_bool is_error
+        vector[double] gain
+        vector[double] worst
+        double split_cost
+        double min_rows
+        double min_weight
+        int n_threads
+
+    cdef enum TestKind "sktree_opt::continuous::TestKind":
+        pass
+
+    cdef cppclass Test:
+        int32_t column
+        TestKind kind
+        uint8_t missing_branch
+        uint32_t code
+        uint32_t next_code
+
+    cdef cppclass PlanNode:
+        Test test
+        int32_t right
+
+    cdef cppclass SearchStats:
+        int64_t n_nodes
+        int64_t n_depth_two
+        int64_t n_passes
+        int64_t n_evaluated
+        int64_t n_lanes
+
+    cdef cppclass Incumbent:
+        double seconds
+        double cost
+        double lower
+
+    cdef cppclass SearchOutcome:
+        vector[PlanNode] plan
+        double cost
+        double lower
+        SearchStats stats
+        vector[Incumbent] incumbents
+
+    SearchOutcome search_all_thresholds(
+        const Problem& problem, CppSearchControl* control, int depth, int n_splits
+    ) except +
+
+
+def search(
+    Table table,
+    const uint16_t[::1] label,
+    const double[::1] weight,
+    cost_matrix,
+    SearchControl control,
+    *,
+    int max_depth,
+    int max_splits,
+    int n_classes,
+    double split_cost,
+    double min_rows,
+    double min_weight,
+    int n_threads,
+):
+    """Run the search.
+
+    Parameters
+    ----------
+    table : Table
+    label : ndarray of uint16, shape (n_rows,)
+    weight : ndarray of float64, shape (n_rows,)
+    cost_matrix : ndarray of shape (n_classes, n_classes) or None
+        Cost of each answer (column) to each class (row), not negative; None counts errors.
+    control : SearchControl
+    max_depth, max_splits, n_classes : int
+    split_cost : float
+        Cost of each test, in units of weight.
+    min_rows, min_weight : float
+        Of each leaf.
+    n_threads : int
+
+    Returns
+    -------
+    outcome : dict
+    """
+    cdef Problem problem
+    cdef SearchOutcome outcome
+    cdef PlanNode node
+    problem.n_rows = <uint32_t> table.n_rows
+    problem.columns = table.views.data()
+    problem.n_columns = <int> table.n_columns
+    problem.n_classes = n_classes
+    problem.label = &label[0]
+    problem.weight = &weight[0]
+    problem.is_error = cost_matrix is None
+    if cost_matrix is None:
+        problem.worst = [1.0] * n_classes
+    else:
+        worst = cost_matrix.max(axis=1)
+        problem.worst = worst.tolist()
+        problem.gain = (worst[:, None] - cost_matrix).ravel().tolist()
+    problem.split_cost = split_cost
+    problem.min_rows = min_rows
+    problem.min_weight = min_weight
+    problem.n_threads = n_threads
+    with nogil:
+        outcome = search_all_thresholds(problem, &control.cpp, max_depth, max_splits)
+    control.raise_pending()
+    plan = []
+    for node in outcome.plan:
+        plan.append(
+            (
+                node.test.column,
+                <int> node.test.kind,
+                node.test.missing_branch,
+                node.test.code,
+                node.test.next_code,
+                node.right,
+            )
+        )
+    return {
+        "plan": plan,
+        "cost": outcome.cost,
+        "lower_bound": outcome.lower,
+        "incumbents": [(each.seconds, each.cost, each.lower) for each in outcome.incumbents],
+        "stats": {
+            "n_nodes": outcome.stats.n_nodes,
+            "n_depth_two_calls": outcome.stats.n_depth_two,
+            "n_passes": outcome.stats.n_passes,
+            "n_lanes": outcome.stats.n_lanes,
+            "n_root_tests_solved": outcome.stats.n_evaluated,
+        },
+    }

@@ -1,0 +1,97 @@
+// The best tree with at most one test, exactly: every test of every column, missing values on either
+// side. Plain sums, class by class; used where a tree is written down and at depth one.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "sktree_opt/optimal/continuous/_families.hpp"
+
+namespace sktree_opt {
+namespace continuous {
+
+constexpr double INFEASIBLE = std::numeric_limits<double>::infinity();
+
+struct SmallTree {
+    double cost = INFEASIBLE;  // split_cost included; infinite when a minimum forbids even a leaf
+    double free_cost = 0.0;    // the same without minima for leaves: never above `cost`
+    Test test;                 // column -1: a leaf
+};
+
+class StumpSolver {
+public:
+    // Of equal costs a leaf is taken, else the lowest column, then the lowest threshold.
+    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split) {
+        SmallTree best;
+        best.free_cost = leaf_cost(problem, node.class_weight.data()).cost;
+        if (supports_leaf(problem, node.n, total(node.class_weight))) best.cost = best.free_cost;
+        if (!may_split || node.n < 2 || best.cost == 0.0) return best;
+        for (std::size_t k = 0; k < node.columns.size(); ++k) {
+            const bool has_missing = node.columns[k].n_present < node.n;
+            for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left)
+                try_column(problem, node, static_cast<int>(k), missing_left != 0, best);
+        }
+        return best;
+    }
+
+private:
+    void add(const NodeRows& node, std::uint32_t row) {
+        left_[node.label[row]] += node.weight[row];
+        n_left_ += 1.0;
+    }
+
+    void clear(const Problem& problem) {
+        left_.assign(problem.n_classes, 0.0);
+        n_left_ = 0.0;
+    }
+
+    void add_missing(const NodeRows& node, int k) {
+        const std::uint32_t* order = node.order(k);
+        for (std::uint32_t i = node.columns[k].n_present; i < node.n; ++i)
+            add(node, order[i] & ROW_MASK);
+    }
+
+    void try_column(const Problem& problem, const NodeRows& node, int k, bool missing_left,
+                    SmallTree& best) {
+        describe_family(problem, node, k, missing_left, family_);
+        const std::uint32_t* order = node.order(k);
+        std::uint32_t i = 0;
+        clear(problem);
+        if (missing_left) add_missing(node, k);
+        for (int p = 0; p < family_.n_positions; ++p) {
+            const bool missing_only = asks_for_missing(family_, node.columns[k], p);
+            if (!family_.is_chain) {
+                clear(problem);
+                if (missing_left || missing_only) add_missing(node, k);
+            }
+            if (family_.is_chain || !missing_only)
+                for (; i < family_.end[p]; ++i) add(node, order[i] & ROW_MASK);
+            try_position(problem, node, p, best);
+        }
+    }
+
+    void try_position(const Problem& problem, const NodeRows& node, int p, SmallTree& best) {
+        right_.resize(problem.n_classes);
+        double weight_left = 0.0, weight_right = 0.0;
+        for (int c = 0; c < problem.n_classes; ++c) {
+            right_[c] = node.class_weight[c] - left_[c];
+            weight_left += left_[c];
+            weight_right += right_[c];
+        }
+        const double cost = problem.split_cost + leaf_cost(problem, left_.data()).cost +
+                            leaf_cost(problem, right_.data()).cost;
+        if (cost < best.free_cost) best.free_cost = cost;
+        if (cost < best.cost && supports_leaf(problem, n_left_, weight_left) &&
+            supports_leaf(problem, node.n - n_left_, weight_right)) {
+            best.cost = cost;
+            best.test = test_at(problem, node, family_, p);
+        }
+    }
+
+    Family family_;
+    std::vector<double> left_, right_;
+    double n_left_ = 0.0;
+};
+
+}  // namespace continuous
+}  // namespace sktree_opt
