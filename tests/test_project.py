@@ -28,6 +28,10 @@ REGISTRIES = [
     "sktree_opt.greedy.quality:NOMINAL_SPLITS",
     "sktree_opt.greedy.quality:REGRESSION_PRUNINGS",
     "sktree_opt.greedy.quality:REGRESSION_QUALITIES",
+    "sktree_opt.optimal._metrics:METRICS",
+    "sktree_opt.optimal.objectives:OBJECTIVES",
+    "sktree_opt.optimal.objectives:REGRESSION_OBJECTIVES",
+    "sktree_opt.subset._errors:ERROR_ESTIMATORS",
 ]
 
 
