@@ -187,6 +187,30 @@ def factorize_numbers(values):
     return positions, distinct.tolist()
 
 
+def small_code_table(categories):
+    """Codes of categories that are small whole numbers, by number; None for other categories.
+
+    The first and last entries, for all numbers outside, are NaN.
+    """
+    if not all(isinstance(c, (int, float)) and 0 <= c < SMALL_CODE for c in categories):
+        return None
+    numbers_ = np.array(categories, dtype=np.float64)
+    if numbers_.size == 0 or not np.array_equal(numbers_, np.floor(numbers_)):
+        return None
+    table = np.full(int(numbers_[-1]) + 3, np.nan)
+    table[numbers_.astype(np.intp) + 1] = np.arange(numbers_.size)
+    return table
+
+
+def look_up_numbers(values, table):
+    """Codes of an array of numbers by ``small_code_table``; NaN for unknown ones."""
+    with np.errstate(invalid="ignore"):
+        whole = values.astype(np.int32)
+    codes = np.take(table, whole + 1, mode="clip")
+    codes[whole != values] = np.nan
+    return codes
+
+
 def category_order(series):
     """Categories in the order that the column's type gives them; None if it gives none."""
     if series.dtype == nw.Boolean:
@@ -238,9 +262,10 @@ def is_missing(value):
 def refuse_infinity(values, name=None):
     """Raise if a number is infinite; otherwise return `values`."""
     data = values.data if sparse.issparse(values) else values
-    # The sum is finite in nearly all tables, and needs no array of its own.
+    # The sum is finite in nearly all tables, and needs no array of its own; in the type of the
+    # data it may overflow, which costs a second look, but is several times as fast for float32.
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(np.sum(data, dtype=np.float64))
+        suspicious = not np.isfinite(np.sum(data))
     if suspicious and np.isinf(data).any():
         if name is None and not sparse.issparse(values):
             name = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])

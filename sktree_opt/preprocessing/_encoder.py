@@ -8,7 +8,13 @@ the predictor reads it as it is.
 import numpy as np
 from scipy import sparse
 
-from sktree_opt.preprocessing._columns import is_missing, object_array, read_source
+from sktree_opt.preprocessing._columns import (
+    is_missing,
+    look_up_numbers,
+    object_array,
+    read_source,
+    small_code_table,
+)
 
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
@@ -113,6 +119,10 @@ class TableEncoder:
             None if categories is None else {value: code for code, value in enumerate(categories)}
             for categories in self.categories_
         ]
+        self._code_table = [
+            None if categories is None else small_code_table(categories)
+            for categories in self.categories_
+        ]
 
     def _encode(self, source):
         coded = [j for j, lookup in enumerate(self._code_of) if lookup is not None]
@@ -131,7 +141,9 @@ class TableEncoder:
         else:
             matrix = np.empty((source.n_rows, source.n_columns), dtype=np.float64, order="F")
         for j in range(source.n_columns):
-            if self._code_of[j] is not None:
+            if source.matrix is not None and self._code_table[j] is not None:
+                matrix[:, j] = look_up_numbers(matrix[:, j], self._code_table[j])
+            elif self._code_of[j] is not None:
                 matrix[:, j] = look_up(*source.column(j).factorized, self._code_of[j])
             elif source.matrix is None:
                 matrix[:, j] = source.column(j).to_floats()
