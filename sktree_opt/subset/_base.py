@@ -1,4 +1,4 @@
-"""What the searches over feature subsets share: parameters, and the way from a table to a problem."""
+"""What the feature-subset searches share: parameters, and the way from a table to a problem."""
 
 import warnings
 from dataclasses import dataclass

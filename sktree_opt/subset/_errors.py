@@ -1,9 +1,9 @@
 """Error estimators: on which rows trees are grown, and on which they are tried.
 
 An estimate is a list of parts. A part grows DT(S) on its building rows and counts the weight of its
-search rows that the tree gets wrong; the error of S is the sum over the parts, divided by the weight
-of all search rows. The parts of S stand side by side like the subtrees of one tree, so everything
-the searches know about a tree (Lemma 6, shared subtrees, bounds at nodes) holds for any list.
+search rows that the tree gets wrong; the error of S is the sum over the parts, by the weight of all
+search rows. The parts of S stand side by side like the subtrees of one tree, so everything the
+searches know about a tree (Lemma 6, shared subtrees, bounds at nodes) holds for any list.
 
 To add an estimator: a class with ``parts``, and one line in ``ERROR_ESTIMATORS``.
 """
@@ -103,9 +103,7 @@ def make_part(request, build_rows, search_rows):
             f"n_samples = {len(request.y)} cannot be split into rows to grow trees on and rows to "
             "try them on; give more rows, or use error='training'."
         )
-    return Part(
-        build_rows, request.weights[build_rows], search_rows, request.weights[search_rows]
-    )
+    return Part(build_rows, request.weights[build_rows], search_rows, request.weights[search_rows])
 
 
 def stratified_split(y, search_size, rng):

@@ -38,7 +38,6 @@ using TreeRating = Cost (*)(void* context, const std::int32_t* features, std::si
 
 struct Problem {
     greedy::Induction induction;
-    std::vector<const double*> values;  // by column: the value of each rank; null if nominal
     std::vector<Part> parts;
     std::uint32_t n_rows = 0;
     bool is_pessimistic = false;        // leaves cost what C4.5 fears, not what search rows show
@@ -76,33 +75,6 @@ inline std::uint32_t majority(const greedy::NodeTotals& totals) {
     return best;
 }
 
-// Where a search row goes. A numeric test compares values, as the fitted tree does: a search row may
-// have a value between the two that the threshold stands between.
-class SearchTest {
-public:
-    SearchTest(const Problem& problem, const greedy::Split& split, std::uint32_t high)
-        : column_(problem.column(split.feature)), split_(split), last_left_(split.low) {
-        if (split.kind != greedy::SplitKind::NUMERIC) return;
-        const double* values = problem.values[split.feature];
-        const double low_value = values[split.low], high_value = values[high];
-        double threshold = low_value / 2.0 + high_value / 2.0;
-        if (!(low_value <= threshold && threshold < high_value)) threshold = low_value;
-        while (last_left_ + 1 < high && values[last_left_ + 1] <= threshold) ++last_left_;
-    }
-    // The branch; -1 when the value is missing.
-    std::int32_t branch(std::uint32_t row) const {
-        const std::uint32_t code = code_at(column_, row);
-        if (code == column_.n_values) return -1;
-        if (split_.kind == greedy::SplitKind::NUMERIC) return code > last_left_;
-        return split_.branch_of_category[code];
-    }
-
-private:
-    const greedy::Column& column_;
-    const greedy::Split& split_;
-    std::uint32_t last_left_;
-};
-
 struct RankedFeature {
     double quality;
     std::int32_t feature;
@@ -114,7 +86,6 @@ struct RankedFeature {
 // The cases of a node, sent down a split.
 struct PartedCases {
     greedy::Split split;
-    std::uint32_t high = 0;
     std::vector<greedy::CaseSet> children;
     std::vector<greedy::NodeTotals> totals;
 };
@@ -170,7 +141,6 @@ public:
         const greedy::Column& column = problem_.column(feature);
         const greedy::AllPositions positions{cases.size()};
         parted.split.build(candidate_, column, cases.rows.data(), positions);
-        parted.high = candidate_.high;
         branches_.resize(cases.size());
         const greedy::Cases view = targets_.cases(cases);
         const bool some_missing = greedy::assign_branches(

@@ -269,7 +269,12 @@ private:
     // Sends the node's search rows down the branches of `parted_`, into `child_search_`.
     void part_search_rows(const CaseNode* node, const greedy::Split& split) {
         child_search_.assign(split.n_branches, SearchRows());
-        const SearchTest test(problem_, split, parted_.high);
+        const greedy::Column& column = problem_.column(split.feature);
+        // -1: the value is missing.
+        const auto branch_of = [&](std::uint32_t row) {
+            const std::uint32_t code = code_at(column, row);
+            return code == column.n_values ? -1 : split.branch<std::int32_t>(code);
+        };
         double total = 0.0;
         for (const greedy::NodeTotals& branch : parted_.totals) total += branch.weight;
         const auto share_out = [&](std::uint32_t row, double share) {
@@ -283,7 +288,7 @@ private:
         // Rows that become shared here are merged in by number below.
         newly_shared_.clear();
         for (std::uint32_t row : node->search.whole) {
-            const std::int32_t branch = test.branch(row);
+            const std::int32_t branch = branch_of(row);
             if (branch >= 0) {
                 child_search_[branch].whole.push_back(row);
             } else {
@@ -296,7 +301,7 @@ private:
             while (next < newly_shared_.size() && newly_shared_[next] < row) {
                 share_out(newly_shared_[next++], 1.0);
             }
-            const std::int32_t branch = test.branch(row);
+            const std::int32_t branch = branch_of(row);
             if (branch >= 0) {
                 child_search_[branch].shared.push_back(row);
                 child_search_[branch].shares.push_back(node->search.shares[i]);

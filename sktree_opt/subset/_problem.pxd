@@ -23,6 +23,9 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" 
         INTEGER
         FRACTIONAL
 
+    cdef cppclass CppColumn "sktree_opt::greedy::Column":
+        CppColumn(const ColumnView& view, const double* values_of_ranks)
+
     cdef cppclass CppTarget "sktree_opt::greedy::Target":
         uint32_t n_classes
         const uint16_t* classes
@@ -49,7 +52,7 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" 
         double z
 
     cdef cppclass CppInduction "sktree_opt::greedy::Induction":
-        vector[ColumnView] columns
+        vector[CppColumn] columns
         CppTarget target
         CppMeasure measure
         CppSplitRules rules
@@ -67,7 +70,6 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" 
 
     cdef cppclass CppProblem "sktree_opt::subset::Problem":
         CppInduction induction
-        vector[const double*] values
         vector[CppPart] parts
         uint32_t n_rows
         cbool is_pessimistic

@@ -89,7 +89,6 @@ cdef class SubsetProblem:
         self.classes = np.ascontiguousarray(y, dtype=np.uint16)
         class_view = self.classes
         cdef CppInduction* induction = &self.cpp.induction
-        induction.columns = table.views
         induction.target.n_classes = n_classes
         induction.target.classes = &class_view[0]
         induction.measure = <CppMeasure> <int> measure
@@ -104,7 +103,9 @@ cdef class SubsetProblem:
         self.cpp.n_rows = table.n_rows
         for j in range(table.n_columns):
             value_view = table.values[j]
-            self.cpp.values.push_back(&value_view[0] if value_view.shape[0] else NULL)
+            induction.columns.push_back(
+                CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
+            )
         self._set_costs(parts, confidence)
         heaviest = 1.0
         for part in parts:

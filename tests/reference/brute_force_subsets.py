@@ -95,7 +95,9 @@ class BruteForce:
         while self.used[left]:
             now = self.errors[left]
             without = {a: tuple(f for f in left if f != a) for a in self.used[left]}
-            best = min(without, key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a))
+            best = min(
+                without, key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a)
+            )
             unused = tuple(f for f in left if f not in self.used[left])
             if self.errors[without[best]] < now:
                 removed = (best,)

@@ -2,12 +2,12 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from sktree_opt.subset._problem import SubsetProblem
 
 from sktree_opt.greedy import _grow
 from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
 from sktree_opt.subset._errors import Part
-from sktree_opt.subset._problem import SubsetProblem
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import BruteForce
@@ -95,9 +95,7 @@ def parts_of(draw, n_rows):
         weight = draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.25, 1.0, 1.75]]))
         weights = draw(st.lists(st.sampled_from(weight), min_size=n_rows, max_size=n_rows))
         weights = np.array(weights)
-        parts.append(
-            Part(np.array(build), weights[build], np.array(search), weights[search])
-        )
+        parts.append(Part(np.array(build), weights[build], np.array(search), weights[search]))
     return parts
 
 

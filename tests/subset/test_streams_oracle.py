@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
+
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import cases
 
@@ -41,7 +41,9 @@ def test_the_best_subset_is_the_best(case, penalty, data):
     brute, problem = case.brute_force(), case.problem()
     penalty_cost = round(penalty * problem.total_cost / problem.cost_unit)
     penalty = problem.to_error(penalty_cost)
-    best = min((e + penalty * len(brute.used[s]), len(brute.used[s])) for s, e in brute.errors.items())
+    best = min(
+        (e + penalty * len(brute.used[s]), len(brute.used[s])) for s, e in brute.errors.items()
+    )
     streams = [
         OnDemandStream(
             problem,
