@@ -48,6 +48,12 @@ class BaseOptimalTree(BaseEstimator):
             )
             self._refuse_impossible_leaves(data)
             n_threads = n_threads_for(self.n_jobs)
+            self._prepare_objective(data)
+            table = self._threshold_table(data, encoder, n_threads)
+            if table is not None:
+                result = self._search_thresholds(table, data, n_threads)
+                self._keep_tree(result.tree, encoder, result)
+                return self._warn_unproved()
             tests = BinaryTests.from_matrix(data.matrix, encoder.n_categories_, n_threads)
             total = float(data.weights.sum())
             limits = _driver.SearchLimits(
@@ -60,20 +66,38 @@ class BaseOptimalTree(BaseEstimator):
                 memory_limit=memory_limit,
                 n_threads=n_threads,
             )
-            self._prepare_objective(data)
             weights = None if data.has_unit_weights else data.weights
             result = _driver.search(
                 tests, self._targets(data), weights, self._leaf_form(data), limits
             )
             self._keep_result(tests, data, encoder, limits, result)
+        return self._warn_unproved()
+
+    def _threshold_table(self, data, encoder, n_threads):
+        """The table of ranks when the search over all thresholds is the one to run, else None."""
+        return None
+
+    def _warn_unproved(self):
         if self.status_ != "optimal":
             warnings.warn(
                 f"The search ended by {self.status_} before it proved an optimum: the objective "
                 f"of the tree is {self.objective_:.6g}, its lower bound {self.lower_bound_:.6g}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self
+
+    def _keep_tree(self, tree, encoder, result):
+        """Set the fitted attributes that a search over all thresholds gives."""
+        self.tree_ = tree
+        self._encoder = encoder
+        self.objective_ = result.objective
+        self.status_ = result.status
+        proved = result.status == "optimal"
+        self.lower_bound_ = result.objective if proved else result.lower_bound
+        self.gap_ = self.objective_ - self.lower_bound_
+        self.incumbents_ = [(s, c, min(c, self.lower_bound_)) for s, c, _ in result.incumbents]
+        self.search_stats_ = result.stats
 
     def _splits_within_depth(self):
         full = 2**self.max_depth - 1

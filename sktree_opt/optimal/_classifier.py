@@ -3,11 +3,15 @@
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from sktree_opt.optimal._base import BaseOptimalTree
+from sktree_opt.optimal.continuous import has_many_thresholds, solve_table
 from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.preprocessing import Table
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._control import SearchControl
 
 
 class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
@@ -213,6 +217,38 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             costs = objective.costs(class_weights)
         self.classes_, self._costs = data.classes, costs
         self._class_weights = class_weights
+
+    def _threshold_table(self, data, encoder, n_threads):
+        linear = self.objective in ("error", "balanced_error", "cost")
+        # Ranks hold missing values on either side of a test; here they fail it.
+        if (
+            not linear
+            or self.memory_limit is not None
+            or len(self.classes_) < 2
+            or sparse.issparse(data.matrix)
+            or np.isnan(data.matrix).any()
+            or not data.weights.all()
+        ):
+            return None
+        table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+        return table if has_many_thresholds(table) else None
+
+    def _search_thresholds(self, table, data, n_threads):
+        total = float(data.weights.sum())
+        return solve_table(
+            table,
+            data.y,
+            data.weights,
+            n_classes=len(self.classes_),
+            max_depth=self.max_depth,
+            max_splits=self._splits_within_depth(),
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
+            complexity_cost=self.complexity_cost,
+            cost_matrix=self._costs,
+            n_threads=n_threads,
+            control=SearchControl(self.time_limit),
+        )
 
     def _targets(self, data):
         return data.y
