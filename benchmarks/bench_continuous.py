@@ -17,9 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(
-    os.environ.get("SKTREE_OPT_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")
-)
+DATA = Path(os.environ.get("SKTREE_OPT_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 REPEATS = 3
 LONG = 1.0  # seconds above which one repeat is enough
 
@@ -122,15 +120,21 @@ def main():
         path = str(DATA / "continuous" / f"{name}.txt.gz")
         shared = ["--depth", str(arguments.depth), "--limit", str(arguments.limit)]
         ours = run(
-            [sys.executable, __file__, "--one", path, *shared, "--threads",
-             str(arguments.threads)],
+            [sys.executable, __file__, "--one", path, *shared, "--threads", str(arguments.threads)],
             10 * arguments.limit + 60,
         )
         peer = None
         if arguments.peer_python:
             peer = run(
-                [arguments.peer_python, "-c", PEER, path, str(arguments.depth),
-                 str(arguments.limit), str(REPEATS)],
+                [
+                    arguments.peer_python,
+                    "-c",
+                    PEER,
+                    path,
+                    str(arguments.depth),
+                    str(arguments.limit),
+                    str(REPEATS),
+                ],
                 10 * arguments.limit + 60,
             )
         if ours is None:
@@ -147,8 +151,10 @@ def main():
             line += f" DIFFERENT: peer has {peer['errors']}"
         print(line, flush=True)
     if ratios:
-        print(f"geometric mean of ratios {np.exp(np.mean(np.log(ratios))):.1f}, "
-              f"least {min(ratios):.1f}")
+        print(
+            f"geometric mean of ratios {np.exp(np.mean(np.log(ratios))):.1f}, "
+            f"least {min(ratios):.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -77,16 +77,19 @@ def best_cost(
     limits = {"min_rows": min_rows, "min_weight": min_weight, "split_cost": split_cost}
     # No more splits than a side's depth has room for: other allotments repeat these.
     room = 2 ** (max_depth - 1) - 1
-    allotments = {
-        (min(k, room), min(max_splits - 1 - k, room)) for k in range(max_splits)
-    }
+    allotments = {(min(k, room), min(max_splits - 1 - k, room)) for k in range(max_splits)}
     for left, right in divisions(rows, nominal):
         solved = {}
         for side, part in enumerate((left, right)):
             for n_splits in {allotment[side] for allotment in allotments}:
                 solved[side, n_splits] = best_cost(
-                    part, leaf_cost, nominal, weights,
-                    max_depth=max_depth - 1, max_splits=n_splits, **limits,
+                    part,
+                    leaf_cost,
+                    nominal,
+                    weights,
+                    max_depth=max_depth - 1,
+                    max_splits=n_splits,
+                    **limits,
                 )
         for a, b in allotments:
             best = min(best, solved[0, a] + solved[1, b] + split_cost)

@@ -14,6 +14,9 @@ AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
+# Binary columns above which a search over ranks is the faster one.
+MANY_THRESHOLDS = 300
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -94,6 +97,7 @@ def solve_table(
     Returns
     -------
     result : SearchResult
+        ``stats`` counts; ``incumbents`` tell when each better tree was found.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def solve_table(
         n_threads=n_threads,
     )
     return SearchResult(
-        tree=build_tree(outcome["plan"], table, label, weights, n_classes),
+        tree=build_tree(outcome["plan"], table, label, weights, n_classes, cost_matrix),
         objective=outcome["cost"] * scale + offset,
         lower_bound=outcome["lower_bound"] * scale + offset,
         status=control.status,
@@ -145,8 +149,18 @@ def solve_table(
             (seconds, cost * scale + offset, lower * scale + offset)
             for seconds, cost, lower in outcome["incumbents"]
         ],
-        stats=outcome["stats"],
+        stats=outcome["stats"] | {"seconds": control.seconds},
     )
+
+
+def has_many_thresholds(table):
+    """Whether a search over ranks beats one that makes a binary column of every threshold."""
+    n_thresholds = sum(
+        len(values) - 1
+        for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
+        if not is_nominal and len(values) > 0
+    )
+    return n_thresholds >= MANY_THRESHOLDS
 
 
 def common_unit(weights):
@@ -166,8 +180,9 @@ def round_to(values, grid):
     return np.rint(values / grid) * grid
 
 
-def build_tree(plan, table, label, weights, n_classes):
+def build_tree(plan, table, label, weights, n_classes, cost_matrix):
     """The Tree of a plan: numbered level by level, with class weights of the training rows."""
+    costs = 1.0 - np.eye(n_classes) if cost_matrix is None else np.asarray(cost_matrix)
     nodes = np.zeros(len(plan), dtype=NODE_DTYPE)
     nodes["first_child"] = nodes["feature"] = nodes["missing_branch"] = -1
     nodes["category_start"] = -1
@@ -182,8 +197,8 @@ def build_tree(plan, table, label, weights, n_classes):
         node = nodes[index]
         values[index] = np.bincount(label[rows], weights=weights[rows], minlength=n_classes)
         node["weight"] = values[index].sum()
-        shares = values[index] / node["weight"]
-        node["impurity"] = 1.0 - shares @ shares
+        # What the node would cost as a leaf, by weight.
+        node["impurity"] = (values[index] @ costs).min() / node["weight"]
         node["n_samples"] = len(rows)
         column, *test, right = plan[place]
         if column < 0:
@@ -193,9 +208,7 @@ def build_tree(plan, table, label, weights, n_classes):
         # A tree's missing values take branch 0 of the test that asks for them.
         places = (right, place + 1) if test[0] == PRESENT else (place + 1, right)
         queue.extend((places[b], rows[branch == b]) for b in range(2))
-    return Tree(
-        nodes, values, category_branch, n_features=table.n_columns, is_classifier=True
-    )
+    return Tree(nodes, values, category_branch, n_features=table.n_columns, is_classifier=True)
 
 
 def set_test(node, column, test, table, rows, category_branch):

@@ -81,15 +81,25 @@ def test_equals_brute_force(data):
     complexity_cost = data.draw(st.sampled_from([0.0, 0.0, 0.01, 0.2]))
     split_cost = complexity_cost * weights.sum()
     expected = best_cost(
-        rows_of(matrix), classification_leaf(y, weights, cost_matrix), n_categories >= 0, weights,
-        max_depth=max_depth, max_splits=max_splits, min_rows=min_rows, min_weight=min_weight,
+        rows_of(matrix),
+        classification_leaf(y, weights, cost_matrix),
+        n_categories >= 0,
+        weights,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        min_rows=min_rows,
+        min_weight=min_weight,
         split_cost=split_cost,
     )
-    arguments = dict(
-        n_classes=n_classes, max_depth=max_depth, max_splits=max_splits,
-        min_samples_leaf=min_rows, min_weight_leaf=min_weight, complexity_cost=complexity_cost,
-        cost_matrix=cost_matrix if use_costs else None,
-    )
+    arguments = {
+        "n_classes": n_classes,
+        "max_depth": max_depth,
+        "max_splits": max_splits,
+        "min_samples_leaf": min_rows,
+        "min_weight_leaf": min_weight,
+        "complexity_cost": complexity_cost,
+        "cost_matrix": cost_matrix if use_costs else None,
+    }
     table = Table.from_matrix(matrix, n_categories)
     if math.isinf(expected):
         with pytest.raises(ValueError, match="min_samples_leaf"):
@@ -151,15 +161,13 @@ def real_set(data_dir, name):
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_equals_published_optima(data_dir, depth):
-    with open(data_dir / "reference" / "continuous.jsonl") as file:
+    with (data_dir / "reference" / "continuous.jsonl").open() as file:
         expected = [json.loads(line) for line in file]
     expected = [e for e in expected if e["depth"] == depth and e["optimal"]]
     assert len(expected) == 8
     for entry in expected:
         X, y = real_set(data_dir, entry["name"])
-        result = solve_table(
-            Table.from_matrix(X), y, n_classes=int(y.max()) + 1, max_depth=depth
-        )
+        result = solve_table(Table.from_matrix(X), y, n_classes=int(y.max()) + 1, max_depth=depth)
         assert (entry["name"], result.objective) == (entry["name"], entry["err"])
         assert result.lower_bound == entry["err"]
         leaves, _ = result.tree.walk(X)
@@ -174,6 +182,10 @@ def noisy_table(n_rows, n_columns, n_classes=2, seed=0):
     return Table.from_matrix(X), y
 
 
+def counts(result):
+    return {name: value for name, value in result.stats.items() if name != "seconds"}
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_same_tree_for_any_number_of_threads(n_classes):
     table, y = noisy_table(300, 4, n_classes)
@@ -183,7 +195,7 @@ def test_same_tree_for_any_number_of_threads(n_classes):
     ]
     for result in results[1:]:
         assert result.tree == results[0].tree
-        assert result.stats == results[0].stats
+        assert counts(result) == counts(results[0])
 
 
 @pytest.mark.parametrize("instruction_set", ["portable", "avx2", "avx512"])
@@ -196,7 +208,7 @@ def test_same_tree_with_any_instruction_set(monkeypatch, instruction_set):
                 patch.setenv("SKTREE_OPT_SIMD", instruction_set)
                 result = solve_table(table, y, weights, n_classes=n_classes, max_depth=3)
             assert result.tree == expected.tree
-            assert result.stats == expected.stats
+            assert counts(result) == counts(expected)
 
 
 def test_weight_is_repetition():
