@@ -139,7 +139,14 @@ def compare(name, options):
         cells.append(
             f"{solver} {result['seconds']:9.4f}s {result['loss']:9.1f} {result['megabytes']:6.1f}MB"
         )
-    peers = [found[solver]["seconds"] for solver in PEERS if found[solver]]
+    # A peer that ended with a worse tree has not solved the problem.
+    losses = [result["loss"] for result in found.values() if result]
+    solved = 1.000001 * min(losses, default=0.0) + 1e-9
+    peers = [
+        found[solver]["seconds"]
+        for solver in PEERS
+        if found[solver] and (options.task == "complexity" or found[solver]["loss"] <= solved)
+    ]
     if not peers or found["ours"] is None:
         print("  ".join(cells), flush=True)
         return None

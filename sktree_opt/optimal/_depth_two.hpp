@@ -33,7 +33,7 @@ SKTREE_INLINE void count_words(
             const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride;
             Vector16 columns[VECTORS];
             for (int b = 0; b < VECTORS; ++b)
-                std::memcpy(&columns[b], row + j + b * LANES, sizeof(Vector16));
+                columns[b] = load_native<std::int16_t, VECTOR_BYTES>(row + j + b * LANES);
             for (int a = 0; a < ROWS; ++a) {
                 const Vector16 spread = broadcast16(row + i + a);
                 for (int b = 0; b < VECTORS; ++b)
@@ -305,10 +305,8 @@ void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
                 const int last = end - first < STEPS_PER_FOLD ? end : first + STEPS_PER_FOLD;
                 Vector16 counts = Vector16{};
                 for (int w = first; w < last; ++w) {
-                    Vector16 bits;
-                    std::memcpy(
-                        &bits, task.words + static_cast<std::ptrdiff_t>(w) * task.stride + j,
-                        sizeof(bits));
+                    const Vector16 bits = load_native<std::int16_t, VECTOR_BYTES>(
+                        task.words + static_cast<std::ptrdiff_t>(w) * task.stride + j);
                     counts = add_popcount(counts, bits);
                 }
                 const Pack<Lane> wide = widen<Lane>(fold_counts(counts));

@@ -11,12 +11,14 @@ struct Pack {
 template <class T>
 SKTREE_INLINE Pack<T> load_pack(const T* from) {
     Pack<T> pack;
-    std::memcpy(pack.part, from, sizeof(pack.part));
+    for (int k = 0; k < Pack<T>::PARTS; ++k)
+        pack.part[k] = load_native<T, VECTOR_BYTES>(from + k * (VECTOR_BYTES / sizeof(T)));
     return pack;
 }
 template <class T>
 SKTREE_INLINE void store_pack(T* to, Pack<T> pack) {
-    std::memcpy(to, pack.part, sizeof(pack.part));
+    for (int k = 0; k < Pack<T>::PARTS; ++k)
+        store_native<T, VECTOR_BYTES>(to + k * (VECTOR_BYTES / sizeof(T)), pack.part[k]);
 }
 template <class T>
 SKTREE_INLINE Pack<T> fill_pack(T value) {
@@ -60,7 +62,7 @@ template <class T>
 SKTREE_INLINE Pack<T> widen(Vector16 counts) {
     std::int16_t narrow[LANES];
     T wide[LANES];
-    std::memcpy(narrow, &counts, sizeof(narrow));
+    store_native<std::int16_t, VECTOR_BYTES>(narrow, counts);
     for (int lane = 0; lane < LANES; ++lane) wide[lane] = static_cast<T>(narrow[lane]);
     return load_pack(wide);
 }

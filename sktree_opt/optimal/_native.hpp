@@ -14,6 +14,20 @@ template <class T, int BYTES>
 SKTREE_INLINE Native<T, BYTES> fill_native(T value) {
     return Native<T, BYTES>{} + value;
 }
+// Through a type that may stand anywhere: a memcpy is split into narrower moves by some compilers,
+// whose results a wide load then has to wait for.
+template <class T, int BYTES>
+struct AnywhereOf {
+    typedef T type __attribute__((vector_size(BYTES), aligned(1), may_alias));
+};
+template <class T, int BYTES>
+SKTREE_INLINE Native<T, BYTES> load_native(const void* from) {
+    return *static_cast<const typename AnywhereOf<T, BYTES>::type*>(from);
+}
+template <class T, int BYTES>
+SKTREE_INLINE void store_native(void* to, Native<T, BYTES> value) {
+    *static_cast<typename AnywhereOf<T, BYTES>::type*>(to) = value;
+}
 template <class N>
 SKTREE_INLINE N larger_native(N a, N b) {
     return a > b ? a : b;
@@ -59,6 +73,16 @@ SKTREE_INLINE Native<T, BYTES> fill_native(T value) {
     Native<T, BYTES> filled;
     for (T& lane : filled.lane) lane = value;
     return filled;
+}
+template <class T, int BYTES>
+SKTREE_INLINE Native<T, BYTES> load_native(const void* from) {
+    Native<T, BYTES> value;
+    std::memcpy(&value, from, BYTES);
+    return value;
+}
+template <class T, int BYTES>
+SKTREE_INLINE void store_native(void* to, Native<T, BYTES> value) {
+    std::memcpy(to, &value, BYTES);
 }
 template <class N>
 SKTREE_INLINE N larger_native(N a, N b) {

@@ -18,7 +18,7 @@ inline void rows_to_words(
                 lanes = shift_in(
                     lanes,
                     rows + static_cast<std::ptrdiff_t>(slots[start + k]) * row_bytes + j / 8);
-            std::memcpy(words + j, &lanes, sizeof(lanes));
+            store_native<std::int16_t, VECTOR_BYTES>(words + j, lanes);
         }
     }
 }
@@ -28,8 +28,8 @@ inline void words_to_rows(
     const std::uint16_t* words, int n_words, int stride, std::uint8_t* rows, int row_bytes) {
     for (int w = 0; w < n_words; ++w) {
         for (int j = 0; j < stride; j += LANES) {
-            Vector16 lanes;
-            std::memcpy(&lanes, words + static_cast<std::ptrdiff_t>(w) * stride + j, sizeof(lanes));
+            Vector16 lanes = load_native<std::int16_t, VECTOR_BYTES>(
+                words + static_cast<std::ptrdiff_t>(w) * stride + j);
             std::uint8_t* row = rows + (static_cast<std::ptrdiff_t>(w) * 16 + 15) * row_bytes + j / 8;
             for (int b = 15; b >= 0; --b, row -= row_bytes) {
                 const std::uint32_t bits = sign_bits(lanes);
