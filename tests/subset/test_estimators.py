@@ -31,7 +31,8 @@ def test_complete_search_is_never_worse_than_elimination(error):
     X, y = load_iris(return_X_y=True)
     some = DTsbeSelector(error=error, random_state=0).fit(X, y)
     best = AcceptableSubsetSelector(error=error, random_state=0).fit(X, y)
-    assert best.status_ == "optimal" and best.gap_ == 0.0
+    assert best.status_ == "optimal"
+    assert best.gap_ == 0.0
     assert best.error_ <= some.error_ <= some.history_[0]["error"]
 
 
