@@ -3,9 +3,9 @@
     python benchmarks/bench_subset.py --sets sonar ionosphere spambase
     python benchmarks/bench_subset.py --sets sonar --sequential --complete 60
 
-Each line: DTsbe, and the black box on the same kernel, whose steps are the same; both without reading
-the table. `--sequential` adds scikit-learn's SequentialFeatureSelector with the same search rows; `--complete` the proof of a best
-subset within so many seconds.
+Each line: DTsbe, and the black box on the same kernel, whose steps are the same; both without
+reading the table. `--sequential` adds scikit-learn's SequentialFeatureSelector with the same search
+rows; `--complete` the proof of a best subset within so many seconds.
 """
 
 import argparse
