@@ -2,8 +2,9 @@
 Features that a greedy tree is better without
 =============================================
 
-Backward elimination removes one feature after the other, as long as the error on rows kept back does
-not grow. The selector can also end a pipeline: it predicts with the tree of the features it selected.
+Backward elimination removes one feature after the other, as long as the error on rows kept back
+does not grow. The selector can also end a pipeline: it predicts with the tree of the features it
+selected.
 """
 
 # %%
@@ -21,8 +22,8 @@ selector.fit(X_train, y_train)
 print("selected:", ", ".join(selector.get_feature_names_out()))
 
 # %%
-# The error on the search rows falls with each removal. It is the smallest one that the selector could
-# find, and so it is too good: new rows tell.
+# The error on the search rows does not grow with a removal. It is the smallest one that the selector
+# could find, and so it is too good: new rows tell.
 errors = [step["error"] for step in selector.history_]
 sizes = [len(step["features"]) for step in selector.history_]
 figure, axes = plt.subplots(layout="constrained")

@@ -1,5 +1,9 @@
 """The three estimators as a user meets them."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -122,3 +126,17 @@ def test_search_over_delta():
     search = GridSearchCV(selector, {"delta": [0.0, 0.05]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
     assert make_pipeline(DTsbeSelector(random_state=0), GreedyTreeClassifier()).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_ctrl_c_ends_the_fit(estimator):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = estimator(error="bootstrap", n_bootstraps=60, time_limit=None, random_state=0)
+    if estimator is DTsbeSelector:
+        selector.set_params(method="sbe")
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X, y)
+    timer.join()
+    assert not hasattr(selector, "tree_")
