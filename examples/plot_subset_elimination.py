@@ -22,7 +22,7 @@ selector.fit(X_train, y_train)
 print("selected:", ", ".join(selector.get_feature_names_out()))
 
 # %%
-# The error on the search rows does not grow with a removal. It is the smallest one that the selector
+# The error on the search rows does not grow with a removal. It is the smallest that the selector
 # could find, and so it is too good: new rows tell.
 errors = [step["error"] for step in selector.history_]
 sizes = [len(step["features"]) for step in selector.history_]
