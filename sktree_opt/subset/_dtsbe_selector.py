@@ -95,7 +95,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         "finished", or what ended the search early: "time_limit", "memory_limit", "stopped".
 
     search_stats_ : dict
-        Counters of the search.
+        Counters of the search, and its "seconds".
 
     estimator_ : GreedyTreeClassifier
         The tree fitted on all rows with the selected features. It takes the columns of `X`.
@@ -208,6 +208,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight)
             problem = self._make_problem(search, self._parts(search, y, groups), self.error)
+            started = search.control.seconds
             steps, self.search_stats_ = eliminate(
                 problem,
                 search.control,
@@ -218,6 +219,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
                 n_threads=search.n_threads,
                 budget=search.budget,
             )
+            self.search_stats_["seconds"] = search.control.seconds - started
             self._set_history(problem, steps, search.table.n_columns)
             self._keep_tree(search, np.flatnonzero(self.support_))
             self._set_status(search, finished="finished")
