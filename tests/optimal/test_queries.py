@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sktree_opt.optimal._engine import Engine
 
+from sktree_opt.optimal._engine import Engine
 from sktree_opt.optimal._queries import (
     Solver,
     best_by_ranking,
