@@ -74,24 +74,25 @@ class Problem:
     Attributes
     ----------
     tests : BinaryTests
-    data : TrainingData
     y : ndarray
         Class codes or targets.
     weights : ndarray or None
         None when all are 1.
     leaf_form : LeafObjective
     limits : SearchLimits
-    n_categories : ndarray
-        By feature; -1 for numeric ones.
+    data : TrainingData or None
+        What trees are made with; a search does without.
+    n_categories : ndarray or None
+        By feature, -1 for numeric ones; as `data`.
     """
 
     tests: BinaryTests
-    data: TrainingData
     y: np.ndarray
     weights: np.ndarray | None
     leaf_form: LeafObjective
     limits: SearchLimits
-    n_categories: np.ndarray
+    data: TrainingData | None = None
+    n_categories: np.ndarray | None = None
 
     def in_units(self, cost):
         """An engine's cost in units of the objective."""

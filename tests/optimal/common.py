@@ -40,4 +40,5 @@ def search(X, y, objective="error", weights=None, off=(), **limits):
     form = OBJECTIVES[objective].leaf_form(class_weights, unit)
     tests = BinaryTests.from_matrix(X.astype(np.float64), np.full(X.shape[1], -1))
     limits.setdefault("max_splits", 2 ** limits["max_depth"] - 1)
-    return _driver.search(tests, y, weights, form, _driver.SearchLimits(**limits), off)
+    problem = _driver.Problem(tests, y, weights, form, _driver.SearchLimits(**limits))
+    return _driver.search(problem, off)

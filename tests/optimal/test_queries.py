@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sktree_opt.optimal._engine import Engine
 
+from sktree_opt.optimal._engine import Engine
 from sktree_opt.optimal._queries import (
     Solver,
     best_by_ranking,
@@ -35,8 +35,6 @@ def engine_of(problem, control):
     packed = np.packbits(matrix, axis=1, bitorder="little")
     bits[:, : packed.shape[1]] = packed
     objective = kernel_objective("error", problem["n_classes"])
-    objective.loss_factor, objective.loss_is_bounded = 1.0, True
-    objective.cancels = problem["n_classes"] == 2
     return Engine(
         bits,
         matrix.shape[1],

@@ -1,7 +1,5 @@
 """Searches that keep several trees at each node, against brute force."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +8,7 @@ from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._pareto import ParetoSearch
 
 from sktree_opt.optimal._bit_rows import bit_rows, class_units
+from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_k_best import all_trees
 from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
@@ -31,15 +30,13 @@ def kernel_objective(objective, n_classes):
     """The objective in the kernel's words: see ``Objective`` of ``_problem.hpp``."""
     two_classes = objective == "error" and n_classes == 2
     channels = np.array([[1.0], [-1.0]]) if two_classes else np.eye(n_classes)
-    return SimpleNamespace(
+    return LeafObjective(
         score="two_class" if two_classes else {"error": "largest"}.get(objective, objective),
         class_channels=channels,
-        n_channels=channels.shape[1],
         class_mass=np.ones(n_classes),
         unit=0.5 if two_classes else 1.0,
         base_factor=0.0 if objective == "entropy" else 1.0,
-        z=0.0,
-        cf=0.25,
+        cancels=two_classes,
     )
 
 
