@@ -83,6 +83,7 @@ public:
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
         problem_.split_cost = 0.0;
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_);
+        problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
         if (started_ && problem_.split_cost != last_split_cost_) ++caches_->salt;
         last_split_cost_ = problem_.split_cost;

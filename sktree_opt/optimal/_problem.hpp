@@ -104,6 +104,9 @@ struct Problem {
     double split_cost = 0.0;
     double constant = 0.0;              // cost that no tree avoids
     double grid = 1.0;                  // all costs are multiples of it
+    // Costs that differ by no more are equal: sums of reals may be rounded to neighbouring multiples,
+    // depending on which child was counted and which was left over.
+    double slack = 0.5;
     std::vector<double> x_log_x;
 };
 

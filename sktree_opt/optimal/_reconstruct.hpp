@@ -57,7 +57,7 @@ public:
 
 private:
     bool is_within(double cost, double target) const {
-        return cost <= target + problem_.grid / 2.0;
+        return cost <= target + problem_.slack;
     }
 
     static int fewest_splits(const Node<Lane>& node, int most) {
@@ -121,7 +121,7 @@ private:
     }
 
     bool grow_deep(int level, int depth, int budget, double target, int at) {
-        const double upper = target + problem_.grid;
+        const double upper = target + 2.0 * problem_.slack;
         for (int d = 3; d <= depth; ++d) {
             if (!is_within(search_.search(level, d, budget, upper), target)) continue;
             int j = -1;
