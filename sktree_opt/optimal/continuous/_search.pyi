@@ -1,0 +1,23 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sktree_opt.preprocessing._table import Table
+from sktree_opt.utils._control import SearchControl
+
+def search(
+    table: Table,
+    label: NDArray[np.uint16],
+    weight: NDArray[np.float64],
+    cost_matrix: NDArray[np.float64] | None,
+    control: SearchControl,
+    *,
+    max_depth: int,
+    max_splits: int,
+    n_classes: int,
+    split_cost: float,
+    min_rows: float,
+    min_weight: float,
+    n_threads: int,
+) -> dict[str, Any]: ...
