@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import uci
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
+import uci
 from sktree_opt.greedy import GreedyTreeClassifier
 
 UCI = ["letter", "spambase", "madelon", "adult", "census_income_kdd"]

@@ -3,17 +3,19 @@
     python benchmarks/bench_kernel.py --ghz 4.1
 
 A pair-bit is one row looked at for one ordered pair of columns. The peak is what the popcount
-instruction could do if nothing else had to be done: two vectors of the set's width a cycle (AVX-512),
-for the others the vector width times four operations a cycle over the operations that a popcount
-takes there. What is timed is the whole solution of a root of depth two (counting, scores, and writing
-all pair counts), so that the share is less than the kernel's own.
+instruction could do if nothing else had to be done: two vectors of the set's width a cycle
+(AVX-512), for the others the vector width times four operations a cycle over the operations that a
+popcount takes there. What is timed is the whole solution of a root of depth two (counting, scores,
+and writing all pair counts), so that the share is less than the kernel's own.
 """
 
 import argparse
 import os
 import time
+from pathlib import Path
 
 import numpy as np
+
 from sktree_opt.optimal._engine import Engine, available_instruction_sets
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
@@ -26,7 +28,7 @@ PEAKS = {"avx512": 2 * 512, "avx2": 4 * 256 / 6, "neon": 2 * 128, "portable": 4 
 def clock_rate():
     """Hertz of the first core as the system reports it, or None."""
     try:
-        with open("/proc/cpuinfo") as file:
+        with Path("/proc/cpuinfo").open() as file:
             rates = [float(line.split(":")[1]) for line in file if line.startswith("cpu MHz")]
     except OSError:
         return None

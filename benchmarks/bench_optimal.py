@@ -4,8 +4,8 @@
 
 Each set of ``$SKTREE_OPT_DATA/binary`` is fitted by each solver in a process of its own, on one
 thread, in turn, so that whatever else the machine does falls on all of them. Peers are given the
-distinct columns only; ours gets the table as it is. Prints seconds, peak memory and the ratio to the
-fastest peer, and the geometric mean of the ratios where that peer takes 0.05 s or more.
+distinct columns only; ours gets the table as it is. Prints seconds, peak memory and the ratio to
+the fastest peer, and the geometric mean of the ratios where that peer takes 0.05 s or more.
 """
 
 import argparse

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import RepeatedStratifiedKFold
-from uci import load, require_data
 
 from sktree_opt.greedy import GreedyTreeClassifier
+from uci import load, require_data
 
 # The paper's names of the sets we have in full, in its order.
 DATASETS = {

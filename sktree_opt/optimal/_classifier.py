@@ -144,8 +144,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     References
     ----------
-    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and Search",
-       JMLR 23, 2022.
+    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and
+       Search", JMLR 23, 2022.
     .. [2] S. Nijssen and E. Fromont, "Mining Optimal Decision Trees from Itemset Lattices",
        KDD 2007.
 

@@ -97,8 +97,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     References
     ----------
-    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and Search",
-       JMLR 23, 2022.
+    .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and
+       Search", JMLR 23, 2022.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What an optimal tree minimises: one class and one line of the registry for each objective.
 
-An objective tells the engine which leaf score its kernels compute (see ``_objectives.hpp``) and what
-a row adds to the sums that the score reads; and it computes the cost of leaves out of their class
+An objective tells the engine which leaf score its kernels compute (see ``_objectives.hpp``) and
+what a row adds to the sums that the score reads; and it computes the cost of leaves out of their class
 weights, by which every tree that the engine returns is checked.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 class LeafObjective:
     """An objective for given data, as the engine takes it.
 
-    The cost of a tree is ``scale`` times what the engine minimises, which is ``unit * (base_factor *
-    base - sum of leaf scores)`` plus the cost of its splits; `base` sums the masses of the rows.
+    The cost of a tree is ``scale`` times what the engine minimises, which is
+    ``unit * (base_factor * base - sum of leaf scores)`` plus the cost of its splits; `base` sums the masses of the rows.
 
     Attributes
     ----------

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import numpy as np
+
 from sktree_opt.optimal import _driver
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.preprocessing._binary_tests import BinaryTests

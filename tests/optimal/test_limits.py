@@ -10,8 +10,8 @@ import threading
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from tests.optimal.common import random_table
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.optimal._engine import SWITCHES, available_instruction_sets
-
 from tests.optimal.common import load_binary, random_table, reference_errors, search
 
 CASES = {

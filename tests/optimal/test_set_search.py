@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sktree_opt.optimal._k_best import KBestSearch
-from sktree_opt.optimal._pareto import ParetoSearch
 
 from sktree_opt.optimal._bit_rows import bit_rows, class_units
+from sktree_opt.optimal._k_best import KBestSearch
+from sktree_opt.optimal._pareto import ParetoSearch
 from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_k_best import all_trees

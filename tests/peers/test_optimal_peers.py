@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from tests.optimal.common import load_binary, random_table
 
 SETS = ["anneal", "car_evaluation", "compas", "lymph", "tic-tac-toe", "vote", "wine", "yeast"]

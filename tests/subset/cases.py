@@ -2,12 +2,12 @@
 
 import numpy as np
 from hypothesis import strategies as st
-from sktree_opt.subset._problem import SubsetProblem
 
 from sktree_opt.greedy import _grow
 from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
 from sktree_opt.subset._errors import Part
+from sktree_opt.subset._problem import SubsetProblem
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import BruteForce

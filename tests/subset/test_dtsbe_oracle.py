@@ -2,8 +2,8 @@
 
 import pytest
 from hypothesis import given, settings
-from sktree_opt.subset._backward import METHODS, eliminate
 
+from sktree_opt.subset._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import cases
 

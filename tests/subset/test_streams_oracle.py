@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
 
+from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import cases
 
