@@ -1,8 +1,8 @@
 """What an optimal tree minimises: one class and one line of the registry for each objective.
 
 An objective tells the engine which leaf score its kernels compute (see ``_objectives.hpp``) and
-what a row adds to the sums that the score reads; and it computes the cost of leaves out of their class
-weights, by which every tree that the engine returns is checked.
+what a row adds to the sums that the score reads; and it computes the cost of leaves out of their
+class weights, by which every tree that the engine returns is checked.
 """
 
 import math
@@ -17,7 +17,8 @@ class LeafObjective:
     """An objective for given data, as the engine takes it.
 
     The cost of a tree is ``scale`` times what the engine minimises, which is
-    ``unit * (base_factor * base - sum of leaf scores)`` plus the cost of its splits; `base` sums the masses of the rows.
+    ``unit * (base_factor * base - sum of leaf scores)`` plus the cost of its splits; `base` sums
+    the masses of the rows.
 
     Attributes
     ----------
