@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import (
 from sktree_opt.utils._discovery import all_estimators
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
-QUICK = {"OptimalTreeRegressor": {"max_depth": 2}}
+QUICK = {name: {"max_depth": 2} for name in ("OptimalTreeClassifierCV", "OptimalTreeRegressor")}
 ESTIMATORS = [estimator(**QUICK.get(name, {})) for name, estimator in all_estimators()]
 TRANSFORMERS = [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")]
 

@@ -12,7 +12,7 @@ from sktree_opt.optimal import _driver
 from sktree_opt.preprocessing import TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
-from sktree_opt.utils._limits import parse_memory_limit
+from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 
@@ -51,7 +51,7 @@ class BaseOptimalTree(BaseEstimator):
     def _prepare(self, X, y, sample_weight, *, is_classifier, class_weight=None):
         """The checked problem; sets what depends on the data alone."""
         encoder = TableEncoder(self.categorical_features)
-        memory_limit = parse_memory_limit(self.memory_limit)
+        memory_limit = parse_memory(self.memory_limit)
         data = check_training_data(
             self,
             encoder,

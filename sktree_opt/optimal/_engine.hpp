@@ -110,6 +110,7 @@ public:
         shared.best.store(std::min(incumbent_.cost, upper));
         make_searches(n_threads);
         const int budget = std::min(budget_, full_budget(depth));
+        shared.sequence = searches_[0]->root_sequence(depth, budget);
         const int n_team = static_cast<int>(searches_.size());
 #pragma omp parallel num_threads(n_team) if (n_team > 1)
         {

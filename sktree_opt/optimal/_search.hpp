@@ -64,6 +64,8 @@ struct Incumbent {
 // Threads at work on the columns of the root: each knows what the others found.
 struct SharedRoot {
     std::atomic<double> best;
+    // One order for all, since `next` hands out places in it: the threads' own bounds differ.
+    std::vector<std::int32_t> sequence;
     std::atomic<int> next{0};
     SpinLock lock;
     struct Found {
@@ -225,18 +227,25 @@ public:
         return sequence;
     }
 
+    Phase& open_root(int depth, int budget) {
+        return open_phase(problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget);
+    }
+
+    // The order in which a team tries the columns of the root.
+    std::vector<std::int32_t> root_sequence(int depth, int budget) {
+        return sequence_of(0, depth, open_root(depth, budget), false);
+    }
+
     // The threads of a team call this, each on its own search object with an equal root.
     void explore_root(int depth, int budget, SharedRoot& shared) {
         Node<Lane>& node = root();
-        Phase& phase = open_phase(
-            problem_, node, static_cast<Node<Lane>*>(nullptr), depth, budget);
-        const std::vector<std::int32_t>& sequence = sequence_of(0, depth, phase, false);
+        Phase& phase = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
             if (next >= node.n_columns || control_.stopped()) break;
-            const int j = sequence[next];
+            const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
             if (control_.stopped()) break;
             share_found(shared, phase, depth, j, cost);
