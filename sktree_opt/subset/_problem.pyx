@@ -1,4 +1,4 @@
-"""What the searches over feature subsets read: a table, a greedy learner's rules, an error estimate."""
+"""What subset searches read: a table, a greedy learner's rules, an error estimate."""
 
 import numpy as np
 from scipy.special import ndtri
@@ -135,7 +135,6 @@ cdef class SubsetProblem:
         cdef const uint32_t[::1] search_rows
         cdef const int64_t[::1] cost_view
         cdef CppPart cpp
-        cdef Py_ssize_t i
         cpp.cases.rows.assign(&rows[0], &rows[0] + rows.shape[0])
         build_weights = np.asarray(part.build_weights)
         total = build_weights.sum()

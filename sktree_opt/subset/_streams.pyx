@@ -1,4 +1,4 @@
-"""Distinct trees and best subsets, one after the other (``_dtdistinct.hpp``, ``_on_demand.hpp``)."""
+"""Distinct trees and best subsets, one by one (``_dtdistinct.hpp``, ``_on_demand.hpp``)."""
 
 import numpy as np
 

@@ -8,7 +8,8 @@ from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" namespace "sktree_opt::continuous" nogil:
+cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
+        namespace "sktree_opt::continuous" nogil:
     cdef cppclass Problem:
         uint32_t n_rows
         const ColumnView* columns
