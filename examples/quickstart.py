@@ -1,6 +1,6 @@
 """
 Quickstart: the best tree, and the features a greedy tree should be given
-========================================================================
+=========================================================================
 
 Four hundred made-up loans with numbers, categories and missing values: which are repaid? The table
 is taken as it is; nothing is encoded or filled in by hand.

@@ -106,7 +106,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         many. Trees are different if they part the training rows differently at some node; a test
         over two leaves that does not lower the objective makes no tree of its own.
 
-    tree_objectives_ : ndarray of shape (len(trees_),)
+    tree_objectives_ : ndarray of shape (n_trees,)
         Their objectives.
 
     pareto_front_ : ndarray
@@ -123,13 +123,13 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the objective.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

@@ -53,7 +53,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             default="search"
         What the error is estimated by: rows kept back from growing the trees, the training rows,
         folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
-        :class:`GreedyTreeClassifier` and returns a number, the lower the better; that tree was
+        ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
         grown on all rows and takes the columns of `X`. No bound holds for a callable: each distinct
         tree is rated.
 
@@ -83,7 +83,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
 
     n_features_ : int
@@ -120,13 +120,13 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity of `tree_`.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

@@ -47,7 +47,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
             default="search"
         What the error is estimated by: rows kept back from growing the trees, the training rows,
         folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
-        :class:`GreedyTreeClassifier` and returns a number, the lower the better; that tree was
+        ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
         grown on all rows and takes the columns of `X`.
 
     search_size : float, default=0.3
@@ -74,10 +74,10 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (n_features,)
         Mask of the selected features.
 
-    ranking_ : ndarray of shape (n_features_in_,)
+    ranking_ : ndarray of shape (n_features,)
         1 for selected features, 2 for those that were removed last, and so on.
 
     n_features_ : int
@@ -106,13 +106,13 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity of `tree_`.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

@@ -44,7 +44,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         What trees are rated by: rows kept back from growing the trees, the training rows, folds,
         bootstrap samples, or C4.5's estimate. Trees are grown on the rows that the estimate leaves
         for growing; with several parts, distinct are all parts taken together. A callable takes a
-        fitted :class:`GreedyTreeClassifier` and returns a number, the lower the better.
+        fitted ``GreedyTreeClassifier`` and returns a number, the lower the better.
 
     search_size : float, default=0.3
         Share of the rows that "search" keeps back.
@@ -79,13 +79,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     overhead_ : float
         `n_built_` / `n_distinct_`.
 
-    n_distinct_by_size_ : ndarray of shape (n_features_in_ + 1,)
+    n_distinct_by_size_ : ndarray of shape (n_features + 1,)
         Number of distinct trees by the number of features that they use.
 
     max_alive_trees_ : int
         Most trees in memory at a time; at most one more than there are features.
 
-    feature_usage_ : ndarray of shape (n_features_in_,)
+    feature_usage_ : ndarray of shape (n_features,)
         Share of the distinct trees that use each feature.
 
     supports_ : list of ndarray of int
@@ -113,13 +113,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity of `tree_`.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also
