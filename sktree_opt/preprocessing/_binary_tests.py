@@ -9,6 +9,9 @@ from sktree_opt.preprocessing._bits import pack_binary_matrix, pack_code_tests
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
+# Searches count the rows of each pair of tests: more tests than this fill the memory of a laptop.
+MAX_TESTS = 10_000
+
 
 @dataclass
 class BinaryTests:
@@ -61,6 +64,7 @@ class BinaryTests:
         if not sparse.issparse(matrix) and (n_categories < 0).all():
             bits = pack_binary_matrix(matrix)
             if bits is not None:
+                refuse_too_many(matrix.shape[1])
                 return cls._of_binary_columns(matrix.shape[1], bits)
         return cls._of_table(Table.from_matrix(matrix, n_categories, n_threads))
 
@@ -78,6 +82,7 @@ class BinaryTests:
     def _of_table(cls, table):
         columns = [column_tests(table, j) for j in range(table.n_columns)]
         counts = [len(tests["low"]) for tests in columns]
+        refuse_too_many(sum(counts))
         joined = {
             name: np.concatenate([tests[name] for tests in columns])
             for name in ("kind", "threshold", "category", "low", "high")
@@ -85,6 +90,15 @@ class BinaryTests:
         feature = np.repeat(np.arange(table.n_columns, dtype=np.int32), counts)
         bits = pack_code_tests(table, feature, joined.pop("low"), joined.pop("high"))
         return cls(feature=feature, bits=bits, **joined)
+
+
+def refuse_too_many(n_tests):
+    """Raise if the pairs of tests cannot be counted in memory."""
+    if n_tests > MAX_TESTS:
+        raise ValueError(
+            f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values); "
+            f"the search takes at most {MAX_TESTS}. Round or bin numeric columns, or drop some."
+        )
 
 
 def column_tests(table, j):

@@ -150,3 +150,10 @@ def test_categories_numbers_and_missing_values():
     reg = OptimalTreeRegressor(max_depth=1).fit(frame, frame["size"].fillna(0.0))
     assert reg.objective_ == pytest.approx(20.0)
     assert reg.predict(frame[:4]).tolist() == pytest.approx([1.0, 1.0, 1.0, 4.0])
+
+
+def test_more_tests_than_memory_can_pair_are_refused(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X, y = rng.random((1200, 10)), rng.integers(0, 2, 1200)
+    with pytest.raises(ValueError, match=r"11990 tests .* at most 10000"):
+        OptimalTreeClassifier(max_depth=2).fit(X, y)
