@@ -15,10 +15,19 @@ if sys.argv[1:]:
 
 CLASSES = [load_breast_cancer(return_X_y=True), load_wine(return_X_y=True)]
 NUMBERS = [load_diabetes(return_X_y=True)]
+HEURISTIC = {"DTsbeSelector", "GreedyTreeClassifier", "GreedyTreeRegressor"}
+
+
+def coarse(X):
+    """Six columns of eight values, on which complete searches end at once."""
+    cuts = np.quantile(X[:, :6], np.arange(1, 8) / 8, axis=0)
+    return (X[:, None, :6] > cuts).sum(axis=1).astype(float)
+
 
 for name, Estimator in all_estimators():
     estimator = Estimator()
     for X, y in NUMBERS if is_regressor(estimator) else CLASSES:
+        X = X if name in HEURISTIC else coarse(X)
         estimator.fit(X, y)
         if is_classifier(estimator):
             answer = estimator.predict_proba(X)
