@@ -26,6 +26,8 @@ def coarse(X):
 
 for name, Estimator in all_estimators():
     estimator = Estimator()
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
     for X, y in NUMBERS if is_regressor(estimator) else CLASSES:
         X = X if name in HEURISTIC else coarse(X)
         estimator.fit(X, y)
