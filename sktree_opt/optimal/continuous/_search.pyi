@@ -10,7 +10,7 @@ def search(
     table: Table,
     label: NDArray[np.uint16],
     weight: NDArray[np.float64],
-    cost_matrix: NDArray[np.float64] | None,
+    savings: NDArray[np.float64] | None,
     control: SearchControl,
     *,
     max_depth: int,

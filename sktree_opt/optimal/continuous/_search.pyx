@@ -67,7 +67,7 @@ def search(
     Table table,
     const uint16_t[::1] label,
     const double[::1] weight,
-    cost_matrix,
+    savings,
     SearchControl control,
     *,
     int max_depth,
@@ -85,8 +85,8 @@ def search(
     table : Table
     label : ndarray of uint16, shape (n_rows,)
     weight : ndarray of float64, shape (n_rows,)
-    cost_matrix : ndarray of shape (n_classes, n_classes) or None
-        Cost of each answer (column) to each class (row), not negative; None counts errors.
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one, by class (row); None counts errors.
     control : SearchControl
     max_depth, max_splits, n_classes : int
     split_cost : float
@@ -108,13 +108,12 @@ def search(
     problem.n_classes = n_classes
     problem.label = &label[0]
     problem.weight = &weight[0]
-    problem.is_error = cost_matrix is None
-    if cost_matrix is None:
+    problem.is_error = savings is None
+    if savings is None:
         problem.worst = [1.0] * n_classes
     else:
-        worst = cost_matrix.max(axis=1)
-        problem.worst = worst.tolist()
-        problem.gain = (worst[:, None] - cost_matrix).ravel().tolist()
+        problem.worst = savings.max(axis=1).tolist()
+        problem.gain = savings.ravel().tolist()
     problem.split_cost = split_cost
     problem.min_rows = min_rows
     problem.min_weight = min_weight
