@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import _driver, continuous
+from sktree_opt.optimal._engine import SCORES
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
@@ -90,6 +91,7 @@ class BaseOptimalTree(BaseEstimator):
             encoder.n_categories_,
             n_threads,
             all_thresholds and continuous.can_search(leaf_form),
+            leaf_form.score in SCORES,
         )
         return _driver.Problem(
             tests=tests,
@@ -160,12 +162,15 @@ class BaseOptimalTree(BaseEstimator):
         self.search_stats_ = result.stats
 
 
-def tests_or_table(matrix, n_categories, n_threads, all_thresholds):
-    """Binary tests of a matrix; or its table, if all of many thresholds can be searched."""
-    tests = BinaryTests.from_binary_matrix(matrix, n_categories)
+def tests_or_table(matrix, n_categories, n_threads, all_thresholds, binary):
+    """Binary tests of a matrix; or its table, if all of many thresholds can be searched.
+
+    Not `binary` is an objective that only the search over all thresholds knows.
+    """
+    tests = BinaryTests.from_binary_matrix(matrix, n_categories) if binary else None
     if tests is not None:
         return tests, None
     table = Table.from_matrix(matrix, n_categories, n_threads)
-    if all_thresholds and continuous.has_many_thresholds(table):
+    if all_thresholds and (not binary or continuous.has_many_thresholds(table)):
         return None, table
     return BinaryTests.from_table(table), None

@@ -58,7 +58,7 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
         // The means of leaves are within the range of the node's targets.
         const double farthest = std::max(node.target[row] - node.least_target,
                                          node.largest_target - node.target[row]);
-        return node.weight[row] * farthest * farthest;
+        return node.weight[row] * farthest * (problem.is_absolute ? 1.0 : farthest);
     };
     if (missing_left)
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);

@@ -34,6 +34,7 @@ struct NodeRows {
     std::vector<std::uint16_t> label;
     std::vector<double> weight;
     std::vector<double> target;           // of a regression
+    std::vector<std::uint32_t> by_target; // for absolute errors: rows in the order of targets
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> entries;   // [k * n ...]: order of columns[k]
     std::vector<double> sums;             // see Problem::n_sums()
@@ -44,7 +45,8 @@ struct NodeRows {
 
     bool book(SearchControl* control) {
         return booking.set(control, bytes_of(row) + bytes_of(label) + bytes_of(weight) +
-                                        bytes_of(target) + bytes_of(entries));
+                                        bytes_of(target) + bytes_of(by_target) +
+                                        bytes_of(entries));
     }
 
     // For as many rows as may come; `add` counts them.
@@ -56,6 +58,7 @@ struct NodeRows {
         target.resize(problem.is_regression() ? most : 0);
         sums.assign(problem.n_sums(), 0.0);
         columns.clear();
+        by_target.clear();
     }
     void close() {
         row.resize(n);
@@ -136,6 +139,14 @@ inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
         node.add_sums(i, node.sums.data());
     }
     node.close();
+    if (problem.is_absolute) {
+        node.by_target.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) node.by_target[i] = i;
+        std::stable_sort(node.by_target.begin(), node.by_target.end(),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             return node.target[a] < node.target[b];
+                         });
+    }
     std::size_t most = 0;
     for (int j = 0; j < problem.n_columns; ++j) most += problem.columns[j].representative == j;
     Booking planned;
@@ -197,9 +208,12 @@ public:
         }
         for (int b = 0; b < 2; ++b) {
             children[b]->close();
+            children[b]->by_target.reserve(problem.is_absolute ? children[b]->n : 0);
             // One entry more than needed: the pass below writes before it knows the side.
             children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
         }
+        for (const std::uint32_t row : node.by_target)
+            children[side_[row]]->by_target.push_back(place_[row]);
         for (int b = 0; watch != nullptr && b < 2; ++b)
             if (!children[b]->book(watch->control())) return false;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {

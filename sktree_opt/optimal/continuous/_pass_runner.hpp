@@ -87,6 +87,10 @@ public:
         sum_sides(family, n_lanes);
         task_.n_lanes = n_lanes;
         const int set = family.is_chain ? 0 : 1;
+        if (problem_->is_absolute) {
+            run_absolute(set, n_lanes, costs);
+            return;
+        }
         for (int b = 0; b < 2; ++b) {
             task_.member[b] = member_[set][b].data();
             task_.signed_member[b] = signed_member_[set][b].data();
@@ -322,6 +326,44 @@ private:
         }
     }
 
+    // Medians do not add up: each side of each lane is walked for itself.
+    void run_absolute(int set, int n_lanes, Costs* costs) {
+        inside_.resize(node_->n);
+        for (int lane = 0; lane < n_lanes; ++lane)
+            for (int b = 0; b < 2; ++b) {
+                const Lane* member = member_[set][b].data() + lane;
+                for (std::uint32_t row = 0; row < node_->n; ++row)
+                    inside_[row] = member[key_[row] * BATCH] != 0;
+                absolute_.open(*node_, inside_.data());
+                double free = INFEASIBLE, supported = INFEASIBLE;
+                for (std::size_t k = 0; k < node_->columns.size(); ++k) {
+                    if (poll(this)) return;
+                    const bool has_missing = node_->columns[k].n_present < node_->n;
+                    for (int missing_left = 0; missing_left <= has_missing; ++missing_left)
+                        for (const Division& one :
+                             absolute_.divide(static_cast<int>(k), missing_left != 0)) {
+                            free = std::min(free, one.cost);
+                            if (one.cost < supported && has_minima(one))
+                                supported = one.cost;
+                        }
+                }
+                const double leaf = absolute_.leaf_cost();
+                const bool is_leaf =
+                    supports_leaf(*problem_, absolute_.n_rows(), absolute_.weight());
+                costs[lane].free[b][0] = leaf;
+                costs[lane].free[b][1] = with_test(leaf, free);
+                costs[lane].supported[b][0] = is_leaf ? leaf : INFEASIBLE;
+                costs[lane].supported[b][1] =
+                    is_leaf ? with_test(leaf, supported) : INFEASIBLE;
+            }
+    }
+
+    bool has_minima(const Division& one) const {
+        return supports_leaf(*problem_, one.n_left, one.weight_left) &&
+               supports_leaf(*problem_, absolute_.n_rows() - one.n_left,
+                             absolute_.weight() - one.weight_left);
+    }
+
     void read_costs(int lane, Costs& costs) const {
         for (int b = 0; b < 2; ++b) {
             const double* weights = sums(b, lane);
@@ -383,7 +425,8 @@ private:
 
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
-    std::vector<std::uint8_t> key_, signed_key_;
+    std::vector<std::uint8_t> key_, signed_key_, inside_;
+    AbsoluteErrors absolute_;
     std::vector<Lane> value_, gain_, support_weight_, channel_work_, tops_, channel_total_[2];
     std::vector<double> key_sums_, key_rows_, lane_sums_;
     double lane_rows_[2][BATCH] = {};

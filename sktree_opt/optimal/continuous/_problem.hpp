@@ -29,6 +29,7 @@ struct Problem {
     int n_classes = 0;
     const std::uint16_t* label = nullptr;   // class of each row; 0 in a regression
     const double* target = nullptr;         // of each row, of a regression
+    bool is_absolute = false;               // its errors are not squared
     const double* weight = nullptr;         // of each row
     bool is_error = true;                   // cost 1 for each wrong answer
     std::vector<double> gain;               // [class][answer]: worst cost of the class - cost

@@ -24,5 +24,6 @@ def search(
     min_rows: float,
     min_weight: float,
     n_threads: int,
+    is_absolute: bool = False,
     off: tuple[str, ...] = (),
 ) -> dict[str, Any]: ...

@@ -20,6 +20,7 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         int n_classes
         const uint16_t* label
         const double* target
+        cpp_bool is_absolute
         const double* weight
         cpp_bool is_error
         vector[double] gain
@@ -102,6 +103,7 @@ def search(
     double min_rows,
     double min_weight,
     int n_threads,
+    bint is_absolute=False,
     off=(),
 ):
     """Run the search.
@@ -114,7 +116,7 @@ def search(
     savings : ndarray of shape (n_classes, n_classes) or None
         What each answer (column) saves over the worst one, by class (row); None counts errors.
     target : ndarray of float64, shape (n_rows,), or None
-        None for classes; else squared errors are counted, and labels are 0.
+        None for classes; else errors are squared, and labels are 0.
     control : SearchControl
     max_depth, max_splits, n_classes : int
     split_cost : float
@@ -124,6 +126,8 @@ def search(
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
+    is_absolute : bool
+        Errors of targets are not squared.
     off : tuple of str
         Techniques of ``SWITCHES`` to do without.
 
@@ -148,6 +152,7 @@ def search(
         problem.gain = savings.ravel().tolist()
     if target is not None:
         problem.target = &target[0]
+    problem.is_absolute = is_absolute
     problem.split_cost = split_cost
     problem.tolerance = tolerance
     problem.min_rows = min_rows

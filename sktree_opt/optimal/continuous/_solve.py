@@ -13,9 +13,9 @@ from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
 # Leaf scores (see ``LeafObjective``) that the search knows.
-SCORES = ("two_class", "largest", "squared")
+SCORES = ("two_class", "largest", "squared", "absolute")
 
-# Squared errors closer than this share of the whole variance count as equal.
+# Errors of a regression that are closer than this share of all count as equal.
 TOLERANCE = 1e-12
 
 # Class codes have 16 bits.
@@ -49,9 +49,9 @@ def search(problem, off=()):
     """
     limits, table = problem.limits, problem.table
     control = problem.control()
-    leaves = (
-        squared_leaves(problem) if problem.leaf_form.score == "squared" else cost_leaves(problem)
-    )
+    is_absolute = problem.leaf_form.score == "absolute"
+    is_regression = is_absolute or problem.leaf_form.score == "squared"
+    leaves = target_leaves(problem, is_absolute) if is_regression else cost_leaves(problem)
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
     weight_unit = common_unit(leaves.weights)
@@ -74,6 +74,7 @@ def search(problem, off=()):
         min_rows=float(limits.min_samples_leaf),
         min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
         n_threads=limits.n_threads,
+        is_absolute=is_absolute,
         off=off,
     )
     tests, nodes = tests_of_plan(outcome["plan"], table)
@@ -136,18 +137,19 @@ def cost_leaves(problem):
     return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
 
 
-def squared_leaves(problem):
-    """Leaves that cost the squared distances from their means."""
+def target_leaves(problem, is_absolute):
+    """Leaves that cost the squared distances from their means, or distances from their medians."""
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
     # Squares of very large and very small numbers are no floats.
     largest = float(np.abs(problem.y).max()) or 1.0
     target = np.ascontiguousarray(problem.y / largest)
+    errors = np.abs(target) if is_absolute else target**2
     return Leaves(
         np.zeros(len(target), dtype=np.uint16),
         weights,
         target=target,
-        scale=largest**2,
-        tolerance=TOLERANCE * float(np.average(target**2, weights=weights)),
+        scale=largest if is_absolute else largest**2,
+        tolerance=TOLERANCE * float(np.average(errors, weights=weights)),
     )
 
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "sktree_opt/optimal/continuous/_absolute.hpp"
 #include "sktree_opt/optimal/continuous/_families.hpp"
 
 namespace sktree_opt {
@@ -24,7 +25,9 @@ public:
     // A limit cuts it short, then `free_cost` is 0; a null `watch` lets it finish.
     SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split, Watch* watch) {
         SmallTree best;
-        best.free_cost = leaf_cost(problem, node.sums.data()).cost;
+        if (problem.is_absolute) absolute_.open(node, nullptr);
+        best.free_cost = problem.is_absolute ? absolute_.leaf_cost()
+                                             : leaf_cost(problem, node.sums.data()).cost;
         if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data()))) best.cost = best.free_cost;
         if (!may_split || node.n < 2 || best.cost <= problem.tolerance) return best;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
@@ -60,6 +63,15 @@ private:
     void try_column(const Problem& problem, const NodeRows& node, int k, bool missing_left,
                     SmallTree& best) {
         describe_family(problem, node, k, missing_left, family_);
+        if (problem.is_absolute) {
+            const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
+            for (int p = 0; p < family_.n_positions; ++p) {
+                const Division& one = divisions[p];
+                offer(problem, node, p, one.cost + problem.split_cost, one.n_left,
+                      one.weight_left, best);
+            }
+            return;
+        }
         const std::uint32_t* order = node.order(k);
         std::uint32_t i = 0;
         clear(problem);
@@ -81,15 +93,21 @@ private:
         for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = node.sums[c] - left_[c];
         const double cost = problem.split_cost + leaf_cost(problem, left_.data()).cost +
                             leaf_cost(problem, right_.data()).cost;
+        offer(problem, node, p, cost, n_left_, weight_of(problem, left_.data()), best);
+    }
+
+    void offer(const Problem& problem, const NodeRows& node, int p, double cost, double n_left,
+               double weight_left, SmallTree& best) {
         if (cost < best.free_cost) best.free_cost = cost;
-        if (cost < best.cost - problem.tolerance &&
-            supports_leaf(problem, n_left_, weight_of(problem, left_.data())) &&
-            supports_leaf(problem, node.n - n_left_, weight_of(problem, right_.data()))) {
+        const double weight_right = weight_of(problem, node.sums.data()) - weight_left;
+        if (cost < best.cost - problem.tolerance && supports_leaf(problem, n_left, weight_left) &&
+            supports_leaf(problem, node.n - n_left, weight_right)) {
             best.cost = cost;
             best.test = test_at(problem, node, family_, p);
         }
     }
 
+    AbsoluteErrors absolute_;
     Family family_;
     std::vector<double> left_, right_;
     double n_left_ = 0.0;

@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeRegressor
 from sktree_opt.optimal.continuous import _solve
-from tests.reference.brute_force_thresholds import best_cost, squared_error_leaf
+from tests.reference.brute_force_thresholds import (
+    absolute_error_leaf,
+    best_cost,
+    squared_error_leaf,
+)
 
 
 def fit_table(model, *data, **fit_params):
@@ -95,6 +99,26 @@ def test_squared_error_equals_brute_force(problem):
 @given(problem=problems(max_rows=9, max_depth=3))
 def test_squared_error_equals_brute_force_at_depth_three(problem):
     check_brute_force(problem, "squared_error", squared_error_leaf)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(max_rows=12, max_depth=2))
+def test_absolute_error_equals_brute_force(problem):
+    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+
+
+@settings(max_examples=20, deadline=None)
+@given(problem=problems(max_rows=8, max_depth=3))
+def test_absolute_error_equals_brute_force_at_depth_three(problem):
+    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+
+
+def test_absolute_error_predicts_medians():
+    X = np.repeat([[0.0], [1.0]], [3, 4], axis=0)
+    model = OptimalTreeRegressor(max_depth=1, objective="absolute_error")
+    model.fit(X, [1.0, 2.0, 30.0, 5.0, 6.0, 8.0, 100.0])
+    assert model.predict([[0.0], [1.0]]).tolist() == [2.0, 7.0]
+    assert model.objective_ == (1.0 + 28.0) + (2.0 + 1.0 + 1.0 + 93.0)
 
 
 @settings(max_examples=30, deadline=None)
