@@ -94,8 +94,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     Notes
     -----
-    Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of real
-    numbers are exact to about 12 digits, and so is the proof.
+    Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of
+    real numbers are exact to about 12 digits, and so is the proof.
 
     References
     ----------
