@@ -1,7 +1,7 @@
 """Exact search over all thresholds beside ConTree (pycontree), in one run.
 
 Each fit has a process of its own and one thread; the figure is CPU seconds of the estimators'
-``fit``, the least of a few repeats where it is short, or wall seconds of ours with ``--threads``. "MB"
+``fit``, the least of a few repeats where it is short, or wall seconds with ``--threads``. "MB"
 is how far the fit raises the peak of the process's memory. Objectives are compared: a line ends in
 DIFFERENT when the two disagree.
 
