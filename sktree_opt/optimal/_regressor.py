@@ -15,7 +15,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
     compared with the midpoints between its values, a nominal one with each category, and a column
-    with missing values may be asked whether it misses one; a missing value fails other tests.
+    with missing values may be asked whether it misses one. Every other test sends missing values to
+    the side that is better.
 
     Read more in the :ref:`User Guide <optimal_trees>`.
 

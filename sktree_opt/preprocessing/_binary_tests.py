@@ -5,21 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sktree_opt.preprocessing._bits import pack_binary_matrix, pack_code_tests
+from sktree_opt.preprocessing._bits import or_column_outcomes, pack_binary_matrix, row_bytes_for
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
 # Searches count the rows of each pair of tests: more tests than this fill the memory of a laptop.
 MAX_TESTS = 10_000
 
+# Outcomes are packed so many at a time.
+BLOCK_CELLS = 1 << 24
+
 
 @dataclass
 class BinaryTests:
     """All tests of a table, with their outcomes.
 
-    A numeric column is compared with every midpoint between two of its values, a nominal one with
-    each category, and a column that misses values is asked whether it does. A missing value fails
-    every other test.
+    A numeric column is compared with every midpoint between two of its values, and a nominal one
+    with each category. In a column that misses values there are two of each of these tests, as the
+    rows without a value may be on either side, and one that asks whether the value is missing.
 
     Attributes
     ----------
@@ -93,16 +96,20 @@ class BinaryTests:
     def from_table(cls, table):
         """Tests of an encoded table."""
         columns = [column_tests(table, j) for j in range(table.n_columns)]
-        counts = [len(tests["low"]) for tests in columns]
+        counts = [len(tests["kind"]) for tests in columns]
         refuse_too_many(sum(counts))
         joined = {
             name: np.concatenate([tests[name] for tests in columns])
-            for name in ("kind", "threshold", "category", "low", "high")
+            for name in ("kind", "threshold", "category", "missing_branch")
         }
+        bits = np.zeros((table.n_rows, row_bytes_for(sum(counts))), dtype=np.uint8)
+        first = 0
+        for j, tests in enumerate(columns):
+            outcomes = pack_outcomes(tests, len(table.values[j]), shift=first % 8)
+            or_column_outcomes(table.codes[j], outcomes, first // 8, bits)
+            first += counts[j]
         feature = np.repeat(np.arange(table.n_columns, dtype=np.int32), counts)
-        bits = pack_code_tests(table, feature, joined.pop("low"), joined.pop("high"))
-        missing_branch = np.where(joined["kind"] == IS_MISSING, 0, 1).astype(np.int32)
-        return cls(feature=feature, bits=bits, missing_branch=missing_branch, **joined)
+        return cls(feature=feature, bits=bits, **joined)
 
 
 def refuse_too_many(n_tests):
@@ -115,32 +122,66 @@ def refuse_too_many(n_tests):
 
 
 def column_tests(table, j):
-    """Tests of column `j` as ranges of codes that pass; in the order of ties."""
+    """Tests of column `j` in the order of ties: a dict of arrays.
+
+    Beside what a ``BinaryTests`` has, "last_code" is the last code that passes a NUMERIC test.
+    """
     values = table.values[j]
-    n_values = len(values)
     if table.is_nominal[j]:
-        codes = np.arange(n_values, dtype=np.uint32)
-        kind, threshold, category = CATEGORY_ONE, np.full(n_values, np.nan), codes
-        low, high = codes, codes
+        # Of two categories one test is enough, and one category is no question.
+        n_tests = len(values) if len(values) > 2 else max(0, len(values) - 1)
+        kind, threshold = CATEGORY_ONE, np.full(n_tests, np.nan)
+        category, last_code = np.arange(n_tests), np.full(n_tests, -1)
     else:
-        n_thresholds = max(0, n_values - 1)
-        # Halves are added, as the sum of two large values may overflow.
-        threshold = values[:-1] / 2.0 + values[1:] / 2.0
-        # Between neighbouring floats the midpoint may round up to the greater one.
-        threshold = np.where(threshold >= values[1:], values[:-1], threshold)
-        kind, category = NUMERIC, np.full(n_thresholds, -1)
-        low = np.zeros(n_thresholds, dtype=np.uint32)
-        high = np.arange(n_thresholds, dtype=np.uint32)
+        last_code = np.arange(max(0, len(values) - 1))
+        kind, threshold = NUMERIC, midpoints(values, last_code)
+        category = np.full(len(last_code), -1)
     tests = {
-        "kind": np.full(len(low), kind, dtype=np.uint8),
-        "threshold": threshold.astype(np.float64),
+        "kind": np.full(len(threshold), kind, dtype=np.uint8),
+        "threshold": threshold,
         "category": category.astype(np.int32),
-        "low": low,
-        "high": high,
+        "last_code": last_code,
+        "missing_branch": np.ones(len(threshold), dtype=np.int32),
     }
     if table.n_missing[j]:
-        missing = {"kind": IS_MISSING, "threshold": np.nan, "category": -1}
-        missing |= {"low": n_values, "high": n_values}
-        for name, value in missing.items():
-            tests[name] = np.append(tests[name], np.array(value, dtype=tests[name].dtype))
+        tests = {name: np.repeat(value, 2) for name, value in tests.items()}
+        tests["missing_branch"][1::2] = 0
+        asks = {"kind": IS_MISSING, "threshold": np.nan, "category": -1, "last_code": -1}
+        asks["missing_branch"] = 0
+        tests = {
+            name: np.append(value, np.array(asks[name], dtype=value.dtype))
+            for name, value in tests.items()
+        }
     return tests
+
+
+def midpoints(values, codes):
+    """Thresholds between the values of `codes` and the next ones."""
+    lower, upper = values[codes], values[codes + 1]
+    # Halves are added, as the sum of two large values may overflow.
+    middle = lower / 2.0 + upper / 2.0
+    # Between neighbouring floats the midpoint may round to the greater one.
+    return np.where(middle >= upper, lower, middle)
+
+
+def code_outcomes(tests, codes):
+    """Whether each code passes each test of a column, shape (n_codes, n_tests)."""
+    codes = codes[:, np.newaxis]
+    return np.where(
+        tests["kind"] == NUMERIC, codes <= tests["last_code"], codes == tests["category"]
+    )
+
+
+def pack_outcomes(tests, n_values, shift):
+    """Outcomes of a column's tests by code as bits, after `shift` bits that are 0."""
+    n_tests = len(tests["kind"])
+    outcomes = np.zeros((n_values + 1, (shift + n_tests + 7) // 8), dtype=np.uint8)
+    n_at_once = max(1, BLOCK_CELLS // max(1, n_tests))
+    for first in range(0, n_values, n_at_once):
+        codes = np.arange(first, min(first + n_at_once, n_values))
+        passes = np.zeros((len(codes), shift + n_tests), dtype=bool)
+        passes[:, shift:] = code_outcomes(tests, codes)
+        outcomes[codes] = np.packbits(passes, axis=1, bitorder="little")
+    missing = np.append(np.zeros(shift, dtype=bool), tests["missing_branch"] == 0)
+    outcomes[n_values] = np.packbits(missing, bitorder="little")
+    return outcomes
