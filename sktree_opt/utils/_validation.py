@@ -78,14 +78,9 @@ def check_training_data(
     check_shape(matrix, estimator)
     check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
-    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
-    kept_rows = slice(None)
-    if sample_weight is not None:
-        if not weights.any():
-            raise ValueError("sample_weight is zero for all rows.")
-        if not weights.all():
-            kept_rows = np.flatnonzero(weights)
-            matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
+    weights, kept_rows = check_weights(sample_weight, matrix)
+    if not isinstance(kept_rows, slice):
+        matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
     if is_classifier:
         present = np.unique(y)
         if len(present) < len(classes):
@@ -105,6 +100,12 @@ def check_training_data(
         encoder=encoder,
         kept_rows=kept_rows,
     )
+
+
+def check_weights(sample_weight, matrix):
+    """Weight of each row of a matrix, and which rows have one."""
+    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+    return weights, slice(None) if weights.all() else np.flatnonzero(weights)
 
 
 def check_shape(matrix, estimator):
