@@ -23,13 +23,16 @@ SUM_BITS = 50
 MANY_THRESHOLDS = 300
 
 
-def search(problem):
+def search(problem, off=()):
     """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
     ----------
     problem : _driver.Problem
         With a `table`, and a leaf form that ``can_search`` accepts.
+
+    off : tuple of str
+        Techniques to do without (see ``_search.SWITCHES``).
 
     Returns
     -------
@@ -69,6 +72,7 @@ def search(problem):
         min_rows=float(limits.min_samples_leaf),
         min_weight=float(round_to(limits.min_weight_leaf / unit, grid)),
         n_threads=limits.n_threads,
+        off=off,
     )
     tests, nodes = tests_of_plan(outcome["plan"], table)
     result = _driver.SearchResult(

@@ -32,6 +32,7 @@ def solve(
     objective=None,
     complexity_cost=0.0,
     cost_matrix=None,
+    off=(),
     **limits,
 ):
     """The best tree on `table`, whatever the number of its thresholds."""
@@ -57,7 +58,7 @@ def solve(
         ),
         table=table,
     )
-    tests, found = continuous.search(problem)
+    tests, found = continuous.search(problem, off)
     order, rows = _driver.rows_by_node(tests, found.nodes)
     values = np.array([np.bincount(y[r], weights=unit[r], minlength=n_classes) for r in rows])
     counts = [

@@ -219,19 +219,6 @@ def test_weight_is_repetition():
     assert weighted.objective == unweighted.objective
 
 
-def test_time_limit_gives_a_tree_and_a_bound():
-    table, y = noisy_table(3000, 8)
-    result = solve(table, y, n_classes=2, max_depth=4, time_limit=0.3)
-    assert result.status == "time_limit"
-    assert 0.0 <= result.lower_bound < result.objective
-    shallow = solve(table, y, n_classes=2, max_depth=1)
-    assert result.objective <= shallow.objective
-    values = result.tree.values[result.tree.nodes["n_children"] == 0]
-    assert (values.sum(axis=1) - values.max(axis=1)).sum() == result.objective
-    costs = [cost for _, cost in result.incumbents]
-    assert costs == sorted(costs, reverse=True)
-
-
 def test_thresholds_are_midpoints_of_neighbours():
     table = Table.from_matrix(np.array([[1.0], [2.0], [4.0], [8.0]]))
     result = solve(table, [0, 0, 1, 1], n_classes=2, max_depth=2)
