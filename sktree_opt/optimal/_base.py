@@ -60,6 +60,7 @@ class BaseOptimalTree(BaseEstimator):
             sample_weight,
             class_weight=class_weight,
             is_classifier=is_classifier,
+            keep_integers=True,
         )
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
@@ -109,23 +110,14 @@ class BaseOptimalTree(BaseEstimator):
 
     def _make_tree(self, problem, nodes):
         """The tree of a search's nodes, and what its leaves and splits cost."""
-        order, rows = _driver.rows_by_node(problem.tests, nodes)
-        values, costs = self._node_values(problem.data, rows)
-        weights = np.array([problem.data.weights[r].sum() for r in rows])
-        tree = _driver.make_tree(
-            problem.tests,
-            nodes,
-            values,
-            np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0),
-            weights,
-            [len(r) for r in rows],
-            order,
-            self.n_features_in_,
-            problem.n_categories,
-            problem.data.classes is not None,
-        )
-        is_leaf = nodes[order, 0] < 0
-        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * tree.n_splits
+        reached = _driver.NodeRows.of(problem, _driver.breadth_first(nodes)[0])
+        values, costs = self._node_values(problem.data, reached)
+        weights = reached.weights.sum(axis=1)
+        shares = np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0)
+        tree = _driver.make_tree(problem, reached, values, shares, self.n_features_in_)
+        is_leaf = reached.nodes[:, 0] < 0
+        n_splits = len(is_leaf) // 2
+        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * n_splits
 
     def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from sktree_opt.optimal._base import BaseOptimalTree
-from sktree_opt.optimal._driver import rows_by_node
+from sktree_opt.optimal._driver import breadth_first
 from sktree_opt.optimal._metrics import METRICS
 from sktree_opt.optimal._questions import answer, is_metric
 from sktree_opt.optimal.objectives import OBJECTIVES
@@ -260,7 +260,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
         self.tree_objectives_ = np.array([result.cost])
         # Within a leaf the metric may ask for the rarer class.
-        order, _ = rows_by_node(problem.tests, result.nodes)
+        _, order = breadth_first(result.nodes)
         answers = result.answers[order]
         self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
 
@@ -300,11 +300,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     def _leaf_form(self, data):
         return self._leaf_objective().leaf_form(self._class_weights, data.weights, self._costs)
 
-    def _node_values(self, data, rows):
+    def _node_values(self, data, reached):
         """Class weights and cost of each node, given its rows."""
-        n_classes = len(self.classes_)
-        values = np.array(
-            [np.bincount(data.y[r], weights=data.weights[r], minlength=n_classes) for r in rows]
-        )
-        objective = self._leaf_objective()
-        return values, objective.leaf_costs(values, self._class_weights, self._costs)
+        costs = self._leaf_objective().leaf_costs(reached.weights, self._class_weights, self._costs)
+        return reached.weights, costs

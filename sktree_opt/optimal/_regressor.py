@@ -174,14 +174,18 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         objective = REGRESSION_OBJECTIVES[self.objective]
         return objective.leaf_form(self._targets(data), data.weights)
 
-    def _node_values(self, data, rows):
+    def _node_values(self, data, reached):
         """Mean (as a column) and cost of each node, given its rows."""
-        targets = self._targets(data)
-        means = np.array([np.average(targets[r], weights=data.weights[r]) for r in rows])
-        costs = np.array(
-            [
-                (data.weights[r] * (targets[r] - mean) ** 2).sum()
-                for r, mean in zip(rows, means, strict=True)
-            ]
-        )
+        targets, leaves, weights = self._targets(data), reached.leaves, reached.weights[:, 0]
+        n_nodes = len(reached.nodes)
+        means = np.bincount(leaves, data.weights * targets, n_nodes) / weights
+        costs = np.bincount(leaves, data.weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Children come after their parents: what is known of two sets gives the mean and the
+        # squared distances of both together.
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            share = weights[without] / weights[at]
+            distance = means[without] - means[with_test]
+            means[at] = means[with_test] + share * distance
+            costs[at] = costs[with_test] + costs[without] + weights[with_test] * share * distance**2
         return (means + self._centre)[:, np.newaxis], costs

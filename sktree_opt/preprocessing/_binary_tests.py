@@ -56,7 +56,7 @@ class BinaryTests:
         Parameters
         ----------
         matrix : ndarray or CSC matrix of shape (n_rows, n_features)
-            Floats; NaN is missing; nominal columns hold category codes.
+            Numbers; NaN is missing; nominal columns hold category codes.
 
         n_categories : ndarray of shape (n_features,)
             Number of categories of nominal columns, -1 for numeric ones.
@@ -66,6 +66,8 @@ class BinaryTests:
             if bits is not None:
                 refuse_too_many(matrix.shape[1])
                 return cls._of_binary_columns(matrix.shape[1], bits)
+            if matrix.dtype.kind in "biu":
+                matrix = matrix.astype(np.float64)
         return cls._of_table(Table.from_matrix(matrix, n_categories, n_threads))
 
     @classmethod
