@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
+from sktree_opt.utils._compat import HasMethods, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
@@ -26,6 +27,11 @@ class BaseOptimalTree(BaseEstimator):
         "min_weight_leaf": [Interval(Real, 0, None, closed="left")],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "complexity_cost": [Interval(Real, 0, None, closed="left")],
+        "thresholds": [
+            StrOptions(set(THRESHOLDS)),
+            Interval(Integral, 1, None, closed="left"),
+            HasMethods("fit"),
+        ],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
@@ -66,6 +72,7 @@ class BaseOptimalTree(BaseEstimator):
             sample_weight,
             class_weight=class_weight,
             is_classifier=is_classifier,
+            keep_integers=True,
         )
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
@@ -85,11 +92,12 @@ class BaseOptimalTree(BaseEstimator):
         leaf_form = self._leaf_form(data)
         if all_thresholds is None:
             all_thresholds = self._asks_for_one_tree()
+        choice = resolve_thresholds(self.thresholds)
         tests, table = tests_or_table(
-            data.matrix,
-            encoder.n_categories_,
-            n_threads,
-            all_thresholds and continuous.can_search(leaf_form),
+            data, choice, n_threads, all_thresholds and continuous.can_search(leaf_form)
+        )
+        self.optimality_scope_ = (
+            f"all trees within the limits whose numeric tests use {choice.scope}"
         )
         return _driver.Problem(
             tests=tests,
@@ -131,23 +139,14 @@ class BaseOptimalTree(BaseEstimator):
 
     def _make_tree(self, problem, nodes):
         """The tree of a search's nodes, and what its leaves and splits cost."""
-        order, rows = _driver.rows_by_node(problem.tests, nodes)
-        values, costs = self._node_values(problem.data, rows)
-        weights = np.array([problem.data.weights[r].sum() for r in rows])
-        tree = _driver.make_tree(
-            problem.tests,
-            nodes,
-            values,
-            np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0),
-            weights,
-            [len(r) for r in rows],
-            order,
-            self.n_features_in_,
-            problem.n_categories,
-            problem.data.classes is not None,
-        )
-        is_leaf = nodes[order, 0] < 0
-        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * tree.n_splits
+        reached = _driver.NodeRows.of(problem, _driver.breadth_first(nodes)[0])
+        values, costs = self._node_values(problem.data, reached)
+        weights = reached.weights.sum(axis=1)
+        shares = np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0)
+        tree = _driver.make_tree(problem, reached, values, shares, self.n_features_in_)
+        is_leaf = reached.nodes[:, 0] < 0
+        n_splits = len(is_leaf) // 2
+        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * n_splits
 
     def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.
@@ -160,12 +159,16 @@ class BaseOptimalTree(BaseEstimator):
         self.search_stats_ = result.stats
 
 
-def tests_or_table(matrix, n_categories, n_threads, all_thresholds):
-    """Binary tests of a matrix; or its table, if all of many thresholds can be searched."""
-    tests = BinaryTests.from_binary_matrix(matrix, n_categories)
-    if tests is not None:
-        return tests, None
+def tests_or_table(data, choice, n_threads, all_thresholds):
+    """Binary tests of training data; or a table, if all of many thresholds can be searched."""
+    matrix, n_categories = data.matrix, data.encoder.n_categories_
+    is_whole = isinstance(choice, AllThresholds)
+    if is_whole:
+        tests = BinaryTests.from_binary_matrix(matrix, n_categories)
+        if tests is not None:
+            return tests, None
     table = Table.from_matrix(matrix, n_categories, n_threads)
-    if all_thresholds and continuous.has_many_thresholds(table):
+    if is_whole and all_thresholds and continuous.has_many_thresholds(table):
         return None, table
-    return BinaryTests.from_table(table), None
+    cuts = choice.codes(table, data)
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_), None

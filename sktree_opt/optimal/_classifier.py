@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from sktree_opt.optimal._base import BaseOptimalTree
-from sktree_opt.optimal._driver import rows_by_node
+from sktree_opt.optimal._driver import breadth_first
 from sktree_opt.optimal._metrics import METRICS
 from sktree_opt.optimal._questions import answer, is_metric
 from sktree_opt.optimal.objectives import OBJECTIVES
@@ -72,6 +72,15 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class.
 
+    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; those of Fayyad and Irani's criterion; the thresholds of a small
+        ensemble of boosted trees; or the cuts of a transformer with ``thresholds_`` or
+        ``bin_edges_``, such as scikit-learn's KBinsDiscretizer. It is used as it is if it is
+        fitted, else fitted to each column (as ``clone`` forgets fits, wrap a fitted one in
+        ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
+        thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
@@ -117,6 +126,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     incumbents_ : list of (float, float, float)
         Seconds, objective and lower bound, each time a better tree was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
 
     search_stats_ : dict
         Counters of the search.
@@ -185,6 +197,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         max_error=None,
         n_trees=1,
         class_weight=None,
+        thresholds="all",
         categorical_features="from_dtype",
         time_limit=None,
         memory_limit=None,
@@ -202,6 +215,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.max_error = max_error
         self.n_trees = n_trees
         self.class_weight = class_weight
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -267,7 +281,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
         self.tree_objectives_ = np.array([result.cost])
         # Within a leaf the metric may ask for the rarer class.
-        order, _ = rows_by_node(problem.tests, result.nodes)
+        _, order = breadth_first(result.nodes)
         answers = result.answers[order]
         self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
 
@@ -307,11 +321,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     def _leaf_form(self, data):
         return self._leaf_objective().leaf_form(self._class_weights, data.weights, self._costs)
 
-    def _node_values(self, data, rows):
+    def _node_values(self, data, reached):
         """Class weights and cost of each node, given its rows."""
-        n_classes = len(self.classes_)
-        values = np.array(
-            [np.bincount(data.y[r], weights=data.weights[r], minlength=n_classes) for r in rows]
-        )
-        objective = self._leaf_objective()
-        return values, objective.leaf_costs(values, self._class_weights, self._costs)
+        costs = self._leaf_objective().leaf_costs(reached.weights, self._class_weights, self._costs)
+        return reached.weights, costs

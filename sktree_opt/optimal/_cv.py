@@ -42,9 +42,20 @@ PATH_PARAMETERS = (
     "objective",
     "cost_matrix",
     "class_weight",
+    "thresholds",
     "categorical_features",
     "time_limit",
     "memory_limit",
+)
+
+# Fitted attributes of the last path's model.
+FROM_MODEL = (
+    "classes_",
+    "optimality_scope_",
+    "_costs",
+    "_encoder",
+    "n_features_in_",
+    "feature_names_in_",
 )
 
 
@@ -90,6 +101,15 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class.
 
+    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; those of Fayyad and Irani's criterion; the thresholds of a small
+        ensemble of boosted trees; or the cuts of a transformer with ``thresholds_`` or
+        ``bin_edges_``, such as scikit-learn's KBinsDiscretizer. It is used as it is if it is
+        fitted, else fitted to each column (as ``clone`` forgets fits, wrap a fitted one in
+        ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
+        thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
@@ -127,6 +147,9 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
 
     status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
         Whether all trees of the last path are proved to be optimal.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
 
     n_splits_ : int
         Number of folds.
@@ -185,6 +208,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         objective="error",
         cost_matrix=None,
         class_weight=None,
+        thresholds="all",
         categorical_features="from_dtype",
         time_limit=None,
         memory_limit=None,
@@ -200,6 +224,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.class_weight = class_weight
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -319,7 +344,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
         self.objective_ = float(path.objectives[best_depth, best_splits])
         self.status_ = path.status
-        for name in ("classes_", "_costs", "_encoder", "n_features_in_", "feature_names_in_"):
+        for name in FROM_MODEL:
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 

@@ -43,6 +43,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     complexity_cost : float, default=0.0
         Cost of each test, as a share of the total weight.
 
+    thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; the thresholds of a small
+        ensemble of boosted trees; or the cuts of a transformer with ``thresholds_`` or
+        ``bin_edges_``, such as scikit-learn's KBinsDiscretizer. It is used as it is if it is
+        fitted, else fitted to each column (as ``clone`` forgets fits, wrap a fitted one in
+        ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
+        thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
@@ -75,6 +84,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     incumbents_ : list of (float, float, float)
         Seconds, objective and lower bound, each time a better tree was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
 
     search_stats_ : dict
         Counters of the search.
@@ -125,6 +137,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         min_weight_fraction_leaf=0.0,
         objective="squared_error",
         complexity_cost=0.0,
+        thresholds="all",
         categorical_features="from_dtype",
         time_limit=None,
         memory_limit=None,
@@ -137,6 +150,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.complexity_cost = complexity_cost
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -175,14 +189,18 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         objective = REGRESSION_OBJECTIVES[self.objective]
         return objective.leaf_form(self._targets(data), data.weights)
 
-    def _node_values(self, data, rows):
+    def _node_values(self, data, reached):
         """Mean (as a column) and cost of each node, given its rows."""
-        targets = self._targets(data)
-        means = np.array([np.average(targets[r], weights=data.weights[r]) for r in rows])
-        costs = np.array(
-            [
-                (data.weights[r] * (targets[r] - mean) ** 2).sum()
-                for r, mean in zip(rows, means, strict=True)
-            ]
-        )
+        targets, leaves, weights = self._targets(data), reached.leaves, reached.weights[:, 0]
+        n_nodes = len(reached.nodes)
+        means = np.bincount(leaves, data.weights * targets, n_nodes) / weights
+        costs = np.bincount(leaves, data.weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Children come after their parents: what is known of two sets gives the mean and the
+        # squared distances of both together.
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            share = weights[without] / weights[at]
+            distance = means[without] - means[with_test]
+            means[at] = means[with_test] + share * distance
+            costs[at] = costs[with_test] + costs[without] + weights[with_test] * share * distance**2
         return (means + self._centre)[:, np.newaxis], costs

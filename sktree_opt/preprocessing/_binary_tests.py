@@ -63,7 +63,7 @@ class BinaryTests:
         Parameters
         ----------
         matrix : ndarray or CSC matrix of shape (n_rows, n_features)
-            Floats; NaN is missing; nominal columns hold category codes.
+            Numbers; NaN is missing; nominal columns hold category codes.
 
         n_categories : ndarray of shape (n_features,)
             Number of categories of nominal columns, -1 for numeric ones.
@@ -93,11 +93,26 @@ class BinaryTests:
         )
 
     @classmethod
-    def from_table(cls, table):
-        """Tests of an encoded table."""
-        columns = [column_tests(table, j) for j in range(table.n_columns)]
+    def from_table(cls, table, cuts=None, names=None):
+        """Tests of an encoded table.
+
+        Parameters
+        ----------
+        table : Table
+
+        cuts : list of ndarray or None, default=None
+            By column, the codes after which it may be cut; None for all. It is the numeric ones
+            that count.
+
+        names : list of str or None, default=None
+            What columns are called when there are too many tests; None for their positions.
+        """
+        columns = [
+            column_tests(table, j, None if cuts is None else cuts[j])
+            for j in range(table.n_columns)
+        ]
         counts = [len(tests["kind"]) for tests in columns]
-        refuse_too_many(sum(counts))
+        refuse_too_many(sum(counts), counts, names)
         joined = {
             name: np.concatenate([tests[name] for tests in columns])
             for name in ("kind", "threshold", "category", "missing_branch")
@@ -112,17 +127,23 @@ class BinaryTests:
         return cls(feature=feature, bits=bits, **joined)
 
 
-def refuse_too_many(n_tests):
+def refuse_too_many(n_tests, counts=None, names=None):
     """Raise if the pairs of tests cannot be counted in memory."""
-    if n_tests > MAX_TESTS:
-        raise ValueError(
-            f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values); "
-            f"the search takes at most {MAX_TESTS}. Round or bin numeric columns, or drop some."
-        )
+    if n_tests <= MAX_TESTS:
+        return
+    most = ""
+    if counts is not None:
+        j = int(np.argmax(counts))
+        most = f", {counts[j]} of them in column {j if names is None else names[j]!r}"
+    raise ValueError(
+        f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values)"
+        f"{most}; the search takes at most {MAX_TESTS}. Choose fewer thresholds (thresholds=10, "
+        "say), join rare categories, or drop columns."
+    )
 
 
-def column_tests(table, j):
-    """Tests of column `j` in the order of ties: a dict of arrays.
+def column_tests(table, j, cuts=None):
+    """Tests of column `j` in the order of ties: a dict of arrays; cut after `cuts` or all codes.
 
     Beside what a ``BinaryTests`` has, "last_code" is the last code that passes a NUMERIC test.
     """
@@ -133,7 +154,7 @@ def column_tests(table, j):
         kind, threshold = CATEGORY_ONE, np.full(n_tests, np.nan)
         category, last_code = np.arange(n_tests), np.full(n_tests, -1)
     else:
-        last_code = np.arange(max(0, len(values) - 1))
+        last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
         kind, threshold = NUMERIC, midpoints(values, last_code)
         category = np.full(len(last_code), -1)
     tests = {
