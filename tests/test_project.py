@@ -32,6 +32,7 @@ REGISTRIES = [
     "sktree_opt.optimal.objectives:OBJECTIVES",
     "sktree_opt.optimal.objectives:REGRESSION_OBJECTIVES",
     "sktree_opt.preprocessing._discretizer:ENCODINGS",
+    "sktree_opt.preprocessing._thresholds:THRESHOLDS",
     "sktree_opt.subset._errors:ERROR_ESTIMATORS",
 ]
 

@@ -17,6 +17,15 @@ from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 
+def threshold_constraints(registry):
+    """What `thresholds` may be."""
+    return [
+        StrOptions(set(registry)),
+        Interval(Integral, 1, None, closed="left"),
+        HasMethods("fit"),
+    ]
+
+
 class BaseOptimalTree(BaseEstimator):
     """Parameters and fit of both optimal trees."""
 
@@ -27,11 +36,7 @@ class BaseOptimalTree(BaseEstimator):
         "min_weight_leaf": [Interval(Real, 0, None, closed="left")],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "complexity_cost": [Interval(Real, 0, None, closed="left")],
-        "thresholds": [
-            StrOptions(set(THRESHOLDS)),
-            Interval(Integral, 1, None, closed="left"),
-            HasMethods("fit"),
-        ],
+        "thresholds": threshold_constraints(THRESHOLDS),
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
@@ -97,7 +102,8 @@ class BaseOptimalTree(BaseEstimator):
             data, choice, n_threads, all_thresholds and continuous.can_search(leaf_form)
         )
         self.optimality_scope_ = (
-            f"all trees within the limits whose numeric tests use {choice.scope}"
+            f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} tests "
+            f"and thresholds from {choice.scope}"
         )
         return _driver.Problem(
             tests=tests,

@@ -74,12 +74,12 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
         Which thresholds of numeric columns the tests may use: every midpoint between two values;
-        10 quantiles of each column, or as many as an int says; those of Fayyad and Irani's criterion; the thresholds of a small
-        ensemble of boosted trees; or the cuts of a transformer with ``thresholds_`` or
-        ``bin_edges_``, such as scikit-learn's KBinsDiscretizer. It is used as it is if it is
-        fitted, else fitted to each column (as ``clone`` forgets fits, wrap a fitted one in
-        ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
-        thresholds.
+        10 quantiles of each column, or as many as an int says; the cuts of
+        :class:`~sktree_opt.preprocessing.MDLPDiscretizer`; the thresholds of a small ensemble of
+        boosted trees; or the cuts of a transformer with ``thresholds_`` or ``bin_edges_``, such as
+        scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
 
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"

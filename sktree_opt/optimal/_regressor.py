@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sktree_opt.optimal._base import BaseOptimalTree
+from sktree_opt.optimal._base import BaseOptimalTree, threshold_constraints
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 
@@ -45,12 +46,11 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
         Which thresholds of numeric columns the tests may use: every midpoint between two values;
-        10 quantiles of each column, or as many as an int says; the thresholds of a small
-        ensemble of boosted trees; or the cuts of a transformer with ``thresholds_`` or
-        ``bin_edges_``, such as scikit-learn's KBinsDiscretizer. It is used as it is if it is
-        fitted, else fitted to each column (as ``clone`` forgets fits, wrap a fitted one in
-        ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
-        thresholds.
+        10 quantiles of each column, or as many as an int says; the thresholds of a small ensemble
+        of boosted trees; or the cuts of a transformer with ``bin_edges_`` or ``thresholds_``, such
+        as scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
 
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
@@ -124,6 +124,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
+        "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
     }
 

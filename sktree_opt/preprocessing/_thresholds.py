@@ -1,8 +1,9 @@
 """Which thresholds of numeric columns an optimal tree may use: all of them, or chosen ones.
 
 A choice is an object with `codes`, which says for each column of a table after which codes it may
-be cut (ascending; the threshold is the midpoint to the next value), and `scope`, which says in words
-what a proof over them is relative to. Nominal columns get any array; it is not looked at.
+be cut (ascending; the threshold is the midpoint to the next value; None for all), and `scope`, which
+says in words what a proof over them is relative to. Nominal columns get any array; it is not looked
+at.
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,7 @@ class AllThresholds:
     scope = "every midpoint between two values of a column"
 
     def codes(self, table, data):
-        """None stands for all."""
-        return None
+        """Leave nothing out."""
 
 
 @dataclass
@@ -60,10 +60,6 @@ class MdlpThresholds:
 
     def codes(self, table, data):
         """Cut each column for itself."""
-        if data.classes is None:
-            raise ValueError(
-                "thresholds='mdlp' looks at classes; for a regression take another choice."
-            )
         return mdlp_codes(table, data.y, data.weights, len(data.classes))
 
 
@@ -179,6 +175,10 @@ THRESHOLDS = {
     "quantile": QuantileThresholds,
     "mdlp": MdlpThresholds,
     "ensemble": EnsembleThresholds,
+}
+# Those that do not look at classes.
+REGRESSION_THRESHOLDS = {
+    name: choice for name, choice in THRESHOLDS.items() if choice is not MdlpThresholds
 }
 
 
