@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
 from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
 from sktree_opt.utils._compat import HasMethods, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._memory import parse_memory
@@ -38,6 +39,7 @@ class BaseOptimalTree(BaseEstimator):
         "complexity_cost": [Interval(Real, 0, None, closed="left")],
         "thresholds": threshold_constraints(THRESHOLDS),
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_splits": [StrOptions(set(CATEGORICAL_SPLITS))],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
@@ -98,12 +100,13 @@ class BaseOptimalTree(BaseEstimator):
         if all_thresholds is None:
             all_thresholds = self._asks_for_one_tree()
         choice = resolve_thresholds(self.thresholds)
+        split = CATEGORICAL_SPLITS[self.categorical_splits]
         tests, table = tests_or_table(
-            data, choice, n_threads, all_thresholds and continuous.can_search(leaf_form)
+            data, choice, split, n_threads, all_thresholds and continuous.can_search(leaf_form)
         )
         self.optimality_scope_ = (
-            f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} tests "
-            f"and thresholds from {choice.scope}"
+            f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
+            f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
         )
         return _driver.Problem(
             tests=tests,
@@ -165,7 +168,7 @@ class BaseOptimalTree(BaseEstimator):
         self.search_stats_ = result.stats
 
 
-def tests_or_table(data, choice, n_threads, all_thresholds):
+def tests_or_table(data, choice, split, n_threads, all_thresholds):
     """Binary tests of training data; or a table, if all of many thresholds can be searched."""
     matrix, n_categories = data.matrix, data.encoder.n_categories_
     is_whole = isinstance(choice, AllThresholds)
@@ -174,7 +177,9 @@ def tests_or_table(data, choice, n_threads, all_thresholds):
         if tests is not None:
             return tests, None
     table = Table.from_matrix(matrix, n_categories, n_threads)
-    if is_whole and all_thresholds and continuous.has_many_thresholds(table):
+    # Of three categories each division has one alone on a side.
+    by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
+    if by_ranks and continuous.has_many_thresholds(table):
         return None, table
     cuts = choice.codes(table, data)
-    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_), None
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None

@@ -44,6 +44,7 @@ PATH_PARAMETERS = (
     "class_weight",
     "thresholds",
     "categorical_features",
+    "categorical_splits",
     "time_limit",
     "memory_limit",
 )
@@ -113,6 +114,10 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
     time_limit : float or None, default=None
         Seconds for each fold's search, and for the last one.
@@ -210,6 +215,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         class_weight=None,
         thresholds="all",
         categorical_features="from_dtype",
+        categorical_splits="one_vs_rest",
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
@@ -226,6 +232,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs

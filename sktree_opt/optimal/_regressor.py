@@ -56,6 +56,10 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
 
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
+
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree found.
 
@@ -140,6 +144,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         complexity_cost=0.0,
         thresholds="all",
         categorical_features="from_dtype",
+        categorical_splits="one_vs_rest",
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
@@ -153,6 +158,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.complexity_cost = complexity_cost
         self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs

@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from sktree_opt.preprocessing._bits import or_column_outcomes, pack_binary_matrix, row_bytes_for
+from sktree_opt.preprocessing._category_splits import OneVsRest
 from sktree_opt.preprocessing._table import Table
-from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.tree._node import CATEGORY_ONE, CATEGORY_SUBSET, IS_MISSING, NUMERIC
 
 # Searches count the rows of each pair of tests: more tests than this fill the memory of a laptop.
 MAX_TESTS = 10_000
@@ -20,14 +21,14 @@ BLOCK_CELLS = 1 << 24
 class BinaryTests:
     """All tests of a table, with their outcomes.
 
-    A numeric column is compared with every midpoint between two of its values, and a nominal one
-    with each category. In a column that misses values there are two of each of these tests, as the
-    rows without a value may be on either side, and one that asks whether the value is missing.
+    A numeric column is compared with midpoints between two of its values, and a nominal one with
+    categories. In a column that misses values there are two of each of these tests, as the rows
+    without a value may be on either side, and one that asks whether the value is missing.
 
     Attributes
     ----------
     kind : ndarray of uint8, shape (n_tests,)
-        NUMERIC, CATEGORY_ONE or IS_MISSING.
+        NUMERIC, CATEGORY_ONE, CATEGORY_SUBSET or IS_MISSING.
 
     feature : ndarray of int32, shape (n_tests,)
 
@@ -35,7 +36,7 @@ class BinaryTests:
         Of a NUMERIC test, else NaN.
 
     category : ndarray of int32, shape (n_tests,)
-        Code of a CATEGORY_ONE test, else -1.
+        Code of a CATEGORY_ONE test, the codes of a CATEGORY_SUBSET test as bits, else -1.
 
     missing_branch : ndarray of int32, shape (n_tests,)
         0 where missing values pass the test, else 1.
@@ -93,7 +94,7 @@ class BinaryTests:
         )
 
     @classmethod
-    def from_table(cls, table, cuts=None, names=None):
+    def from_table(cls, table, cuts=None, names=None, split=OneVsRest):
         """Tests of an encoded table.
 
         Parameters
@@ -106,9 +107,15 @@ class BinaryTests:
 
         names : list of str or None, default=None
             What columns are called when there are too many tests; None for their positions.
+
+        split : class, default=OneVsRest
+            What is asked of categories: a value of ``CATEGORICAL_SPLITS``.
         """
+        names = range(table.n_columns) if names is None else names
         columns = [
-            column_tests(table, j, None if cuts is None else cuts[j])
+            nominal_tests(table, j, *split.questions(len(table.values[j]), names[j]))
+            if table.is_nominal[j]
+            else numeric_tests(table, j, None if cuts is None else cuts[j])
             for j in range(table.n_columns)
         ]
         counts = [len(tests["kind"]) for tests in columns]
@@ -126,6 +133,12 @@ class BinaryTests:
         feature = np.repeat(np.arange(table.n_columns, dtype=np.int32), counts)
         return cls(feature=feature, bits=bits, **joined)
 
+    def category_branch(self, test, n_categories):
+        """Branch of each category at a test of categories."""
+        codes = np.arange(n_categories)
+        asked = self.category[test : test + 1].astype(np.int64)
+        return 1 - code_outcomes(self.kind[test : test + 1], asked, codes)[:, 0].astype(np.int32)
+
 
 def refuse_too_many(n_tests, counts=None, names=None):
     """Raise if the pairs of tests cannot be counted in memory."""
@@ -134,7 +147,7 @@ def refuse_too_many(n_tests, counts=None, names=None):
     most = ""
     if counts is not None:
         j = int(np.argmax(counts))
-        most = f", {counts[j]} of them in column {j if names is None else names[j]!r}"
+        most = f", {counts[j]} of them in column {names[j]!r}"
     raise ValueError(
         f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values)"
         f"{most}; the search takes at most {MAX_TESTS}. Choose fewer thresholds (thresholds=10, "
@@ -142,37 +155,41 @@ def refuse_too_many(n_tests, counts=None, names=None):
     )
 
 
-def column_tests(table, j, cuts=None):
-    """Tests of column `j` in the order of ties: a dict of arrays; cut after `cuts` or all codes.
-
-    Beside what a ``BinaryTests`` has, "last_code" is the last code that passes a NUMERIC test.
-    """
+def numeric_tests(table, j, cuts):
+    """Tests of a numeric column, cut after `cuts` or all codes: a dict of arrays by test."""
     values = table.values[j]
-    if table.is_nominal[j]:
-        # Of two categories one test is enough, and one category is no question.
-        n_tests = len(values) if len(values) > 2 else max(0, len(values) - 1)
-        kind, threshold = CATEGORY_ONE, np.full(n_tests, np.nan)
-        category, last_code = np.arange(n_tests), np.full(n_tests, -1)
-    else:
-        last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
-        kind, threshold = NUMERIC, midpoints(values, last_code)
-        category = np.full(len(last_code), -1)
+    last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
+    kind = np.full(len(last_code), NUMERIC, dtype=np.uint8)
+    return with_missing(table, j, kind, midpoints(values, last_code), last_code)
+
+
+def nominal_tests(table, j, kind, category):
+    """Tests of a nominal column: a dict of arrays by test."""
+    return with_missing(table, j, kind, np.full(len(kind), np.nan), category)
+
+
+def with_missing(table, j, kind, threshold, code):
+    """Tests in the order of ties, with both branches for missing values if there are any.
+
+    Beside what a ``BinaryTests`` has, "code" is what outcomes depend on: the last code that passes,
+    or the category.
+    """
     tests = {
-        "kind": np.full(len(threshold), kind, dtype=np.uint8),
+        "kind": kind,
         "threshold": threshold,
-        "category": category.astype(np.int32),
-        "last_code": last_code,
-        "missing_branch": np.ones(len(threshold), dtype=np.int32),
+        "code": code.astype(np.int64),
+        "missing_branch": np.ones(len(kind), dtype=np.int32),
     }
     if table.n_missing[j]:
         tests = {name: np.repeat(value, 2) for name, value in tests.items()}
         tests["missing_branch"][1::2] = 0
-        asks = {"kind": IS_MISSING, "threshold": np.nan, "category": -1, "last_code": -1}
-        asks["missing_branch"] = 0
+        asks = {"kind": IS_MISSING, "threshold": np.nan, "code": -1, "missing_branch": 0}
         tests = {
             name: np.append(value, np.array(asks[name], dtype=value.dtype))
             for name, value in tests.items()
         }
+    is_numeric = tests["kind"] == NUMERIC
+    tests["category"] = np.where(is_numeric, -1, tests["code"]).astype(np.int32)
     return tests
 
 
@@ -185,12 +202,14 @@ def midpoints(values, codes):
     return np.where(middle >= upper, lower, middle)
 
 
-def code_outcomes(tests, codes):
+def code_outcomes(kind, asked, codes):
     """Whether each code passes each test of a column, shape (n_codes, n_tests)."""
     codes = codes[:, np.newaxis]
-    return np.where(
-        tests["kind"] == NUMERIC, codes <= tests["last_code"], codes == tests["category"]
-    )
+    if (kind == CATEGORY_SUBSET).any():
+        # A set of one has its only category, not its bit.
+        sets = np.where(kind == CATEGORY_ONE, 1 << np.maximum(asked, 0), np.maximum(asked, 0))
+        return sets >> codes & 1 == 1
+    return codes <= asked if (kind == NUMERIC).any() else codes == asked
 
 
 def pack_outcomes(tests, n_values, shift):
@@ -201,7 +220,7 @@ def pack_outcomes(tests, n_values, shift):
     for first in range(0, n_values, n_at_once):
         codes = np.arange(first, min(first + n_at_once, n_values))
         passes = np.zeros((len(codes), shift + n_tests), dtype=bool)
-        passes[:, shift:] = code_outcomes(tests, codes)
+        passes[:, shift:] = code_outcomes(tests["kind"], tests["code"], codes)
         outcomes[codes] = np.packbits(passes, axis=1, bitorder="little")
     missing = np.append(np.zeros(shift, dtype=bool), tests["missing_branch"] == 0)
     outcomes[n_values] = np.packbits(missing, bitorder="little")

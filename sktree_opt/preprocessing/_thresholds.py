@@ -1,9 +1,9 @@
 """Which thresholds of numeric columns an optimal tree may use: all of them, or chosen ones.
 
 A choice is an object with `codes`, which says for each column of a table after which codes it may
-be cut (ascending; the threshold is the midpoint to the next value; None for all), and `scope`, which
-says in words what a proof over them is relative to. Nominal columns get any array; it is not looked
-at.
+be cut (ascending; the threshold is the midpoint to the next value; None for all), and `scope`,
+which tells in words what a proof over them is relative to. Nominal columns get any array, which
+nobody looks at.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class QuantileThresholds:
     @property
     def scope(self):
         """What the thresholds are."""
-        return f"at most {self.n_thresholds} quantiles of each column"
+        return f"up to {self.n_thresholds} quantiles of each column"
 
     def codes(self, table, data):
         """Cut where the weight below passes each quantile; between all values if these are few."""

@@ -22,6 +22,7 @@ MODELS = [
     GreedyTreeClassifier(nominal_split="one_vs_rest", criterion="gini"),
     GreedyTreeClassifier(pruning="error_based"),
     OptimalTreeClassifier(max_depth=2),
+    OptimalTreeClassifier(max_depth=2, thresholds=5, categorical_splits="subset"),
 ]
 
 
