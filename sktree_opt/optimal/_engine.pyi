@@ -9,6 +9,15 @@ SWITCHES: tuple[str, ...]
 COLUMN_PADDING: int
 
 def available_instruction_sets() -> list[str]: ...
+def visit_nodes(
+    bits: np.ndarray,
+    nodes: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    sums: np.ndarray,
+    n_rows: np.ndarray,
+    leaves: np.ndarray,
+) -> None: ...
 
 class Engine:
     control: SearchControl

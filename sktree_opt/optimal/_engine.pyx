@@ -98,6 +98,31 @@ def available_instruction_sets():
     return [name for k, name in enumerate(INSTRUCTION_SETS) if simd_available(<Simd> (<int> k))]
 
 
+def visit_nodes(
+    const uint8_t[:, ::1] bits,  # IN: as the engine's
+    const int32_t[:, ::1] nodes,  # IN: (test or -1, child with it, child without it), root first
+    const int32_t[::1] codes,  # IN: class of each row, or 0
+    const double[::1] weights,  # IN
+    double[:, ::1] sums,  # IN and OUT: weight by node and class
+    int64_t[::1] n_rows,  # IN and OUT: rows by node
+    int32_t[::1] leaves,  # OUT: leaf of each row
+):
+    """Walk all rows down a tree and add them up at every node they pass."""
+    cdef Py_ssize_t i
+    cdef int32_t at, test
+    with nogil:
+        for i in range(bits.shape[0]):
+            at = 0
+            while True:
+                sums[at, codes[i]] += weights[i]
+                n_rows[at] += 1
+                test = nodes[at, 0]
+                if test < 0:
+                    break
+                at = nodes[at, 1] if (bits[i, test >> 3] >> (test & 7)) & 1 else nodes[at, 2]
+            leaves[i] = at
+
+
 cdef Objective convert_objective(objective):
     cdef Objective converted
     converted.score = <Score> (<int> SCORES.index(objective.score))

@@ -6,21 +6,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.utils._compat import n_threads_for
+from sktree_opt.utils._doc_link import DocLinkMixin
 from sktree_opt.utils._validation import encode_new_rows
 
 # A sparse table is made dense this many cells at a time: 32 MB of float64.
 CELLS_AT_A_TIME = 1 << 22
 
 
-class TreeMixin:
+class TreeMixin(DocLinkMixin):
     """Methods of an estimator whose fit leaves ``tree_`` and ``_encoder``."""
-
-    # Where the "doc" link of the HTML representation leads.
-    _doc_link_module = "sktree_opt"
-    _doc_link_template = (
-        "https://sktree-opt.readthedocs.io/en/latest/api/generated/"
-        "{estimator_module}.{estimator_name}.html"
-    )
 
     def apply(self, X):
         """Return the index of the leaf that each row ends in.
