@@ -40,7 +40,9 @@ def test_a_row_given_twice_weighs_twice(selector):
 
 
 @pytest.mark.parametrize("error", ["search", "cross_validation"])
-@pytest.mark.parametrize("cv, message", [([], "no split"), ([([0, 1], [500])], "does not have")])
+@pytest.mark.parametrize(
+    ("cv", "message"), [([], "no split"), ([([0, 1], [500])], "does not have")]
+)
 def test_splits_that_cannot_be(cv, message, error):
     X, y = load_iris(return_X_y=True)
     for estimator in ALL:
