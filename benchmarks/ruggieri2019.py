@@ -55,7 +55,8 @@ def parse_arguments():
     return arguments
 
 
-def run_table(number, arguments):
+def run_table(number, arguments, known):
+    """Print a table; `known` keeps outcomes for tables that share them."""
     table = tables.TABLES[number]
     # Where times are compared, folds run one by one, and the searches have the threads.
     is_timed = "SBE" in table.methods
@@ -70,15 +71,19 @@ def run_table(number, arguments):
         n_jobs=arguments.jobs if is_timed else 1,
     )
     n_folds = arguments.folds or (1 if is_timed and arguments.quick else None)
+    n_jobs = 1 if is_timed else arguments.jobs
     print(f"table {number}: {settings.tree}, error={table.error!r}")
     tables.print_header(table)
     start = time.perf_counter()
     for name in arguments.datasets:
-        methods = arguments.methods or tables.methods_for(name, table, arguments.quick)
-        outcomes = tables.fold_outcomes(
-            name, methods, settings, arguments.repeats, n_folds, 1 if is_timed else arguments.jobs
-        )
-        tables.print_dataset(name, table, outcomes)
+        methods = tables.methods_for(name, table, arguments)
+        outcomes = known.setdefault((name, repr(settings), n_folds), {})
+        missing = tuple(method for method in methods if method not in outcomes)
+        if missing:
+            outcomes |= tables.fold_outcomes(
+                name, missing, settings, arguments.repeats, n_folds, n_jobs
+            )
+        tables.print_dataset(name, table, {method: outcomes[method] for method in methods})
     print(f"{time.perf_counter() - start:.0f} s")
 
 
@@ -105,8 +110,9 @@ def draw_figure(number, arguments):
 def main():
     arguments = parse_arguments()
     require_data()
+    known = {}
     for number in arguments.table:
-        run_table(number, arguments)
+        run_table(number, arguments, known)
     for number in arguments.figure:
         draw_figure(number, arguments)
 

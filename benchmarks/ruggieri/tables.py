@@ -181,8 +181,9 @@ def print_ratio(name, table, outcomes):
     print(f"{name:11}{'ratio':11}  {ratio:>18} {of_paper:>14}{above}", flush=True)
 
 
-def methods_for(name, table, is_quick):
-    """A quick run leaves out the complete search where the paper took long."""
-    if is_quick and name not in QUICK_COMPLETE:
-        return tuple(method for method in table.methods if method != "DTaccept_0")
-    return table.methods
+def methods_for(name, table, arguments):
+    """The methods asked for; a quick run leaves out the complete search where the paper's is long."""
+    methods = [m for m in table.methods if arguments.methods is None or m in arguments.methods]
+    if arguments.quick and name not in QUICK_COMPLETE:
+        methods = [m for m in methods if m != "DTaccept_0"]
+    return tuple(methods)
