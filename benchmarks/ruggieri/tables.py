@@ -182,7 +182,7 @@ def print_ratio(name, table, outcomes):
 
 
 def methods_for(name, table, arguments):
-    """The methods asked for; a quick run leaves out complete searches that are long in the paper."""
+    """The methods asked for; a quick run leaves out complete searches that took the paper long."""
     methods = [m for m in table.methods if arguments.methods is None or m in arguments.methods]
     if arguments.quick and name not in QUICK_COMPLETE:
         methods = [m for m in methods if m != "DTaccept_0"]
