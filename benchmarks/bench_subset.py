@@ -14,14 +14,14 @@ extrapolated: the seconds of the fits made, in proportion to the features of all
 `--complete` adds the search for a best subset within so many seconds.
 
 `--scale` runs DTsbe on growing shares of the rows, each in a process of its own: by how much the
-peak of its memory exceeds what the process had before the fit.
+peak of its memory exceeds what the process had before the fit (Linux).
 """
 
 import argparse
 import multiprocessing
-import resource
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -146,8 +146,15 @@ def run(name, arguments):
     print(flush=True)
 
 
+def forget_peak():
+    """Start the peak of memory anew (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5", "utf-8")
+
+
 def peak_bytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Peak of the resident memory (Linux)."""
+    status = Path("/proc/self/status").read_text("utf-8")
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 def fit_share(name, share, n_jobs, queue):
@@ -160,6 +167,7 @@ def fit_share(name, share, n_jobs, queue):
     codes = as_codes(X) if all(kind.kind in "iuf" for kind in X.dtypes) else None
     if codes is not None and np.count_nonzero(codes) < 0.1 * n_cells:
         X, n_cells = sparse.csr_matrix(codes), np.count_nonzero(codes)
+    forget_peak()
     before = peak_bytes()
     selector = DTsbeSelector(LEARNER, random_state=0, n_jobs=n_jobs)
     seconds = fit_seconds(selector, X, y)
