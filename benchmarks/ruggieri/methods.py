@@ -47,14 +47,16 @@ class Fold:
         self.settings, self.seed = settings, seed
         self.X_train, self.y_train = X.iloc[train], y[train]
 
-    def error_of(self, estimator, X=None):
-        X_test = self.X.iloc[self.test] if X is None else X[self.test]
+    def error_of(self, estimator, X_test):
+        """Percent of the test rows for which the answer is wrong."""
         return 100.0 * float(np.mean(estimator.predict(X_test) != self.y[self.test]))
 
     def outcome(self, tree, seconds, **more):
+        """The outcome of a tree that takes the whole table."""
         used = np.zeros(self.X.shape[1], dtype=bool)
         used[tree.tree_.features] = True
-        return Outcome(self.error_of(tree), seconds, used=used, **more)
+        error = self.error_of(tree, self.X.iloc[self.test])
+        return Outcome(error, seconds, used=used, **more)
 
     def search(self, selector_class, **options):
         """A fitted selector; with the same seed, all have the same search rows."""
@@ -128,7 +130,7 @@ def forest_on(fold, columns):
     # A forest of stumps where nothing is selected: all columns constant.
     codes = fold.codes[:, columns] if columns.any() else np.zeros((len(fold.y), 1))
     _, seconds = timed(lambda: forest.fit(codes[fold.train], fold.y_train))
-    return Outcome(fold.error_of(forest, codes), seconds)
+    return Outcome(fold.error_of(forest, codes[fold.test]), seconds)
 
 
 def forest(fold):
@@ -148,7 +150,7 @@ def optimal(fold, n_quantiles=8):
         n_jobs=fold.settings.n_jobs,
     )
     _, seconds = timed(lambda: tree.fit(X.iloc[fold.train], fold.y_train))
-    error = 100.0 * float(np.mean(tree.predict(X.iloc[fold.test]) != fold.y[fold.test]))
+    error = fold.error_of(tree, X.iloc[fold.test])
     return Outcome(error, seconds, is_finished=tree.status_ == "optimal")
 
 

@@ -8,9 +8,9 @@ import math
 import time
 from dataclasses import dataclass
 
-import matplotlib
 import numpy as np
 from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 
 from ruggieri import paper, tables
 from ruggieri.methods import Settings
@@ -18,9 +18,6 @@ from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
 from sktree_opt.subset._streams import ORDERS
 from uci import load
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 DELTAS = (0.0, 0.02, 0.04)
 SMALL_SETS = ("Hypo", "Ionosphere", "Soybean", "Anneal", "Sonar")
@@ -48,12 +45,11 @@ class Run:
         return {argument: values[i * n : (i + 1) * n] for i, argument in enumerate(arguments)}
 
 
-def new_axes(titles, label="m"):
-    figure, axes = plt.subplots(
-        1, len(titles), figsize=(5 * len(titles), 4), layout="constrained", squeeze=False
-    )
+def new_axes(titles):
+    figure = Figure(figsize=(5 * len(titles), 4), layout="constrained")
+    axes = figure.subplots(1, len(titles), squeeze=False)
     for ax, title in zip(axes[0], titles, strict=True):
-        ax.set(title=title, xlabel=label)
+        ax.set(title=title, xlabel="m")
     return figure, axes[0]
 
 
