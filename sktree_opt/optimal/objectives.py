@@ -150,7 +150,11 @@ class BalancedError(MisclassificationCost):
 
     def costs(self, class_weights, cost_matrix=None):
         """An error costs in inverse proportion to the weight of its class."""
-        factors = class_weights.sum() / (len(class_weights) * class_weights)
+        # A class whose weight is 0 has no error rate.
+        has_weight = class_weights > 0.0
+        shares = has_weight.sum() * class_weights
+        factors = np.zeros(len(shares))
+        np.divide(class_weights.sum(), shares, out=factors, where=has_weight)
         return factors[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
 
 
@@ -274,6 +278,11 @@ class PessimisticError:
 class SquaredError:
     """Weighted sum of the squared distances from the leaf's mean."""
 
+    def leaf(self, targets, weights):
+        """What a leaf answers, and its cost."""
+        mean = np.average(targets, weights=weights)
+        return mean, (weights * (targets - mean) ** 2).sum()
+
     def leaf_form(self, targets, weights):
         """The objective for targets whose mean is about 0."""
         # The engine reads weights and targets; the class tables are not used.
@@ -286,6 +295,26 @@ class SquaredError:
         )
 
 
+class AbsoluteError:
+    """Weighted sum of the distances from the leaf's median."""
+
+    def leaf(self, targets, weights):
+        """What a leaf answers, and its cost."""
+        order = np.argsort(targets)
+        targets, weights = targets[order], weights[order]
+        below = np.cumsum(weights)
+        half = below[-1] / 2.0
+        # From the first to the second of these, all answers are as good.
+        first = np.searchsorted(below, half)
+        second = np.searchsorted(below, half, side="right")
+        median = targets[first] / 2.0 + targets[min(second, len(targets) - 1)] / 2.0
+        return median, (weights * np.abs(targets - median)).sum()
+
+    def leaf_form(self, targets, weights):
+        """The objective for these data."""
+        return LeafObjective("absolute", np.zeros((1, 1)), np.zeros(1))
+
+
 OBJECTIVES = {
     "error": Error(),
     "balanced_error": BalancedError(),
@@ -295,4 +324,4 @@ OBJECTIVES = {
     "entropy": Entropy(),
 }
 
-REGRESSION_OBJECTIVES = {"squared_error": SquaredError()}
+REGRESSION_OBJECTIVES = {"squared_error": SquaredError(), "absolute_error": AbsoluteError()}

@@ -54,6 +54,15 @@ def squared_error_leaf(y, weights):
     return cost
 
 
+def absolute_error_leaf(y, weights):
+    """Cost of a leaf: distance from the target that is best."""
+
+    def cost(rows):
+        return min(sum(weights[i] * abs(y[i] - y[answer]) for i, _ in rows) for answer, _ in rows)
+
+    return cost
+
+
 def best_cost(
     rows,
     leaf_cost,
