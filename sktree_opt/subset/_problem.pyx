@@ -113,7 +113,7 @@ cdef class SubsetProblem:
         induction.prepare(int(heaviest))
 
     def _set_costs(self, parts, confidence):
-        """Choose the weight that a cost of 1 stands for: 1 where all weights are whole numbers."""
+        """Choose the weight that a cost of 1 stands for: 1 where weights are whole and not vast."""
         if confidence is not None:
             self.cpp.is_pessimistic = True
             self.cpp.error_bound.confidence = confidence
@@ -126,6 +126,7 @@ cdef class SubsetProblem:
             whole = bool((weights == np.floor(weights)).all())
         # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
         # A power of two: weights that are binary fractions are counted exactly.
+        whole &= self.total_cost <= 2.0**50
         self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(self.total_cost)) - 50)
 
     def _add_part(self, part):
