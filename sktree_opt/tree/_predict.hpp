@@ -27,7 +27,7 @@ struct WalkNode {
     std::int32_t first_child; // at a leaf, the leaf itself; of a test of a category: see child_of
 };
 constexpr std::int32_t BY_RECORD = -1;  // a child that only the record tells
-constexpr int ROWS_ABREAST = 8;
+constexpr int ROWS_ABREAST = 8, STEPS_ABREAST = 4, ROWS_AT_A_TIME = 64;
 
 struct TreeView {
     const Node* nodes;
@@ -36,6 +36,7 @@ struct TreeView {
     std::vector<double> share;            // of a row that a node's parent distributes
     std::vector<std::int32_t> child_of;   // missing, codes 0, 1, ..., and an unknown code
     bool all_numeric = true;
+    bool always_distributes = true;       // a missing value, at every node
 
     TreeView(const Node* nodes_, std::size_t n_nodes, const std::int32_t* category_branch_)
         : nodes(nodes_), category_branch(category_branch_), walk(n_nodes), share(n_nodes, 1.0),
@@ -44,6 +45,7 @@ struct TreeView {
         for (std::size_t i = 0; i < n_nodes; ++i) {
             const Node& node = nodes[i];
             if (node.kind == LEAF) continue;
+            if (node.kind == IS_MISSING || node.missing_branch >= 0) always_distributes = false;
             if (node.kind == NUMERIC || node.kind == IS_MISSING) {
                 const bool numeric = node.kind == NUMERIC;
                 walk[i] = {numeric ? node.threshold : -infinity, node.feature, node.first_child};
@@ -123,47 +125,79 @@ inline std::int32_t next_of(const TreeView& tree, const WalkNode& node, double x
     return by_category ? child : node.first_child + (x > node.threshold);
 }
 
-// Writes the leaf of each of `n_abreast` rows; -1 for a row that is distributed.
-template <bool mixed, int n_abreast, typename Value>
-void walk_abreast(const TreeView& tree, const Value* first_row, std::ptrdiff_t row_stride,
-                  std::ptrdiff_t column_stride, std::int32_t* leaves) {
+// Takes ROWS_ABREAST rows some steps down together. Returns nothing that depends on a row: rows that
+// have arrived stay, rows whose value the copy of a node does not tell about are marked.
+template <bool mixed, typename Value>
+void walk_abreast(const TreeView& tree, const Value* const* rows, std::ptrdiff_t column_stride,
+                  std::int32_t* index, std::int32_t* before, std::uint8_t* unclear) {
     const WalkNode* walk = tree.walk.data();
-    std::int32_t index[n_abreast] = {};
-    bool unclear[n_abreast] = {}, any_unclear = false;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int r = 0; r < n_abreast; ++r) {
-            const WalkNode& node = walk[index[r]];
+    for (int step = 0; step < STEPS_ABREAST; ++step) {
+        for (int r = 0; r < ROWS_ABREAST; ++r) {
+            const std::int32_t now = index[r];
+            const WalkNode& node = walk[now];
             const std::int32_t feature = mixed ? node.feature ^ (node.feature >> 31) : node.feature;
-            const double x = static_cast<double>(
-                first_row[r * row_stride + feature * column_stride]);
+            const double x = static_cast<double>(rows[r][feature * column_stride]);
             std::int32_t next = mixed ? next_of(tree, node, x)
                                       : node.first_child + (x > node.threshold);
             unclear[r] |= (x != x) | (mixed && next < 0);
-            if (mixed) next = next < 0 ? index[r] : next;
-            moved |= next != index[r];
+            if (mixed) next = next < 0 ? now : next;
+            before[r] = now;
             index[r] = next;
         }
     }
-    for (int r = 0; r < n_abreast; ++r) any_unclear |= unclear[r];
-    std::copy(index, index + n_abreast, leaves);
-    for (int r = 0; any_unclear && r < n_abreast; ++r)
-        if (unclear[r])
-            leaves[r] = walk_by_record(
-                tree, RowView<Value>{first_row + r * row_stride, column_stride});
+}
+
+// Writes the leaf of each of at most ROWS_AT_A_TIME rows; -1 for a row that is distributed. Rows that
+// are still under way after some steps close ranks, so that deep paths do not hold up the others.
+template <bool mixed, typename Value>
+void walk_block(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
+                std::ptrdiff_t column_stride, int n_rows, std::int32_t* leaves) {
+    int under_way[ROWS_AT_A_TIME + ROWS_ABREAST];
+    bool again[ROWS_AT_A_TIME] = {};
+    for (int r = 0; r < n_rows; ++r) {
+        under_way[r] = r;
+        leaves[r] = 0;
+    }
+    for (int n_under_way = n_rows; n_under_way > 0;) {
+        int n_left = 0;
+        for (int first = 0; first < n_under_way; first += ROWS_ABREAST) {
+            const int n_lanes = std::min(ROWS_ABREAST, n_under_way - first);
+            const Value* rows[ROWS_ABREAST];
+            std::int32_t index[ROWS_ABREAST], before[ROWS_ABREAST];
+            std::uint8_t unclear[ROWS_ABREAST] = {};
+            for (int r = 0; r < ROWS_ABREAST; ++r) {
+                // Lanes without a row of their own walk beside the first one.
+                const int row = under_way[first + (r < n_lanes ? r : 0)];
+                rows[r] = values + row * row_stride;
+                index[r] = leaves[row];
+            }
+            walk_abreast<mixed>(tree, rows, column_stride, index, before, unclear);
+            for (int r = 0; r < n_lanes; ++r) {
+                const int row = under_way[first + r];
+                leaves[row] = index[r];
+                again[row] |= unclear[r] != 0;
+                under_way[n_left] = row;
+                n_left += index[r] != before[r];
+            }
+        }
+        n_under_way = n_left;
+    }
+    for (int r = 0; r < n_rows; ++r)
+        if (again[r])
+            leaves[r] = tree.always_distributes
+                            ? -1
+                            : walk_by_record(tree, RowView<Value>{values + r * row_stride,
+                                                                  column_stride});
 }
 
 template <bool mixed, typename Value>
 void walk_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
                std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
                std::int32_t* leaves) {
-    std::int64_t i = start;
-    for (; i + ROWS_ABREAST <= stop; i += ROWS_ABREAST)
-        walk_abreast<mixed, ROWS_ABREAST>(tree, values + i * row_stride, row_stride, column_stride,
-                                          leaves + i);
-    for (; i < stop; ++i)
-        walk_abreast<mixed, 1>(tree, values + i * row_stride, row_stride, column_stride,
-                               leaves + i);
+    for (std::int64_t i = start; i < stop; i += ROWS_AT_A_TIME)
+        walk_block<mixed>(tree, values + i * row_stride, row_stride, column_stride,
+                          static_cast<int>(std::min<std::int64_t>(stop - i, ROWS_AT_A_TIME)),
+                          leaves + i);
 }
 
 struct Share {
@@ -241,7 +275,12 @@ struct Distribution {
     }
 
     void add(std::int32_t leaf, double weight, double* out) const {
-        const double* values = leaf_values + std::int64_t{leaf} * n_outputs;
+        add_values(leaf_values + std::int64_t{leaf} * n_outputs, weight, out);
+    }
+    void add_leaves_below(std::int32_t node, double weight, double* out) const {
+        add_values(from_leaves.data() + std::int64_t{node} * n_outputs, weight, out);
+    }
+    void add_values(const double* values, double weight, double* out) const {
         for (std::int32_t k = 0; k < n_outputs; ++k) out[k] += weight * values[k];
     }
 };
@@ -279,11 +318,11 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
             reach(index, weight);
             continue;
         }
-        const double* values = distribution.from_leaves.data() + std::int64_t{index} * n_outputs;
-        for (std::int32_t k = 0; k < n_outputs; ++k) out[k] += weight * values[k];
+        distribution.add_leaves_below(index, weight, out);
         const std::int32_t leaf = distribution.heaviest_leaf[index];
         if (leaf >= 0) reach(leaf, weight * tree.share[leaf]);
-        for (std::int32_t c = distribution.inner_start[index + 1]; c-- > distribution.inner_start[index];) {
+        const std::int32_t start = distribution.inner_start[index];
+        for (std::int32_t c = distribution.inner_start[index + 1]; c-- > start;) {
             const std::int32_t child = distribution.inner_children[c];
             stack.push_back({child, weight * tree.share[child]});
         }
