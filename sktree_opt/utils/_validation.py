@@ -173,12 +173,26 @@ def check_numbers(y, estimator):
 
 def encode_new_rows(estimator, X):
     """The float matrix of rows to predict; checks names and number of columns."""
-    if getattr(X, "ndim", 2) != 2:
-        # scikit-learn's own message about what a table is, before the one about its columns.
-        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
+    check_columns(estimator, X)
     matrix = estimator._encoder.transform(X)
     check_shape(matrix, estimator)
     if sparse.issparse(matrix):
         matrix = matrix.tocsr()
     return matrix
+
+
+def rows_as_they_are(estimator, X):
+    """`X` itself, if a check of its cells is all that its encoding can need; else None."""
+    check_columns(estimator, X)
+    matrix = estimator._encoder.as_it_is(X)
+    if matrix is not None:
+        check_shape(matrix, estimator)
+    return matrix
+
+
+def check_columns(estimator, X):
+    """Refuse rows to predict that have not the columns of the table that was fitted."""
+    if getattr(X, "ndim", 2) != 2:
+        # scikit-learn's own message about what a table is, before the one about its columns.
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
