@@ -139,7 +139,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """
         frequencies = self._fitted_tree().node_values()
         # Rows with one leaf need no row of probabilities: the leaf's decision is made once.
-        decisions = self._decide(frequencies)
+        decisions = self._decide_nodes()
         codes = [self._decide_block(block, decisions, frequencies) for block in self._blocks(X)]
         return self.classes_[np.concatenate(codes)]
 
@@ -194,6 +194,10 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         else:
             frequencies = tree.node_values()
         return self._evaluate(X, frequencies)[1]
+
+    def _decide_nodes(self):
+        """Index of the class that each node of the tree answers."""
+        return self._decide(self._fitted_tree().node_values())
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""
