@@ -257,7 +257,6 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.pareto_front_ = result.front
         self.objective_, self.lower_bound_ = result.cost, result.lower_bound
         self.gap_ = result.cost - result.lower_bound
-        self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
         self.tree_objectives_ = np.array([result.cost])
         # Within a leaf the metric may ask for the rarer class.
         order, _ = rows_by_node(problem.tests, result.nodes)
