@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import _driver
-from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.optimal import _driver, continuous
+from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._memory import parse_memory
@@ -48,8 +48,14 @@ class BaseOptimalTree(BaseEstimator):
             )
         return self
 
-    def _prepare(self, X, y, sample_weight, *, is_classifier, class_weight=None):
-        """The checked problem; sets what depends on the data alone."""
+    def _prepare(
+        self, X, y, sample_weight, *, is_classifier, class_weight=None, all_thresholds=None
+    ):
+        """The checked problem; sets what depends on the data alone.
+
+        It has a table, and no tests yet, if `all_thresholds` (None: what is asked for) can be
+        searched and there are many.
+        """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
         data = check_training_data(
@@ -63,7 +69,6 @@ class BaseOptimalTree(BaseEstimator):
         )
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
-        tests = BinaryTests.from_matrix(data.matrix, encoder.n_categories_, n_threads)
         total = float(data.weights.sum())
         limits = _driver.SearchLimits(
             max_depth=self.max_depth,
@@ -77,18 +82,35 @@ class BaseOptimalTree(BaseEstimator):
         )
         self._prepare_objective(data)
         self._encoder = encoder
+        leaf_form = self._leaf_form(data)
+        if all_thresholds is None:
+            all_thresholds = self._asks_for_one_tree()
+        tests, table = tests_or_table(
+            data.matrix,
+            encoder.n_categories_,
+            n_threads,
+            all_thresholds and continuous.can_search(leaf_form),
+        )
         return _driver.Problem(
             tests=tests,
             data=data,
             y=self._targets(data),
             weights=None if data.has_unit_weights else data.weights,
-            leaf_form=self._leaf_form(data),
+            leaf_form=leaf_form,
             limits=limits,
             n_categories=encoder.n_categories_,
+            table=table,
         )
 
+    def _asks_for_one_tree(self):
+        """Whether the answer is one tree whose leaves' costs sum to the least."""
+        return True
+
     def _search(self, problem):
-        return _driver.search(problem)
+        if problem.table is None:
+            return _driver.search(problem)
+        problem.tests, result = continuous.search(problem)
+        return result
 
     def _splits_within_depth(self):
         full = 2**self.max_depth - 1
@@ -136,3 +158,14 @@ class BaseOptimalTree(BaseEstimator):
         self.gap_ = objective - self.lower_bound_
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
+
+
+def tests_or_table(matrix, n_categories, n_threads, all_thresholds):
+    """Binary tests of a matrix; or its table, if all of many thresholds can be searched."""
+    tests = BinaryTests.from_binary_matrix(matrix, n_categories)
+    if tests is not None:
+        return tests, None
+    table = Table.from_matrix(matrix, n_categories, n_threads)
+    if all_thresholds and continuous.has_many_thresholds(table):
+        return None, table
+    return BinaryTests.from_table(table), None

@@ -234,7 +234,13 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         """The objective of leaves; for a metric, what the impurity of nodes is measured by."""
         return OBJECTIVES["error" if is_metric(self.objective) else self.objective]
 
+    def _asks_for_one_tree(self):
+        is_plain = self.ranking is None and self.max_error is None and self.n_trees == 1
+        return is_plain and not is_metric(self.objective)
+
     def _search(self, problem):
+        if problem.table is not None:
+            return super()._search(problem)
         return answer(
             problem,
             objective=self.objective,

@@ -6,6 +6,7 @@ import numpy as np
 
 from sktree_opt.optimal._engine import Engine
 from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
 from sktree_opt.tree._node import CATEGORY_ONE, LEAF
@@ -73,7 +74,8 @@ class Problem:
 
     Attributes
     ----------
-    tests : BinaryTests
+    tests : BinaryTests or None
+        None until a search over all thresholds of `table` has chosen some.
     y : ndarray
         Class codes or targets.
     weights : ndarray or None
@@ -84,15 +86,18 @@ class Problem:
         What trees are made with; a search does without.
     n_categories : ndarray or None
         By feature, -1 for numeric ones; as `data`.
+    table : Table or None
+        What a search over all thresholds takes instead of `tests`.
     """
 
-    tests: BinaryTests
+    tests: BinaryTests | None
     y: np.ndarray
     weights: np.ndarray | None
     leaf_form: LeafObjective
     limits: SearchLimits
     data: TrainingData | None = None
     n_categories: np.ndarray | None = None
+    table: Table | None = None
 
     def in_units(self, cost):
         """An engine's cost in units of the objective."""
@@ -215,8 +220,7 @@ def make_tree(
             continue
         feature = int(tests.feature[test])
         records["kind"][at] = tests.kind[test]
-        # A missing value fails every test but "is missing", which has no use for this.
-        records["missing_branch"][at] = 1
+        records["missing_branch"][at] = tests.missing_branch[test]
         records["feature"][at] = feature
         records["first_child"][at], records["n_children"][at] = next_child, 2
         records["threshold"][at] = tests.threshold[test]

@@ -150,7 +150,11 @@ class BalancedError(MisclassificationCost):
 
     def costs(self, class_weights, cost_matrix=None):
         """An error costs in inverse proportion to the weight of its class."""
-        factors = class_weights.sum() / (len(class_weights) * class_weights)
+        # A class whose weight is 0 has no error rate.
+        has_weight = class_weights > 0.0
+        shares = has_weight.sum() * class_weights
+        factors = np.zeros(len(shares))
+        np.divide(class_weights.sum(), shares, out=factors, where=has_weight)
         return factors[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
 
 

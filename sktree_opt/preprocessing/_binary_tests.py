@@ -34,6 +34,9 @@ class BinaryTests:
     category : ndarray of int32, shape (n_tests,)
         Code of a CATEGORY_ONE test, else -1.
 
+    missing_branch : ndarray of int32, shape (n_tests,)
+        0 where missing values pass the test, else 1.
+
     bits : ndarray of uint8, shape (n_rows, row_bytes)
         Which tests each row passes, least significant bit first.
     """
@@ -42,6 +45,7 @@ class BinaryTests:
     feature: np.ndarray
     threshold: np.ndarray
     category: np.ndarray
+    missing_branch: np.ndarray
     bits: np.ndarray
 
     @property
@@ -61,25 +65,33 @@ class BinaryTests:
         n_categories : ndarray of shape (n_features,)
             Number of categories of nominal columns, -1 for numeric ones.
         """
-        if not sparse.issparse(matrix) and (n_categories < 0).all():
-            bits = pack_binary_matrix(matrix)
-            if bits is not None:
-                refuse_too_many(matrix.shape[1])
-                return cls._of_binary_columns(matrix.shape[1], bits)
-        return cls._of_table(Table.from_matrix(matrix, n_categories, n_threads))
+        tests = cls.from_binary_matrix(matrix, n_categories)
+        if tests is None:
+            tests = cls.from_table(Table.from_matrix(matrix, n_categories, n_threads))
+        return tests
 
     @classmethod
-    def _of_binary_columns(cls, n_columns, bits):
+    def from_binary_matrix(cls, matrix, n_categories):
+        """Tests of a matrix of numbers 0 and 1; None for any other."""
+        if sparse.issparse(matrix) or (n_categories >= 0).any():
+            return None
+        bits = pack_binary_matrix(matrix)
+        if bits is None:
+            return None
+        n_columns = matrix.shape[1]
+        refuse_too_many(n_columns)
         return cls(
             kind=np.full(n_columns, NUMERIC, dtype=np.uint8),
             feature=np.arange(n_columns, dtype=np.int32),
             threshold=np.full(n_columns, 0.5),
             category=np.full(n_columns, -1, dtype=np.int32),
+            missing_branch=np.ones(n_columns, dtype=np.int32),
             bits=bits,
         )
 
     @classmethod
-    def _of_table(cls, table):
+    def from_table(cls, table):
+        """Tests of an encoded table."""
         columns = [column_tests(table, j) for j in range(table.n_columns)]
         counts = [len(tests["low"]) for tests in columns]
         refuse_too_many(sum(counts))
@@ -89,7 +101,8 @@ class BinaryTests:
         }
         feature = np.repeat(np.arange(table.n_columns, dtype=np.int32), counts)
         bits = pack_code_tests(table, feature, joined.pop("low"), joined.pop("high"))
-        return cls(feature=feature, bits=bits, **joined)
+        missing_branch = np.where(joined["kind"] == IS_MISSING, 0, 1).astype(np.int32)
+        return cls(feature=feature, bits=bits, missing_branch=missing_branch, **joined)
 
 
 def refuse_too_many(n_tests):

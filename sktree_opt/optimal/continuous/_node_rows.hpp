@@ -2,14 +2,16 @@
 //
 // Each column keeps its rows in the order of their codes, as 32-bit entries: a row number local to
 // the node, and in the top bit whether the row's code differs from the one before. Rows with a
-// missing value come last, rows of one class together among equal codes. Children inherit the order by one pass over it, with new row numbers, so
-// that all that is looked up by row stays dense and near: nothing is sorted after the root.
+// missing value come last, rows of one class together among equal codes. Children inherit the order
+// by one pass over it, with new row numbers, so that all that is looked up by row stays dense and
+// near: nothing is sorted after the root.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "sktree_opt/optimal/continuous/_limits.hpp"
 #include "sktree_opt/optimal/continuous/_problem.hpp"
 
 namespace sktree_opt {
@@ -34,8 +36,14 @@ struct NodeRows {
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> entries;   // [k * n ...]: order of columns[k]
     std::vector<double> class_weight;     // summed by class
+    Booking booking;
 
     const std::uint32_t* order(std::size_t k) const { return entries.data() + k * n; }
+
+    bool book(SearchControl* control) {
+        return booking.set(control, bytes_of(row) + bytes_of(label) + bytes_of(weight) +
+                                        bytes_of(entries));
+    }
 };
 
 // Cost of a leaf, and the cost if every row met its worst answer.
@@ -73,8 +81,9 @@ inline double total(const std::vector<double>& values) {
     return sum;
 }
 
-// All rows of the table, each column sorted by counting its codes.
-inline void root_rows(const Problem& problem, NodeRows& node) {
+// All rows of the table, each column sorted by counting its codes. False when a limit ended it: then
+// some columns are absent.
+inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
     const std::uint32_t n = node.n = problem.n_rows;
     node.row.resize(n);
     node.label.resize(n);
@@ -91,11 +100,19 @@ inline void root_rows(const Problem& problem, NodeRows& node) {
         node.class_weight[node.label[i]] += node.weight[i];
     }
     node.columns.clear();
+    std::size_t most = 0;
+    for (int j = 0; j < problem.n_columns; ++j) most += problem.columns[j].representative == j;
+    Booking planned;
+    const std::size_t bytes = sizeof(std::uint32_t) * n * most;
+    if (!planned.set(watch.control(), static_cast<std::int64_t>(bytes))) return false;
+    // One allocation: what a vector leaves behind when it grows would be as large as itself.
     node.entries.clear();
+    node.entries.reserve(n * most);
     std::vector<std::uint32_t> start;
     for (int j = 0; j < problem.n_columns; ++j) {
         const ColumnView& view = problem.columns[j];
         if (view.representative != j) continue;
+        if (watch.walked(n)) return false;
         start.assign(view.n_values + 2, 0);
         for (std::uint32_t row = 0; row < n; ++row) ++start[code_at(view, row) + 1];
         NodeColumn column;
@@ -116,13 +133,16 @@ inline void root_rows(const Problem& problem, NodeRows& node) {
         }
         node.columns.push_back(column);
     }
+    planned.set(watch.control(), 0);
+    return node.book(watch.control());
 }
 
-// Divides `node` into children[0] and children[1]. WORK: `side`, `place`.
+// Divides `node` into children[0] and children[1].
 class Divider {
 public:
-    void divide(const Problem& problem, const NodeRows& node, const Test& test,
-                NodeRows* const children[2]) {
+    // False when a limit ended it; then the children are of no use. A null `watch` lets it finish.
+    bool divide(const Problem& problem, const NodeRows& node, const Test& test,
+                NodeRows* const children[2], Watch* watch) {
         const ColumnView& view = problem.columns[test.column];
         side_.resize(node.n);
         place_.resize(node.n);
@@ -152,7 +172,13 @@ public:
             // One entry more than needed: the pass below writes before it knows the side.
             children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
         }
-        for (std::size_t k = 0; k < node.columns.size(); ++k) divide_column(node, k, children);
+        for (int b = 0; watch != nullptr && b < 2; ++b)
+            if (!children[b]->book(watch->control())) return false;
+        for (std::size_t k = 0; k < node.columns.size(); ++k) {
+            if (watch != nullptr && watch->walked(node.n)) return false;
+            divide_column(node, k, children);
+        }
+        return true;
     }
 
 private:
@@ -188,8 +214,8 @@ private:
         }
     }
 
-    std::vector<std::uint8_t> side_;
-    std::vector<std::uint32_t> place_;
+    std::vector<std::uint8_t> side_;    // by row of the node: its child
+    std::vector<std::uint32_t> place_;  // and its number there
 };
 
 }  // namespace continuous

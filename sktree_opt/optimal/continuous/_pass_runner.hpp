@@ -8,7 +8,6 @@
 #include "sktree_opt/optimal/continuous/_families.hpp"
 #include "sktree_opt/optimal/continuous/_pass_kernels.hpp"
 #include "sktree_opt/optimal/continuous/_stump.hpp"
-#include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt {
 namespace continuous {
@@ -57,10 +56,11 @@ public:
             }
     }
 
-    void open(const Problem& problem, const NodeRows& node, SearchControl* control) {
+    // False when a limit ended it.
+    bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
         problem_ = &problem;
         node_ = &node;
-        control_ = control;
+        watch_ = &watch;
         key_.resize(node.n);
         choose_classes();
         choose_values();
@@ -71,6 +71,7 @@ public:
         task_.key = key_.data();
         task_.poll = &PassRunner::poll;
         task_.poll_argument = this;
+        return book() && !watch.stopped();
     }
 
     // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without minima
@@ -99,21 +100,31 @@ public:
         for (int lane = 0; lane < n_lanes; ++lane) read_costs(lane, costs[lane]);
     }
 
-    bool stopped() const { return control_->stopped(); }
-
 private:
+    bool book() {
+        return booking_.set(
+            watch_->control(),
+            bytes_of(runs_) + bytes_of(key_) + bytes_of(signed_key_) + bytes_of(value_) +
+                bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_));
+    }
+
     void list_columns() {
         runs_.clear();
         columns_.clear();
-        for (std::size_t k = 0; k < node_->columns.size(); ++k) {
+        for (std::size_t k = 0; k < node_->columns.size() && !watch_->walked(node_->n); ++k) {
             const NodeColumn& column = node_->columns[k];
             const std::size_t first = runs_.size();
-            list_runs(*node_, static_cast<int>(k), task_.n_supports > 0 || column.is_nominal,
-                      runs_);
-            const std::size_t n_runs = runs_.size() - first;
+            const bool every_group =
+                task_.n_supports > 0 || column.is_nominal || !problem_->use.pure_runs;
+            list_runs(*node_, static_cast<int>(k), every_group, runs_);
+            std::size_t n_runs = runs_.size() - first;
             Walk walk = Walk::RUNS;
-            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal && column.n_present == node_->n)
+            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal &&
+                column.n_present == node_->n) {
                 walk = column.n_groups == node_->n ? Walk::ROWS : Walk::ROWS_WITH_TIES;
+                n_runs = 0;
+                runs_.resize(first);
+            }
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
                                 column.n_present, column.is_nominal, walk});
         }
@@ -220,9 +231,9 @@ private:
                 missing_key = lane;
                 continue;
             }
-            const std::uint32_t begin = family.is_chain || p == 0 ? i : family.end[p - 1];
+            const std::uint32_t begin = family.is_chain || p == 0 ? i : family.end_at(p - 1);
             for (; i < begin; ++i) assign(order[i], NO_LANE);
-            for (; i < family.end[p]; ++i) assign(order[i], lane);
+            for (; i < family.end_at(p); ++i) assign(order[i], lane);
         }
         for (; i < column.n_present; ++i)
             assign(order[i], family.is_chain ? n_positions : NO_LANE);
@@ -332,23 +343,19 @@ private:
                         all_negative - static_cast<double>(task_.high[b][supported][lane]));
     }
 
-    // Reading the clock after every column would cost more than walking a small one.
     static bool poll(void* self) {
         PassRunner& runner = *static_cast<PassRunner*>(self);
-        runner.walked_ += runner.node_->n;
-        if (runner.walked_ < 20000) return false;
-        runner.walked_ = 0;
-        return runner.control_->poll();
+        return runner.watch_->walked(runner.node_->n);
     }
 
     PassKernels<Lane> kernels_;
     PassTask<Lane> task_;
     const Problem* problem_ = nullptr;
     const NodeRows* node_ = nullptr;
-    SearchControl* control_ = nullptr;
+    Watch* watch_ = nullptr;
+    Booking booking_;
     bool two_classes_ = true;
     int positive_ = 0, negative_ = 0;
-    std::int64_t walked_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
     // Rows to a run below which walking row by row, which has no branches to mispredict, is faster.
     static constexpr std::size_t SHORT_RUN = 4;

@@ -9,6 +9,16 @@
 namespace sktree_opt {
 namespace continuous {
 
+// What may be left out, slower but with the same optimum; for tests.
+struct Switches {
+    bool intervals = true;   // bounds between solved positions of a chain
+    bool floors = true;      // bounds of columns, inherited along a chain one level up
+    bool caps = true;        // sub-problems are solved only up to the cost that would exclude them
+    bool best_first = true;  // intervals of lowest bound first
+    bool pure_runs = true;   // no tests between equal codes of one class
+    bool look_ahead = true;  // a depth-two tree before deeper ones
+};
+
 // The training set and the limits of one search. Weights, costs and `split_cost` are multiples of
 // one power of two, so small that every sum of them is exact in a double: sums do not depend on
 // their order, and equal costs compare equal.
@@ -26,6 +36,7 @@ struct Problem {
     double min_rows = 1.0;                  // of each leaf
     double min_weight = 0.0;                // of each leaf
     int n_threads = 1;
+    Switches use;
 
     bool has_supports() const { return min_rows > 1.0 || min_weight > 0.0; }
 };

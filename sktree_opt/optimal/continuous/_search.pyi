@@ -6,11 +6,13 @@ from numpy.typing import NDArray
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._control import SearchControl
 
+SWITCHES: tuple[str, ...]
+
 def search(
     table: Table,
     label: NDArray[np.uint16],
     weight: NDArray[np.float64],
-    cost_matrix: NDArray[np.float64] | None,
+    savings: NDArray[np.float64] | None,
     control: SearchControl,
     *,
     max_depth: int,
@@ -20,4 +22,5 @@ def search(
     min_rows: float,
     min_weight: float,
     n_threads: int,
+    off: tuple[str, ...] = (),
 ) -> dict[str, Any]: ...

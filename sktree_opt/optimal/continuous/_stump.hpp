@@ -21,15 +21,21 @@ struct SmallTree {
 class StumpSolver {
 public:
     // Of equal costs a leaf is taken, else the lowest column, then the lowest threshold.
-    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split) {
+    // A limit cuts it short, then `free_cost` is 0; a null `watch` lets it finish.
+    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split, Watch* watch) {
         SmallTree best;
         best.free_cost = leaf_cost(problem, node.class_weight.data()).cost;
         if (supports_leaf(problem, node.n, total(node.class_weight))) best.cost = best.free_cost;
         if (!may_split || node.n < 2 || best.cost == 0.0) return best;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             const bool has_missing = node.columns[k].n_present < node.n;
-            for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left)
+            for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left) {
+                if (watch != nullptr && watch->walked(node.n)) {
+                    best.free_cost = 0.0;
+                    return best;
+                }
                 try_column(problem, node, static_cast<int>(k), missing_left != 0, best);
+            }
         }
         return best;
     }
@@ -65,7 +71,7 @@ private:
                 if (missing_left || missing_only) add_missing(node, k);
             }
             if (family_.is_chain || !missing_only)
-                for (; i < family_.end[p]; ++i) add(node, order[i] & ROW_MASK);
+                for (; i < family_.end_at(p); ++i) add(node, order[i] & ROW_MASK);
             try_position(problem, node, p, best);
         }
     }
