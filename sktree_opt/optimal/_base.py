@@ -170,7 +170,7 @@ class BaseOptimalTree(BaseEstimator):
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
         self.gap_ = objective - self.lower_bound_
-        self.incumbents_ = [(s, c, min(c, self.lower_bound_)) for s, c in result.incumbents]
+        self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
 
 

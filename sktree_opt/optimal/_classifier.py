@@ -284,18 +284,14 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.pareto_front_ = result.front
         self.objective_, self.lower_bound_ = result.cost, result.lower_bound
         self.gap_ = result.cost - result.lower_bound
-        self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
         self.tree_objectives_ = np.array([result.cost])
         # Within a leaf the metric may ask for the rarer class.
         _, order = breadth_first(result.nodes)
         answers = result.answers[order]
         self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
 
-    def _decide(self, proba):
-        """Classes that the nodes answer, or that rows of probabilities ask for."""
-        if self._answers is not None and len(proba) == len(self._answers):
-            return self._answers
-        return super()._decide(proba)
+    def _decide_nodes(self):
+        return super()._decide_nodes() if self._answers is None else self._answers
 
     def _prepare_objective(self, data):
         """Set ``classes_`` and ``_costs``, what the answers of leaves depend on."""

@@ -103,6 +103,10 @@ class Problem:
         """An engine's cost in units of the objective."""
         return self.leaf_form.scale * cost + self.leaf_form.constant
 
+    def moments_in_units(self, moments):
+        """(seconds, cost, bound) of an engine in units of the objective."""
+        return [(t, self.in_units(cost), self.in_units(bound)) for t, cost, bound in moments]
+
     def control(self):
         """What may end a search that begins now."""
         return SearchControl(self.limits.time_limit, self.limits.memory_limit)
@@ -156,7 +160,7 @@ def search(problem, off=()):
         cost=problem.in_units(engine.cost),
         lower_bound=problem.in_units(engine.lower_bound),
         status=status,
-        incumbents=[(seconds, problem.in_units(cost)) for seconds, cost in engine.incumbents],
+        incumbents=problem.moments_in_units(engine.incumbents),
         stats=engine.stats | {"seconds": control.seconds},
     )
 

@@ -146,7 +146,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """
         frequencies = self._fitted_tree().node_values()
         # Rows with one leaf need no row of probabilities: the leaf's decision is made once.
-        label_of_leaf = self.classes_[self._decide(frequencies)]
+        label_of_leaf = self.classes_[self._decide_nodes()]
         parts = []
         for block, leaves, distributed in self._walked_blocks(X):
             labels = np.take(label_of_leaf, leaves, mode="clip")
@@ -198,6 +198,10 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         else:
             frequencies = tree.node_values()
         return self._evaluate(X, frequencies)[1]
+
+    def _decide_nodes(self):
+        """Index of the class that each node of the tree answers."""
+        return self._decide(self._fitted_tree().node_values())
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""
