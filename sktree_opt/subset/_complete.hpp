@@ -6,8 +6,8 @@
 // tree that was known when the round began; what they found and what they left is put together in
 // their order. Which sub-searches a round takes and how long they run depends on nothing but the rounds
 // before, so the result is the same for any number of threads, and wherever the sub-searches are run.
-// The best tree is sought where the bound is least (ties: the newest), depth first within a
-// sub-search; trees are enumerated from the newest on, which keeps the pool small.
+// Rounds take the newest sub-searches, which keeps the pool small and the lattice near; or, on request,
+// those of least bound.
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once
@@ -107,7 +107,7 @@ public:
         Round round;
         const std::size_t n = std::min(SEARCHES_PER_ROUND, pool_.size());
         const auto middle = pool_.end() - static_cast<std::ptrdiff_t>(n);
-        if (rules_.only_best && n < pool_.size()) {
+        if (rules_.best_first && n < pool_.size()) {
             // The pool is in the order of age; of equal bounds the newest come last.
             std::stable_sort(pool_.begin(), pool_.end(), [](const auto& a, const auto& b) {
                 return a.bound != b.bound ? a.bound > b.bound : a.size > b.size;

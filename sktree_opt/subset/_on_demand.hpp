@@ -68,6 +68,7 @@ struct FoundTree {
 struct BestRules {
     BoundRules bounds;
     bool only_best = false;      // search the best; else enumerate
+    bool best_first = false;     // sub-searches of least bound first; else the newest
     Cost slack = 0;              // delta
     Cost penalty = 0;            // for each feature
     Cost limit = std::numeric_limits<Cost>::max();  // enumerate trees up to this cost

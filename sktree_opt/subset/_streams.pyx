@@ -31,6 +31,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
     cdef cppclass BestRules:
         BoundRules bounds
         cbool only_best
+        cbool best_first
         int64_t slack
         int64_t penalty
         int64_t limit
@@ -142,6 +143,7 @@ DEFAULT_RULES = {
     "size_bound": True,
     "choices": True,
     "only_best": False,
+    "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
     "penalty": 0,  # what a feature stands for
     "limit": None,  # without only_best: cost of the trees that are wanted
@@ -159,6 +161,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.only_best = chosen["only_best"]
+    rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
     rules.penalty = chosen["penalty"]
     if chosen["limit"] is not None:
