@@ -83,10 +83,10 @@ def search(problem, off=()):
         cost=problem.in_units(outcome["cost"] * cost_unit),
         lower_bound=problem.in_units(outcome["lower_bound"] * cost_unit),
         status=control.status,
-        incumbents=[
-            (seconds, problem.in_units(cost * cost_unit))
-            for seconds, cost, _ in outcome["incumbents"]
-        ],
+        incumbents=problem.moments_in_units(
+            (seconds, cost * cost_unit, lower * cost_unit)
+            for seconds, cost, lower in outcome["incumbents"]
+        ),
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
     return tests, result
