@@ -9,6 +9,7 @@ from sklearn.utils import Bunch
 from sktree_opt.optimal._classifier import OptimalTreeClassifier
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
+from sktree_opt.optimal.continuous import ThresholdSolver
 
 
 def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **params):
@@ -91,10 +92,13 @@ def path_of(model, X, y, sample_weight=None):
         sample_weight,
         is_classifier=True,
         class_weight=model.class_weight,
-        all_thresholds=False,
+        prefers_tests=True,
     )
     limits, control = problem.limits, problem.control()
-    solver = Solver(problem.engine(control), 0.0, limits.n_threads)
+    if problem.table is not None:
+        solver = ThresholdSolver(problem, control)
+    else:
+        solver = Solver(problem.engine(control), 0.0, limits.n_threads)
     found = solve_path(solver, limits.max_depth, limits.max_splits)
     control.raise_pending()
     trees = [model._make_tree(problem, answer.nodes)[0] for answer in found.answers]
