@@ -105,8 +105,8 @@ class BaseOptimalTree(BaseEstimator):
             choice,
             split,
             n_threads,
-            self._asks_for_one_tree() and continuous.can_search(leaf_form),
-            leaf_form.score in SCORES,
+            leaf_form,
+            self._asks_for_one_tree(),
             prefers_tests,
         )
         self.optimality_scope_ = (
@@ -173,11 +173,11 @@ class BaseOptimalTree(BaseEstimator):
         self.search_stats_ = result.stats
 
 
-def tests_or_table(data, choice, split, n_threads, all_thresholds, binary, prefers_tests):
-    """Binary tests of training data; or a table, if all of many thresholds can be searched.
-
-    Not `binary` is an objective that only the search over all thresholds knows.
-    """
+def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, prefers_tests):
+    """Binary tests of training data; or its table, if all of many thresholds can be searched."""
+    # Some objectives only the search over all thresholds knows.
+    binary = form.score in SCORES
+    all_thresholds = asks_for_one_tree and continuous.can_search(form)
     matrix, n_categories = data.matrix, data.encoder.n_categories_
     is_whole = isinstance(choice, AllThresholds)
     if is_whole and binary:
@@ -187,8 +187,10 @@ def tests_or_table(data, choice, split, n_threads, all_thresholds, binary, prefe
     table = Table.from_matrix(matrix, n_categories, n_threads)
     # Of three categories each division has one alone on a side.
     by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
-    is_large = continuous.has_too_many_tests if prefers_tests else continuous.has_many_thresholds
-    if by_ranks and (not binary or is_large(table)):
+    is_large = continuous.has_too_many_tests(table)
+    if not prefers_tests:
+        is_large = is_large or continuous.has_many_thresholds(table, form)
+    if by_ranks and (not binary or is_large):
         return None, table
     if not binary:
         raise ValueError(

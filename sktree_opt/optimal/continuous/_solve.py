@@ -24,8 +24,10 @@ MOST_CLASSES = 1 << 16
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Thresholds above which a search over ranks is faster than one over a binary column for each.
+# Thresholds from which a search over ranks is faster than one over a binary column for each: of
+# classes, whose rows those columns count 16 or more at a time, and of targets.
 MANY_THRESHOLDS = 300
+MANY_FOR_TARGETS = 30
 
 
 def search(problem, off=(), limits=None, control=None):
@@ -165,14 +167,15 @@ def can_search(form):
     return form.score in SCORES and len(form.class_mass) < MOST_CLASSES
 
 
-def has_many_thresholds(table):
+def has_many_thresholds(table, form):
     """Whether a search over ranks beats one that makes a binary column of every threshold."""
     n_thresholds = sum(
         len(values) - 1
         for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
         if not is_nominal and len(values) > 0
     )
-    return n_thresholds >= MANY_THRESHOLDS or has_too_many_tests(table)
+    least = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
+    return n_thresholds >= least
 
 
 def has_too_many_tests(table):

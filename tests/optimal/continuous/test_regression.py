@@ -21,7 +21,7 @@ from tests.reference.brute_force_thresholds import (
 def fit_table(model, *data, **fit_params):
     """Fit by the search over all thresholds, however few there are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_THRESHOLDS", 0)
+        patch.setattr(_solve, "MANY_FOR_TARGETS", 0)
         return model.fit(*data, **fit_params)
 
 
@@ -181,7 +181,9 @@ def test_absolute_error_predicts_medians():
 def test_squared_error_equals_binary_tests(problem):
     X, y, weights, parameters = problem
     X = np.nan_to_num(X, nan=0.5)
-    binary = OptimalTreeRegressor(**parameters).fit(X, y, sample_weight=weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
+        binary = OptimalTreeRegressor(**parameters).fit(X, y, sample_weight=weights)
     assert "n_passes" not in binary.search_stats_
     table = fit_table(OptimalTreeRegressor(**parameters), X, y, sample_weight=weights)
     assert "n_passes" in table.search_stats_ or not (X != 0.5).any()
