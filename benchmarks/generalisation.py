@@ -17,9 +17,9 @@ greedy
 forest
     scikit-learn's RandomForestClassifier of 100 trees, with three numbers of columns per split.
 
-Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``; all methods see the same folds. Prints
-the mean accuracy of each method on each set, the differences from the optimal tree, and on how many
-sets it wins; ``--plot`` draws the differences as a histogram like the paper's Figure 2.
+Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``; all methods see the same folds.
+Prints the mean accuracy of each method on each set, the differences from the optimal tree, and on
+how many sets it wins; ``--plot`` draws the differences as a histogram like the paper's Figure 2.
 """
 
 import argparse

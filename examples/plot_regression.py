@@ -36,8 +36,8 @@ plt.show()
 
 # %%
 # One level more, and a price for every test: the best tree says itself how many levels there are.
-# `complexity_cost` is a share of the total weight: here the squared distance per row that a test has
-# to save.
+# `complexity_cost` is a share of the total weight: here the squared distance per row that a test
+# has to save.
 for cost in (0.0, 0.02, 0.1):
     tree = OptimalTreeRegressor(max_depth=3, complexity_cost=cost).fit(X, y)
     values = np.unique(tree.predict(X)).round(2)
