@@ -278,10 +278,22 @@ class PessimisticError:
 class SquaredError:
     """Weighted sum of the squared distances from the leaf's mean."""
 
-    def leaf(self, targets, weights):
-        """What a leaf answers, and its cost."""
-        mean = np.average(targets, weights=weights)
-        return mean, (weights * (targets - mean) ** 2).sum()
+    def node_values(self, targets, weights, reached):
+        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        leaves, node_weights = reached.leaves, reached.weights[:, 0]
+        n_nodes = len(reached.nodes)
+        means = np.bincount(leaves, weights * targets, n_nodes) / node_weights
+        costs = np.bincount(leaves, weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Children come after their parents: what is known of two sets gives the mean and the
+        # squared distances of both together.
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            share = node_weights[without] / node_weights[at]
+            distance = means[without] - means[with_test]
+            means[at] = means[with_test] + share * distance
+            between = node_weights[with_test] * share * distance**2
+            costs[at] = costs[with_test] + costs[without] + between
+        return means, costs
 
     def leaf_form(self, targets, weights):
         """The objective for targets whose mean is about 0."""
@@ -297,6 +309,17 @@ class SquaredError:
 
 class AbsoluteError:
     """Weighted sum of the distances from the leaf's median."""
+
+    def node_values(self, targets, weights, reached):
+        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        n_nodes = len(reached.nodes)
+        by_leaf = np.argsort(reached.leaves, kind="stable")
+        rows = np.split(by_leaf, np.cumsum(np.bincount(reached.leaves, minlength=n_nodes))[:-1])
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            rows[at] = np.concatenate([rows[with_test], rows[without]])
+        leaves = np.array([self.leaf(targets[r], weights[r]) for r in rows])
+        return leaves[:, 0], leaves[:, 1]
 
     def leaf(self, targets, weights):
         """What a leaf answers, and its cost."""
