@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal._engine import Engine
+from sktree_opt.optimal._engine import Engine, visit_nodes
 from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
-from sktree_opt.tree._node import CATEGORY_ONE, LEAF
+from sktree_opt.tree._node import CATEGORY_KINDS, LEAF
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
 
@@ -73,7 +74,8 @@ class Problem:
 
     Attributes
     ----------
-    tests : BinaryTests
+    tests : BinaryTests or None
+        None until a search over all thresholds of `table` has chosen some.
     y : ndarray
         Class codes or targets.
     weights : ndarray or None
@@ -84,19 +86,26 @@ class Problem:
         What trees are made with; a search does without.
     n_categories : ndarray or None
         By feature, -1 for numeric ones; as `data`.
+    table : Table or None
+        What a search over all thresholds takes instead of `tests`.
     """
 
-    tests: BinaryTests
+    tests: BinaryTests | None
     y: np.ndarray
     weights: np.ndarray | None
     leaf_form: LeafObjective
     limits: SearchLimits
     data: TrainingData | None = None
     n_categories: np.ndarray | None = None
+    table: Table | None = None
 
     def in_units(self, cost):
         """An engine's cost in units of the objective."""
         return self.leaf_form.scale * cost + self.leaf_form.constant
+
+    def moments_in_units(self, moments):
+        """(seconds, cost, bound) of an engine in units of the objective."""
+        return [(t, self.in_units(cost), self.in_units(bound)) for t, cost, bound in moments]
 
     def control(self):
         """What may end a search that begins now."""
@@ -151,79 +160,103 @@ def search(problem, off=()):
         cost=problem.in_units(engine.cost),
         lower_bound=problem.in_units(engine.lower_bound),
         status=status,
-        incumbents=[(seconds, problem.in_units(cost)) for seconds, cost in engine.incumbents],
+        incumbents=problem.moments_in_units(engine.incumbents),
         stats=engine.stats | {"seconds": control.seconds},
     )
 
 
-def passes(tests, index):
-    """Which rows pass test `index`."""
-    return (tests.bits[:, index >> 3] >> (index & 7)) & 1 == 1
-
-
-def rows_by_node(tests, nodes):
-    """Rows that reach each node of a search result, in breadth-first order of the nodes.
+def breadth_first(nodes):
+    """Nodes of a search result level by level, siblings side by side.
 
     Returns
     -------
+    ordered : ndarray of int32, shape (n_nodes, 3)
     order : list of int
-        Indices into `nodes`.
-    rows : list of ndarray of intp
-        Of each node of `order`.
+        Index of each of them in `nodes`.
     """
-    order, rows = [0], [np.arange(len(tests.bits))]
-    for at in range(len(nodes)):
-        test, with_test, without = nodes[order[at]].tolist()
+    given = nodes.tolist()
+    order, ordered = [0], []
+    for index in order:
+        test, with_test, without = given[index]
         if test < 0:
-            continue
-        passed = passes(tests, test)[rows[at]]
-        order += [with_test, without]
-        rows += [rows[at][passed], rows[at][~passed]]
-    return order, rows
+            ordered.append((-1, -1, -1))
+        else:
+            ordered.append((test, len(order), len(order) + 1))
+            order += [with_test, without]
+    return np.array(ordered, dtype=np.int32), order
 
 
-def make_tree(
-    tests,
-    nodes,
-    values,
-    impurities,
-    weights,
-    n_samples,
-    order,
-    n_features,
-    n_categories,
-    is_classifier,
-):
-    """The immutable tree of a search result.
+@dataclass
+class NodeRows:
+    """What reaches the nodes of a search result.
 
-    `values`, `impurities`, `weights` and `n_samples` are by node, in the order of `order`.
+    Attributes
+    ----------
+    nodes : ndarray of int32, shape (n_nodes, 3)
+        Breadth first.
+    weights : ndarray of float64, shape (n_nodes, n_classes)
+        By class; one column for a regression.
+    n_rows : ndarray of int64, shape (n_nodes,)
+    leaves : ndarray of int32, shape (n_rows,)
+        Where each row ends.
     """
-    records = np.zeros(len(order), dtype=NODE_DTYPE)
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    n_rows: np.ndarray
+    leaves: np.ndarray
+
+    @classmethod
+    def of(cls, problem, nodes):
+        """The rows of a problem in breadth-first nodes."""
+        data, n_nodes = problem.data, len(nodes)
+        is_classifier = data.classes is not None
+        reached = cls(
+            nodes=nodes,
+            weights=np.zeros((n_nodes, len(data.classes) if is_classifier else 1)),
+            n_rows=np.zeros(n_nodes, dtype=np.int64),
+            leaves=np.empty(len(data.y), dtype=np.int32),
+        )
+        visit_nodes(
+            problem.tests.bits,
+            nodes,
+            data.y if is_classifier else np.zeros(len(data.y), dtype=np.int32),
+            data.weights,
+            reached.weights,
+            reached.n_rows,
+            reached.leaves,
+        )
+        return reached
+
+
+def make_tree(problem, reached, values, impurities, n_features):
+    """The immutable tree of a search result; `values` and `impurities` are by node."""
+    tests, n_categories = problem.tests, problem.n_categories
+    is_inner = reached.nodes[:, 0] >= 0
+    test = reached.nodes[is_inner, 0]
+    records = np.zeros(len(reached.nodes), dtype=NODE_DTYPE)
+    records["kind"] = LEAF
     records["missing_branch"] = records["feature"] = records["first_child"] = -1
     records["category_start"] = -1
     records["threshold"] = np.nan
-    records["impurity"], records["weight"], records["n_samples"] = impurities, weights, n_samples
-    branches, next_child = [], 1
-    for at, index in enumerate(order):
-        test = int(nodes[index, 0])
-        if test < 0:
-            records["kind"][at] = LEAF
-            continue
-        feature = int(tests.feature[test])
-        records["kind"][at] = tests.kind[test]
-        # A missing value fails every test but "is missing", which has no use for this.
-        records["missing_branch"][at] = 1
-        records["feature"][at] = feature
-        records["first_child"][at], records["n_children"][at] = next_child, 2
-        records["threshold"][at] = tests.threshold[test]
-        next_child += 2
-        if tests.kind[test] == CATEGORY_ONE:
-            branch = np.ones(n_categories[feature], dtype=np.int32)
-            branch[tests.category[test]] = 0
-            records["category_start"][at] = sum(map(len, branches))
-            records["n_categories"][at] = len(branch)
-            branches.append(branch)
-    category_branch = np.concatenate(branches) if branches else np.empty(0, dtype=np.int32)
+    records["impurity"], records["weight"] = impurities, reached.weights.sum(axis=1)
+    records["n_samples"] = reached.n_rows
+    records["kind"][is_inner] = tests.kind[test]
+    records["missing_branch"][is_inner] = tests.missing_branch[test]
+    records["feature"][is_inner] = tests.feature[test]
+    records["first_child"][is_inner] = reached.nodes[is_inner, 1]
+    records["n_children"][is_inner] = 2
+    records["threshold"][is_inner] = tests.threshold[test]
+    branches = []
+    for at in np.flatnonzero(np.isin(records["kind"], CATEGORY_KINDS)):
+        branch = tests.category_branch(reached.nodes[at, 0], n_categories[records["feature"][at]])
+        records["category_start"][at] = sum(map(len, branches))
+        records["n_categories"][at] = len(branch)
+        branches.append(branch)
     return Tree(
-        records, values, category_branch, n_features=n_features, is_classifier=is_classifier
+        records,
+        values,
+        np.concatenate(branches) if branches else (),
+        n_features=n_features,
+        is_classifier=problem.data.classes is not None,
     )

@@ -15,6 +15,11 @@ struct SmallCosts {
     double costs[4];
 };
 
+// From optima that do not count the cost of splits to those that do.
+inline void price_splits(double split_cost, double (&costs)[4]) {
+    for (int k = 1; k < 4; ++k) costs[k] = std::min(costs[k - 1], costs[k] + k * split_cost);
+}
+
 template <class Lane>
 class NodeMaker {
 public:
@@ -91,8 +96,8 @@ public:
         solve_small(child);
     }
 
-    // Optima of both children of a column (with: rows that have it). Counts the smaller child; the
-    // larger one's counts are what is left of the node's.
+    // Optima of both children of a column (with: rows that have it), without costs of splits. Counts
+    // the smaller child; the larger one's counts are what is left of the node's.
     void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         const int n_true =
             problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
@@ -195,6 +200,7 @@ private:
         ++n_sweeps;
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
+        price_splits(problem_.split_cost, node.small_costs);
         for (Phase& phase : node.phases) phase.is_open = false;
     }
 
@@ -227,11 +233,11 @@ private:
         }
     }
 
-    // Costs of at most 0..3 splits from the best scores.
+    // Costs of at most 0..3 splits from the best scores, not counting the cost of a split.
     void set_costs(const Lane (&best)[4], double base, double (&costs)[4]) const {
         for (int k = 0; k < 4; ++k) {
             const double score = problem_.objective.unit * static_cast<double>(best[k]);
-            const double cost = snap(base - score) + k * problem_.split_cost;
+            const double cost = snap(base - score);
             costs[k] = k == 0 ? cost : std::min(costs[k - 1], cost);
         }
     }

@@ -153,7 +153,7 @@ cdef class SubsetProblem:
                 self.cpp.unit_of[<Py_ssize_t> column] = number
 
     def _set_costs(self, parts, confidence):
-        """Choose the weight that a cost of 1 stands for: 1 where all weights are whole numbers."""
+        """Choose the weight that a cost of 1 stands for: 1 where weights are whole and not vast."""
         if confidence is not None:
             self.cpp.is_pessimistic = True
             self.cpp.error_bound.confidence = confidence
@@ -169,6 +169,7 @@ cdef class SubsetProblem:
         # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
         # A power of two: weights that are binary fractions are counted exactly.
         heaviest = self.total_cost * max(self.cpp.largest_loss, 1.0)
+        whole &= bool(heaviest <= 2.0**50)
         self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(heaviest)) - 50)
 
     def _add_part(self, part):
