@@ -1,6 +1,7 @@
 """What the optimal estimators share: parameters, and the way from a table to a proved tree."""
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -9,14 +10,24 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import _driver, continuous
+from sktree_opt.optimal._initial import initial_nodes
+from sktree_opt.optimal._warm import KeptSearch
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import (
+    CallbackSupportMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    n_threads_for,
+)
+from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 
-class BaseOptimalTree(BaseEstimator):
+class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     """Parameters and fit of both optimal trees."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -30,16 +41,27 @@ class BaseOptimalTree(BaseEstimator):
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
+        "warm_start": ["boolean"],
+        "initial_tree": [HasMethods("decision_path"), None],
     }
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
         """Set all fitted attributes."""
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             problem = self._prepare(
                 X, y, sample_weight, is_classifier=is_classifier, class_weight=class_weight
             )
+            problem.progress = progress
+            if self.initial_tree is not None:
+                problem.initial = initial_nodes(self.initial_tree, X, problem)
+            if self.warm_start:
+                problem.kept = vars(self).setdefault("_kept_search", KeptSearch())
+            else:
+                vars(self).pop("_kept_search", None)
             self._keep_result(problem, self._search(problem))
-        if self.status_ != "optimal":
+        progress.finish()
+        if self.status_ not in ("optimal", "stopped"):
             warnings.warn(
                 f"The search ended by {self.status_} before it proved an optimum: the objective "
                 f"of the tree is {self.objective_:.6g}, its lower bound {self.lower_bound_:.6g}.",
@@ -58,6 +80,7 @@ class BaseOptimalTree(BaseEstimator):
         """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
+        control = SearchControl(self.time_limit, memory_limit)
         data = check_training_data(
             self,
             encoder,
@@ -66,6 +89,7 @@ class BaseOptimalTree(BaseEstimator):
             sample_weight,
             class_weight=class_weight,
             is_classifier=is_classifier,
+            keep_integers=True,
         )
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
@@ -91,7 +115,7 @@ class BaseOptimalTree(BaseEstimator):
             n_threads,
             all_thresholds and continuous.can_search(leaf_form),
         )
-        return _driver.Problem(
+        problem = _driver.Problem(
             tests=tests,
             data=data,
             y=self._targets(data),
@@ -100,11 +124,17 @@ class BaseOptimalTree(BaseEstimator):
             limits=limits,
             n_categories=encoder.n_categories_,
             table=table,
+            started=control,
         )
+        problem.cost_of = lambda nodes: self._make_tree(problem, nodes)[1]
+        problem.node_costs = partial(self._group_costs, data)
+        problem.attributes_of = partial(self._attributes, problem)
+        return problem
 
     def _asks_for_one_tree(self):
         """Whether the answer is one tree whose leaves' costs sum to the least."""
-        return True
+        # The search over all thresholds has no use for a known tree, and keeps nothing.
+        return not self.warm_start and self.initial_tree is None
 
     def _search(self, problem):
         if problem.table is None:
@@ -131,27 +161,39 @@ class BaseOptimalTree(BaseEstimator):
 
     def _make_tree(self, problem, nodes):
         """The tree of a search's nodes, and what its leaves and splits cost."""
-        order, rows = _driver.rows_by_node(problem.tests, nodes)
-        values, costs = self._node_values(problem.data, rows)
-        weights = np.array([problem.data.weights[r].sum() for r in rows])
-        tree = _driver.make_tree(
-            problem.tests,
-            nodes,
-            values,
-            np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0),
-            weights,
-            [len(r) for r in rows],
-            order,
-            self.n_features_in_,
-            problem.n_categories,
-            problem.data.classes is not None,
+        reached = _driver.NodeRows.of(problem, _driver.breadth_first(nodes)[0])
+        values, costs = self._node_values(problem.data, reached)
+        weights = reached.weights.sum(axis=1)
+        shares = np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0)
+        tree = _driver.make_tree(problem, reached, values, shares, self.n_features_in_)
+        is_leaf = reached.nodes[:, 0] < 0
+        n_splits = len(is_leaf) // 2
+        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * n_splits
+
+    def _group_costs(self, data, group):
+        """What each group of rows would cost as a leaf."""
+        n_groups = int(group.max()) + 1
+        codes = data.y if data.classes is not None else np.zeros(len(data.y), dtype=np.int32)
+        n_classes = int(codes.max()) + 1 if data.classes is None else len(data.classes)
+        weights = np.bincount(
+            group * n_classes + codes, weights=data.weights, minlength=n_groups * n_classes
+        ).reshape(n_groups, n_classes)
+        reached = _driver.NodeRows(
+            nodes=np.full((n_groups, 3), -1, dtype=np.int32),
+            weights=weights,
+            n_rows=np.bincount(group),
+            leaves=group.astype(np.int32),
         )
-        is_leaf = nodes[order, 0] < 0
-        return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * tree.n_splits
+        return self._node_values(data, reached)[1]
+
+    def _attributes(self, problem, nodes):
+        """What an estimator needs to predict by a tree, beside what ``_prepare`` has set."""
+        return {"tree_": self._make_tree(problem, nodes)[0]}
 
     def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.
         self.tree_, objective = self._make_tree(problem, result.nodes)
+        self._refuse_worse_tree(result, objective)
         self.objective_ = objective
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
@@ -159,12 +201,24 @@ class BaseOptimalTree(BaseEstimator):
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
 
+    def _refuse_worse_tree(self, result, objective):
+        """Raise if a tree costs more than its search has said, but for rounding."""
+        root = self.tree_.nodes[0]
+        largest = max(abs(objective), float(root["impurity"] * root["weight"]))
+        if objective > result.cost + 1e-7 * largest:
+            raise RuntimeError(
+                f"The search found an objective of {result.cost!r}, but its tree has "
+                f"{objective!r}: please report this with the data."
+            )
+
 
 def tests_or_table(matrix, n_categories, n_threads, all_thresholds):
     """Binary tests of a matrix; or its table, if all of many thresholds can be searched."""
     tests = BinaryTests.from_binary_matrix(matrix, n_categories)
     if tests is not None:
         return tests, None
+    if matrix.dtype.kind in "biu":
+        matrix = matrix.astype(np.float64)
     table = Table.from_matrix(matrix, n_categories, n_threads)
     if all_thresholds and continuous.has_many_thresholds(table):
         return None, table

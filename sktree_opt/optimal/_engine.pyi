@@ -9,6 +9,15 @@ SWITCHES: tuple[str, ...]
 COLUMN_PADDING: int
 
 def available_instruction_sets() -> list[str]: ...
+def visit_nodes(
+    bits: np.ndarray,
+    nodes: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    sums: np.ndarray,
+    n_rows: np.ndarray,
+    leaves: np.ndarray,
+) -> None: ...
 
 class Engine:
     control: SearchControl
@@ -31,6 +40,7 @@ class Engine:
     def deepen(
         self, depth: int, upper: float = ..., n_threads: int = 1, seconds: float = ...
     ) -> bool: ...
+    def dive(self, discrepancies: int) -> None: ...
     def known_tree(self) -> np.ndarray: ...
     def tree(self) -> np.ndarray: ...
     @property

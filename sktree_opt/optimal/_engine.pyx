@@ -52,6 +52,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         void begin(int max_depth, int max_splits, double split_cost) except +
         void offer(const vector[TreeNode]& nodes, double cost) except +
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
+        void dive(int discrepancies) except +
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree() except +
         double cost()
@@ -99,6 +100,31 @@ COLUMN_PADDING = 32
 def available_instruction_sets():
     """Names that ``SKTREE_OPT_SIMD`` may have on this machine."""
     return [name for k, name in enumerate(INSTRUCTION_SETS) if simd_available(<Simd> (<int> k))]
+
+
+def visit_nodes(
+    const uint8_t[:, ::1] bits,  # IN: as the engine's
+    const int32_t[:, ::1] nodes,  # IN: (test or -1, child with it, child without it), root first
+    const int32_t[::1] codes,  # IN: class of each row, or 0
+    const double[::1] weights,  # IN
+    double[:, ::1] sums,  # IN and OUT: weight by node and class
+    int64_t[::1] n_rows,  # IN and OUT: rows by node
+    int32_t[::1] leaves,  # OUT: leaf of each row
+):
+    """Walk all rows down a tree and add them up at every node they pass."""
+    cdef Py_ssize_t i
+    cdef int32_t at, test
+    with nogil:
+        for i in range(bits.shape[0]):
+            at = 0
+            while True:
+                sums[at, codes[i]] += weights[i]
+                n_rows[at] += 1
+                test = nodes[at, 0]
+                if test < 0:
+                    break
+                at = nodes[at, 1] if (bits[i, test >> 3] >> (test & 7)) & 1 else nodes[at, 2]
+            leaves[i] = at
 
 
 cdef Objective convert_objective(objective):
@@ -260,6 +286,11 @@ cdef class Engine:
                 depth, upper - self.engine.get().constant(), n_threads, seconds
             )
         return bool(is_done)
+
+    def dive(self, int discrepancies):
+        """Look for a better tree that leaves the greedy one in few places."""
+        with nogil:
+            self.engine.get().dive(discrepancies)
 
     def known_tree(self):
         """The best tree known: nodes as rows (column or -1, child with it, child without it)."""

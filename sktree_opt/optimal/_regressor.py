@@ -55,6 +55,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     n_jobs : int or None, default=None
         Threads; the tree does not depend on them. None means 1, -1 all.
 
+    warm_start : bool, default=False
+        Keep what the search has found: the next fit on the same data, with another depth, number
+        of tests or `complexity_cost`, pays for what is new only. Copies and pickles do not keep it.
+
+    initial_tree : Tree, fitted tree estimator or None, default=None
+        A tree that is known, ours or scikit-learn's, within the limits; the search looks for better
+        ones at once. Its tests need only part the rows as tests of the table do. To survive
+        ``clone``, a Tree or an estimator in ``FrozenEstimator``.
+
     Attributes
     ----------
     tree_ : Tree
@@ -128,6 +137,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
+        warm_start=False,
+        initial_tree=None,
     ):
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -140,6 +151,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.initial_tree = initial_tree
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -174,14 +187,18 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         objective = REGRESSION_OBJECTIVES[self.objective]
         return objective.leaf_form(self._targets(data), data.weights)
 
-    def _node_values(self, data, rows):
+    def _node_values(self, data, reached):
         """Mean (as a column) and cost of each node, given its rows."""
-        targets = self._targets(data)
-        means = np.array([np.average(targets[r], weights=data.weights[r]) for r in rows])
-        costs = np.array(
-            [
-                (data.weights[r] * (targets[r] - mean) ** 2).sum()
-                for r, mean in zip(rows, means, strict=True)
-            ]
-        )
+        targets, leaves, weights = self._targets(data), reached.leaves, reached.weights[:, 0]
+        n_nodes = len(reached.nodes)
+        means = np.bincount(leaves, data.weights * targets, n_nodes) / weights
+        costs = np.bincount(leaves, data.weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Children come after their parents: what is known of two sets gives the mean and the
+        # squared distances of both together.
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            share = weights[without] / weights[at]
+            distance = means[without] - means[with_test]
+            means[at] = means[with_test] + share * distance
+            costs[at] = costs[with_test] + costs[without] + weights[with_test] * share * distance**2
         return (means + self._centre)[:, np.newaxis], costs

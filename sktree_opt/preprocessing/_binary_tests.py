@@ -60,13 +60,15 @@ class BinaryTests:
         Parameters
         ----------
         matrix : ndarray or CSC matrix of shape (n_rows, n_features)
-            Floats; NaN is missing; nominal columns hold category codes.
+            Numbers; NaN is missing; nominal columns hold category codes.
 
         n_categories : ndarray of shape (n_features,)
             Number of categories of nominal columns, -1 for numeric ones.
         """
         tests = cls.from_binary_matrix(matrix, n_categories)
         if tests is None:
+            if matrix.dtype.kind in "biu":
+                matrix = matrix.astype(np.float64)
             tests = cls.from_table(Table.from_matrix(matrix, n_categories, n_threads))
         return tests
 

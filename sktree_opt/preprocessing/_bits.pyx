@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stddef cimport ptrdiff_t, size_t
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from sktree_opt.preprocessing._table cimport ColumnView, Table
 
@@ -11,6 +11,9 @@ ctypedef fused Value:
     float
     double
     uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 
 cdef extern from "sktree_opt/preprocessing/_bits.hpp" namespace "sktree_opt" nogil:
@@ -45,14 +48,27 @@ def row_bytes_for(n_columns):
     return (n_columns + COLUMN_PADDING - 1) // COLUMN_PADDING * (COLUMN_PADDING // 8)
 
 
-def pack_binary_matrix(const Value[:, :] matrix):
+def pack_binary_matrix(matrix):
     """Bits of the tests "value is 0", one for each column.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns)
+        Booleans, integers or floats.
 
     Returns
     -------
     bits : ndarray of uint8, shape (n_rows, row_bytes), or None
         None if the matrix has other values than 0 and 1.
     """
+    if matrix.dtype.kind in "bi":
+        # 0 and 1 are the same bytes in all of them.
+        matrix = matrix.view(f"u{matrix.dtype.itemsize}")
+    return pack_numbers(matrix)
+
+
+def pack_numbers(const Value[:, :] matrix):
+    """The same of unsigned integers and floats."""
     cdef size_t n_rows = matrix.shape[0], n_columns = matrix.shape[1]
     cdef size_t row_bytes = row_bytes_for(matrix.shape[1])
     cdef uint8_t[:, ::1] bits = np.zeros((n_rows, row_bytes), dtype=np.uint8)

@@ -16,17 +16,31 @@ SMALL_CODE = 1 << 16
 
 
 class Source:
-    """A table as read: a numeric matrix, or columns to be looked at one by one."""
+    """A table as read: a matrix of `numbers`, or columns to be looked at one by one."""
 
-    def __init__(self, n_rows, n_columns, names=None, matrix=None, read_column=None):
+    def __init__(self, n_rows, n_columns, names=None, numbers=None, read_column=None):
         self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
-        self.matrix = matrix
-        # Kept, because fit looks at a column twice.
-        self.column = functools.cache(read_column or (lambda j: ArrayColumn(matrix[:, j], f"x{j}")))
+        self.numbers = numbers
+        self._read_column = read_column
+
+    @functools.cached_property
+    def matrix(self):
+        """The numbers as floats; None if the table is no matrix of numbers."""
+        is_plain = self.numbers is not None and self.numbers.dtype.kind in "biu"
+        return self.numbers.astype(np.float64) if is_plain else self.numbers
+
+    @functools.cached_property
+    def column(self):
+        """The function that gives column `j`; it keeps columns, because fit looks at them twice."""
+        return functools.cache(
+            self._read_column or (lambda j: ArrayColumn(self.matrix[:, j], f"x{j}"))
+        )
 
 
 def read_source(X):
     """Recognise the kind of table `X` is, and refuse what no column can be made of."""
+    if is_plain_matrix(X):
+        return Source(*X.shape, numbers=X if X.dtype.kind in "biu" else refuse_infinity(X))
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         names = list(frame.columns)
@@ -57,7 +71,21 @@ def read_source(X):
         ensure_min_samples=0,
     )
     refuse_infinity(matrix)
-    return Source(*matrix.shape, matrix=matrix)
+    return Source(*matrix.shape, numbers=matrix)
+
+
+def is_plain_matrix(X):
+    """Whether `X` is an array of numbers in which scikit-learn's checks have nothing to find.
+
+    They take as long as a search in a small table.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.size > 0
+        and X.dtype.isnative
+        and (X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64))
+    )
 
 
 class ArrayColumn:

@@ -50,20 +50,25 @@ class TableEncoder:
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X):
-        """Fit, and return the matrix of `X`."""
+    def fit_transform(self, X, *, keep_integers=False):
+        """Fit, and return the matrix of `X`.
+
+        With `keep_integers` an array of booleans or integers without categories is the matrix as
+        it is: whoever packs bits needs no floats.
+        """
         source = read_source(X)
         self.feature_names_ = source.names or [f"x{j}" for j in range(source.n_columns)]
         asked = resolve_categorical(self.categorical_features, source.names, source.n_columns)
         self.kinds_ = [NUMERIC] * source.n_columns
         self.categories_ = [None] * source.n_columns
-        if source.matrix is not None and sparse.issparse(source.matrix) and asked:
+        if source.numbers is not None and sparse.issparse(source.numbers) and asked:
             raise ValueError("categorical_features must be None for a sparse X.")
-        for j in range(source.n_columns):
-            if source.matrix is not None and j not in (asked or ()):
-                continue
+        # In a matrix of numbers only what was asked for is a category.
+        for j in range(source.n_columns) if source.numbers is None else sorted(asked or ()):
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
         self._index_categories()
+        if keep_integers and not self._has_categories and source.numbers is not None:
+            return source.numbers
         return self._encode(source)
 
     @classmethod
@@ -89,6 +94,8 @@ class TableEncoder:
     @property
     def n_categories_(self):
         """Number of categories of each nominal column, -1 for the others."""
+        if not self._has_categories:
+            return np.full(len(self.kinds_), -1, dtype=np.int64)
         return np.array(
             [
                 len(categories) if kind == NOMINAL else -1
@@ -115,6 +122,7 @@ class TableEncoder:
         self.categories_[j] = sorted_values(column.factorized[1], self.feature_names_[j])
 
     def _index_categories(self):
+        self._has_categories = any(categories is not None for categories in self.categories_)
         self._code_of = [
             None if categories is None else {value: code for code, value in enumerate(categories)}
             for categories in self.categories_

@@ -20,7 +20,8 @@ class TrainingData:
     Attributes
     ----------
     matrix : ndarray or CSC matrix of shape (n_rows, n_features)
-        Floats; NaN is missing; categories are codes.
+        Floats; NaN is missing; categories are codes. With `keep_integers`, booleans or integers
+        as they came if there are no categories.
 
     y : ndarray of shape (n_rows,)
         Class codes (int32), or float64 targets.
@@ -63,7 +64,15 @@ def all_or_nothing(estimator):
 
 
 def check_training_data(
-    estimator, encoder, X, y, sample_weight=None, *, class_weight=None, is_classifier
+    estimator,
+    encoder,
+    X,
+    y,
+    sample_weight=None,
+    *,
+    class_weight=None,
+    is_classifier,
+    keep_integers=False,
 ):
     """Check `X`, `y` and weights of a fit, and encode them.
 
@@ -74,41 +83,51 @@ def check_training_data(
     if y is None:
         # scikit-learn's own message, which names the estimator.
         validate_data(estimator, X=X, y=y, skip_check_array=False)
-    matrix = encoder.fit_transform(X)
+    matrix = encoder.fit_transform(X, keep_integers=keep_integers)
     check_shape(matrix, estimator)
     check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
-    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
     kept_rows = slice(None)
-    if sample_weight is not None:
+    if sample_weight is None:
+        weights = np.ones(len(y))
+    else:
+        weights = check_sample_weight(
+            sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
+        )
         if not weights.any():
             raise ValueError("sample_weight is zero for all rows.")
         if not weights.all():
             kept_rows = np.flatnonzero(weights)
             matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
-    if is_classifier:
-        present = np.unique(y)
-        if len(present) < len(classes):
-            # Weight zero is absence: a class without any weight is not one.
-            classes, y = classes[present], np.searchsorted(present, y).astype(np.int32)
-        if class_weight is not None:
-            weights = weights * compute_sample_weight(class_weight, classes[y])
-            if not weights.any():
-                raise ValueError("class_weight is zero for all classes in y.")
+            if is_classifier:
+                y, classes = only_present(y, classes)
+    if is_classifier and class_weight is not None:
+        weights = weights * compute_sample_weight(class_weight, classes[y])
+        if not weights.any():
+            raise ValueError("class_weight is zero for all classes in y.")
+    is_weighted = sample_weight is not None or class_weight is not None
     validate_data(estimator, X, skip_check_array=True)
     return TrainingData(
         matrix=matrix,
         y=y,
         weights=weights,
-        has_unit_weights=bool((weights == 1.0).all()),
+        has_unit_weights=not is_weighted or bool((weights == 1.0).all()),
         classes=classes,
         encoder=encoder,
         kept_rows=kept_rows,
     )
 
 
+def only_present(codes, classes):
+    """Codes and labels without the classes that no row has: weight zero is absence."""
+    present = np.unique(codes)
+    return np.searchsorted(present, codes).astype(np.int32), classes[present]
+
+
 def check_shape(matrix, estimator):
     """Refuse tables without rows or columns, in scikit-learn's words."""
+    if min(matrix.shape) > 0:
+        return
     check_array(
         matrix,
         accept_sparse=True,
@@ -120,11 +139,29 @@ def check_shape(matrix, estimator):
 
 def check_classes(y):
     """Class codes and sorted labels."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu" and y.size:
+        codes, classes = code_integers(y)
+        # scikit-learn has a warning for y of more classes, else nothing to find in such an array;
+        # its checks take as long as a search in a small table.
+        if 2 * len(classes) <= len(y):
+            return codes, classes
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return codes.astype(np.int32), classes
+
+
+def code_integers(y):
+    """What ``np.unique`` gives, of integers in a short range without sorting them."""
+    low, high = int(y.min()), int(y.max())
+    if high - low > max(256, len(y)) or high >= 2**62:
+        classes, codes = np.unique(y, return_inverse=True)
+        return codes.astype(np.int32), classes
+    from_low = y.astype(np.int64) - low
+    is_class = np.bincount(from_low) > 0
+    classes = (np.flatnonzero(is_class) + low).astype(y.dtype)
+    return (np.cumsum(is_class) - 1).astype(np.int32)[from_low], classes
 
 
 def check_numbers(y, estimator):
