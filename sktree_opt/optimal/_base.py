@@ -10,10 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import _driver, continuous
+from sktree_opt.optimal._engine import SCORES
 from sktree_opt.optimal._initial import initial_nodes
 from sktree_opt.optimal._warm import KeptSearch
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
+from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
@@ -27,6 +30,15 @@ from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 
+def threshold_constraints(registry):
+    """What `thresholds` may be."""
+    return [
+        StrOptions(set(registry)),
+        Interval(Integral, 1, None, closed="left"),
+        HasMethods("fit"),
+    ]
+
+
 class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     """Parameters and fit of both optimal trees."""
 
@@ -37,7 +49,9 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         "min_weight_leaf": [Interval(Real, 0, None, closed="left")],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "complexity_cost": [Interval(Real, 0, None, closed="left")],
+        "thresholds": threshold_constraints(THRESHOLDS),
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_splits": [StrOptions(set(CATEGORICAL_SPLITS))],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
@@ -109,11 +123,19 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         leaf_form = self._leaf_form(data)
         if all_thresholds is None:
             all_thresholds = self._asks_for_one_tree()
+        choice = resolve_thresholds(self.thresholds)
+        split = CATEGORICAL_SPLITS[self.categorical_splits]
         tests, table = tests_or_table(
-            data.matrix,
-            encoder.n_categories_,
+            data,
+            choice,
+            split,
             n_threads,
             all_thresholds and continuous.can_search(leaf_form),
+            leaf_form.score in SCORES,
+        )
+        self.optimality_scope_ = (
+            f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
+            f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
         )
         problem = _driver.Problem(
             tests=tests,
@@ -212,14 +234,28 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             )
 
 
-def tests_or_table(matrix, n_categories, n_threads, all_thresholds):
-    """Binary tests of a matrix; or its table, if all of many thresholds can be searched."""
-    tests = BinaryTests.from_binary_matrix(matrix, n_categories)
-    if tests is not None:
-        return tests, None
+def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
+    """Binary tests of training data; or a table, if all of many thresholds can be searched.
+
+    Not `binary` is an objective that only the search over all thresholds knows.
+    """
+    matrix, n_categories = data.matrix, data.encoder.n_categories_
+    is_whole = isinstance(choice, AllThresholds)
+    if is_whole and binary:
+        tests = BinaryTests.from_binary_matrix(matrix, n_categories)
+        if tests is not None:
+            return tests, None
     if matrix.dtype.kind in "biu":
         matrix = matrix.astype(np.float64)
     table = Table.from_matrix(matrix, n_categories, n_threads)
-    if all_thresholds and continuous.has_many_thresholds(table):
+    # Of three categories each division has one alone on a side.
+    by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
+    if by_ranks and (not binary or continuous.has_many_thresholds(table)):
         return None, table
-    return BinaryTests.from_table(table), None
+    if not binary:
+        raise ValueError(
+            "This objective needs thresholds='all' and categorical_splits='one_vs_rest', and has "
+            "no use for warm_start, initial_tree or a path."
+        )
+    cuts = choice.codes(table, data)
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None

@@ -14,7 +14,7 @@ from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
-from sktree_opt.tree._node import CATEGORY_ONE, LEAF
+from sktree_opt.tree._node import CATEGORY_KINDS, LEAF
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
@@ -431,9 +431,8 @@ def make_tree(problem, reached, values, impurities, n_features):
     records["n_children"][is_inner] = 2
     records["threshold"][is_inner] = tests.threshold[test]
     branches = []
-    for at in np.flatnonzero(records["kind"] == CATEGORY_ONE):
-        branch = np.ones(n_categories[records["feature"][at]], dtype=np.int32)
-        branch[tests.category[reached.nodes[at, 0]]] = 0
+    for at in np.flatnonzero(np.isin(records["kind"], CATEGORY_KINDS)):
+        branch = tests.category_branch(reached.nodes[at, 0], n_categories[records["feature"][at]])
         records["category_start"][at] = sum(map(len, branches))
         records["n_categories"][at] = len(branch)
         branches.append(branch)

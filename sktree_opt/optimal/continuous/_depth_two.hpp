@@ -108,7 +108,7 @@ private:
             {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0});
     }
 
-    double limit() const { return std::min(cap_, result_.cost) - problem_->split_cost; }
+    double limit() const { return problem_->limit_below(std::min(cap_, result_.cost)); }
 
     int column_of(const Family& family) const {
         return node_->columns[family.column_index].column;

@@ -54,7 +54,11 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     family.moved.reserve(column.n_groups);
     double moved = 0.0;
     auto worst_cost = [&](std::uint32_t row) {
-        return node.weight[row] * problem.worst[node.label[row]];
+        if (!problem.is_regression()) return node.weight[row] * problem.worst[node.label[row]];
+        // The means of leaves are within the range of the node's targets.
+        const double farthest = std::max(node.target[row] - node.least_target,
+                                         node.largest_target - node.target[row]);
+        return node.weight[row] * farthest * (problem.is_absolute ? 1.0 : farthest);
     };
     if (missing_left)
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);

@@ -56,7 +56,7 @@ public:
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
         const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
-                           result.cost <= problem_.split_cost;
+                           result.cost <= problem_.split_cost + problem_.tolerance;
         outcome_.lower = final && whole ? result.lower : 0.0;
         record();
         if (!final)
@@ -77,7 +77,7 @@ private:
         std::vector<Evaluation> evaluations(ROUND);
         while (!watch_.stopped()) {
             const double incumbent = outcome_.cost;
-            const double limit = incumbent - problem_.split_cost;
+            const double limit = problem_.limit_below(incumbent);
             items.clear();
             OpenInterval item;
             while (static_cast<int>(items.size()) < ROUND && search.next(limit, item))
@@ -92,7 +92,7 @@ private:
             }
             if (watch_.stopped()) break;
             for (std::size_t i = 0; i < items.size(); ++i)
-                search.divide(items[i], evaluations[i], outcome_.cost - problem_.split_cost);
+                search.divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
         }
         if (watch_.stopped()) lower = std::min(lower, search.open_bound());
         // With fewer levels less is proven.

@@ -323,14 +323,14 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
-    double sum = total(node.class_weight);
+    double sum = weight_of(problem_, node.sums.data());
     if (!problem_.is_error) sum = std::max(sum, largest_sum_);
     sum = std::max(sum, static_cast<double>(node.n));
-    if (whole_ && sum < 32000.0) {
+    if (whole_ && !problem_.is_regression() && sum < 32000.0) {
         if (!narrow_) narrow_ = std::make_unique<DepthTwoSolver<std::int16_t>>(set_);
         return narrow_->solve(problem_, node, allotment, cap, floors, watch_, stats);
     }
-    if (whole_ && sum < 1e9) {
+    if (whole_ && !problem_.is_regression() && sum < 1e9) {
         if (!wide_) wide_ = std::make_unique<DepthTwoSolver<std::int32_t>>(set_);
         return wide_->solve(problem_, node, allotment, cap, floors, watch_, stats);
     }
@@ -348,7 +348,7 @@ inline NodeResult SubtreeSolver::solve(
     result.n_splits = tree.test.column >= 0;
     result.lower = tree.free_cost;
     // A test costs split_cost at least.
-    if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost) return result;
+    if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost + problem_.tolerance) return result;
     if (depth == 2 || n_splits == 2) {
         solve_depth_two(node, n_splits, cap, floors, result);
     } else {
@@ -394,7 +394,7 @@ inline void SubtreeSolver::solve_deeper(
     if (watch_.stopped()) lower = 0.0;
     OpenInterval item;
     while (!watch_.stopped()) {
-        const double limit = std::min(cap, result.cost) - problem_.split_cost;
+        const double limit = problem_.limit_below(std::min(cap, result.cost));
         if (!search.next(limit, item)) break;
         Evaluation evaluation = search.evaluate(*this, item, limit, result.cost);
         if (watch_.stopped()) search.give_back(item);
@@ -420,7 +420,7 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
     }
     // A depth-two result: one test may do as well, else its sides are the best single tests.
     const SmallTree single = stump_.solve(problem_, node, true, nullptr);
-    if (single.cost <= result.cost) {
+    if (single.cost <= result.cost + problem_.tolerance) {
         result.test = single.test;
         result.n_splits = single.test.column >= 0;
         result.plan = result.n_splits == 0 ? leaf_plan()

@@ -19,11 +19,14 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         int n_columns
         int n_classes
         const uint16_t* label
+        const double* target
+        cpp_bool is_absolute
         const double* weight
         cpp_bool is_error
         vector[double] gain
         vector[double] worst
         double split_cost
+        double tolerance
         double min_rows
         double min_weight
         int n_threads
@@ -89,15 +92,18 @@ def search(
     const uint16_t[::1] label,
     const double[::1] weight,
     savings,
+    const double[::1] target,
     SearchControl control,
     *,
     int max_depth,
     int max_splits,
     int n_classes,
     double split_cost,
+    double tolerance,
     double min_rows,
     double min_weight,
     int n_threads,
+    bint is_absolute=False,
     off=(),
 ):
     """Run the search.
@@ -109,13 +115,19 @@ def search(
     weight : ndarray of float64, shape (n_rows,)
     savings : ndarray of shape (n_classes, n_classes) or None
         What each answer (column) saves over the worst one, by class (row); None counts errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        None for classes; else errors are squared, and labels are 0.
     control : SearchControl
     max_depth, max_splits, n_classes : int
     split_cost : float
         Cost of each test, in units of weight.
+    tolerance : float
+        Costs as far apart count as equal; 0 for classes.
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
+    is_absolute : bool
+        Errors of targets are not squared.
     off : tuple of str
         Techniques of ``SWITCHES`` to do without.
 
@@ -138,7 +150,11 @@ def search(
     else:
         problem.worst = savings.max(axis=1).tolist()
         problem.gain = savings.ravel().tolist()
+    if target is not None:
+        problem.target = &target[0]
+    problem.is_absolute = is_absolute
     problem.split_cost = split_cost
+    problem.tolerance = tolerance
     problem.min_rows = min_rows
     problem.min_weight = min_weight
     problem.n_threads = n_threads

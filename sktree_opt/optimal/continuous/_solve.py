@@ -1,5 +1,7 @@
 """The best tree over every threshold of a table: what drives the search and reads its answer."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sktree_opt.optimal import _driver
@@ -11,7 +13,10 @@ from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
 # Leaf scores (see ``LeafObjective``) that the search knows.
-SCORES = ("two_class", "largest")
+SCORES = ("two_class", "largest", "squared", "absolute")
+
+# Errors of a regression that are closer than this share of all count as equal.
+TOLERANCE = 1e-12
 
 # Class codes have 16 bits.
 MOST_CLASSES = 1 << 16
@@ -44,48 +49,108 @@ def search(problem, off=()):
     """
     limits, table = problem.limits, problem.table
     control = problem.control()
-    weights = np.ones(table.n_rows) if problem.weights is None else problem.weights
-    label = np.ascontiguousarray(problem.y, dtype=np.uint16)
-    savings = savings_of(problem.leaf_form)
-    own = diagonal(savings)
-    if own is not None and (limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
-        # An error costs the same whatever the answer: it weighs more, instead.
-        weights, savings = weights * own[label], None
+    is_absolute = problem.leaf_form.score == "absolute"
+    is_regression = is_absolute or problem.leaf_form.score == "squared"
+    leaves = target_leaves(problem, is_absolute) if is_regression else cost_leaves(problem)
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
-    unit = common_unit(weights)
-    # From here on in units of weight.
-    split_cost = limits.split_cost / problem.leaf_form.scale / unit
-    total = weights.sum() / unit
-    largest = 1.0 if savings is None else max(1.0, float(savings.max()))
-    grid = grid_for(total * largest + split_cost * max_splits)
+    weight_unit = common_unit(leaves.weights)
+    cost_unit = weight_unit * leaves.scale
+    split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
+    total = leaves.weights.sum() / weight_unit
+    grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
     outcome = _search.search(
         table,
-        label,
-        round_to(weights / unit, grid),
-        savings,
+        leaves.label,
+        round_to(leaves.weights / weight_unit, grid),
+        leaves.savings,
+        leaves.target,
         control,
         max_depth=max_depth,
         max_splits=max_splits,
-        n_classes=problem.leaf_form.class_channels.shape[0],
+        n_classes=leaves.n_classes,
         split_cost=float(round_to(split_cost, grid)),
+        tolerance=leaves.tolerance * total,
         min_rows=float(limits.min_samples_leaf),
-        min_weight=float(round_to(limits.min_weight_leaf / unit, grid)),
+        min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
         n_threads=limits.n_threads,
+        is_absolute=is_absolute,
         off=off,
     )
     tests, nodes = tests_of_plan(outcome["plan"], table)
     result = _driver.SearchResult(
         nodes=nodes,
-        cost=problem.in_units(outcome["cost"] * unit),
-        lower_bound=problem.in_units(outcome["lower_bound"] * unit),
+        cost=problem.in_units(outcome["cost"] * cost_unit),
+        lower_bound=problem.in_units(outcome["lower_bound"] * cost_unit),
         status=control.status,
         incumbents=[
-            (seconds, problem.in_units(cost * unit)) for seconds, cost, _ in outcome["incumbents"]
+            (seconds, problem.in_units(cost * cost_unit))
+            for seconds, cost, _ in outcome["incumbents"]
         ],
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
     return tests, result
+
+
+@dataclass
+class Leaves:
+    """What the cost of a leaf is made of, as the search takes it.
+
+    Attributes
+    ----------
+    label : ndarray of uint16, shape (n_rows,)
+    weights : ndarray of float64, shape (n_rows,)
+    n_classes : int
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one; None for errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        Of a regression.
+    scale : float
+        Units of the objective in one of the search.
+    tolerance : float
+        By weight: costs as far apart count as equal.
+    """
+
+    label: np.ndarray
+    weights: np.ndarray
+    n_classes: int = 1
+    savings: np.ndarray | None = None
+    target: np.ndarray | None = None
+    scale: float = 1.0
+    tolerance: float = 0.0
+
+    @property
+    def largest_saving(self):
+        """The most that a row of weight 1 can cost, or 1."""
+        return 1.0 if self.savings is None else max(1.0, float(self.savings.max()))
+
+
+def cost_leaves(problem):
+    """Leaves that cost what the cheapest answer does."""
+    label = np.ascontiguousarray(problem.y, dtype=np.uint16)
+    weights = np.ones(len(label)) if problem.weights is None else problem.weights
+    savings = savings_of(problem.leaf_form)
+    own = diagonal(savings)
+    if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
+        # An error costs the same whatever the answer: it weighs more, instead.
+        weights, savings = weights * own[label], None
+    return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
+
+
+def target_leaves(problem, is_absolute):
+    """Leaves that cost the squared distances from their means, or distances from their medians."""
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    # Squares of very large and very small numbers are no floats.
+    largest = float(np.abs(problem.y).max()) or 1.0
+    target = np.ascontiguousarray(problem.y / largest)
+    errors = np.abs(target) if is_absolute else target**2
+    return Leaves(
+        np.zeros(len(target), dtype=np.uint16),
+        weights,
+        target=target,
+        scale=largest if is_absolute else largest**2,
+        tolerance=TOLERANCE * float(np.average(errors, weights=weights)),
+    )
 
 
 def can_search(form):

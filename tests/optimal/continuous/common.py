@@ -7,6 +7,7 @@ import numpy as np
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.tree import Tree
+from sktree_opt.utils._validation import TrainingData
 
 
 @dataclass
@@ -58,24 +59,27 @@ def solve(
         ),
         table=table,
     )
-    tests, found = continuous.search(problem, off)
-    order, rows = _driver.rows_by_node(tests, found.nodes)
-    values = np.array([np.bincount(y[r], weights=unit[r], minlength=n_classes) for r in rows])
-    counts = [
+    problem.tests, found = continuous.search(problem, off)
+    problem.data = TrainingData(
+        matrix=None,
+        y=y,
+        weights=unit,
+        has_unit_weights=weights is None,
+        classes=np.arange(n_classes),
+        encoder=None,
+        kept_rows=slice(None),
+    )
+    problem.n_categories = [
         len(values) if nominal else -1
         for values, nominal in zip(table.values, table.is_nominal, strict=True)
     ]
+    reached = _driver.NodeRows.of(problem, _driver.breadth_first(found.nodes)[0])
     tree = _driver.make_tree(
-        tests,
-        found.nodes,
-        values,
-        OBJECTIVES[objective].leaf_costs(values, class_weights, costs),
-        values.sum(axis=1),
-        [len(r) for r in rows],
-        order,
+        problem,
+        reached,
+        reached.weights,
+        OBJECTIVES[objective].leaf_costs(reached.weights, class_weights, costs),
         table.n_columns,
-        counts,
-        True,
     )
     return Solution(
         tree, found.cost, found.lower_bound, found.status, found.incumbents, found.stats
