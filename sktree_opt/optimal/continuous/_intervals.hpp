@@ -7,6 +7,10 @@
 // (ConTree: Brita, van der Linden, Demirovic, AAAI 2025, section 4, the interval bounds; the mixed
 // pair left(v) + right(u) - moved(u, v) is added here.)
 //
+// In a regression the worst cost of a row is its distance, squared or not, from the farther end of
+// the range of the node's targets: the answers of leaves are within it, so that the old tree, whose
+// answers are then not even the best, serves the new rows at no more.
+//
 // Minima for leaves break the first half (fewer rows may forbid a split), so all bounds here are
 // those of the same problem without minima.
 #pragma once

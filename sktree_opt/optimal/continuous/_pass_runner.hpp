@@ -217,7 +217,8 @@ private:
         if (problem_->min_weight > 0.0 && !unit) {
             support_weight_.assign(node_->weight.begin(), node_->weight.end());
             const int s = task_.n_supports++;
-            const double limit = std::min(problem_->min_weight, weight_of(*problem_, node_->sums.data()) + 1.0);
+            const double all = weight_of(*problem_, node_->sums.data());
+            const double limit = std::min(problem_->min_weight, all + 1.0);
             task_.support[s] = support_weight_.data();
             task_.minimum[s] = static_cast<Lane>(
                 std::is_integral<Lane>::value ? std::ceil(limit) : limit);

@@ -16,6 +16,9 @@
 //   interval shrinking,
 //   sub-interval pruning
 //
+// A leaf costs its errors, its cheapest answer by a matrix, or the squared or absolute distances of
+// its targets from their mean or median; what the bounds need of each is said in _intervals.hpp.
+//
 // Deviations: intervals are explored by lowest bound over all columns together, not column by
 // column; each child is solved up to the cap that would exclude the half of the interval beyond it.
 // Complexity: in the worst case every threshold of every column at every level, (n m)^(d-2) calls
@@ -342,13 +345,15 @@ inline NodeResult SubtreeSolver::solve(
     const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
-    const SmallTree tree = stump_.solve(problem_, node, small && depth > 0 && n_splits > 0, &watch_);
+    const bool may_split = small && depth > 0 && n_splits > 0;
+    const SmallTree tree = stump_.solve(problem_, node, may_split, &watch_);
     result.cost = tree.cost;
     result.test = tree.test;
     result.n_splits = tree.test.column >= 0;
     result.lower = tree.free_cost;
     // A test costs split_cost at least.
-    if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost + problem_.tolerance) return result;
+    const bool is_done = tree.free_cost <= problem_.split_cost + problem_.tolerance;
+    if (small || node.columns.empty() || is_done) return result;
     if (depth == 2 || n_splits == 2) {
         solve_depth_two(node, n_splits, cap, floors, result);
     } else {

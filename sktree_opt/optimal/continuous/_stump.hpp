@@ -28,7 +28,8 @@ public:
         if (problem.is_absolute) absolute_.open(node, nullptr);
         best.free_cost = problem.is_absolute ? absolute_.leaf_cost()
                                              : leaf_cost(problem, node.sums.data()).cost;
-        if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data()))) best.cost = best.free_cost;
+        if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data())))
+            best.cost = best.free_cost;
         if (!may_split || node.n < 2 || best.cost <= problem.tolerance) return best;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             const bool has_missing = node.columns[k].n_present < node.n;
