@@ -257,7 +257,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
     if not binary:
         raise ValueError(
             "This objective needs thresholds='all' and categorical_splits='one_vs_rest', and has "
-            "no use for warm_start, initial_tree or a path."
+            "no use for warm_start or initial_tree."
         )
     cuts = choice.codes(table, data)
     return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None

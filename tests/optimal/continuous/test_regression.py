@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeRegressor, continuous
+from sktree_opt.optimal import OptimalTreeRegressor, continuous, optimal_path
 from sktree_opt.optimal.continuous import _solve
 from sktree_opt.optimal.continuous._search import SWITCHES
 from tests.reference.brute_force_thresholds import (
@@ -166,6 +166,27 @@ def test_a_time_limit_leaves_a_tree_and_a_bound():
         model = OptimalTreeRegressor(max_depth=4, time_limit=0.2).fit(X, y)
     assert 0.0 <= model.lower_bound_ <= model.objective_
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"thresholds": 3}, {"warm_start": True}, {"categorical_splits": "subset"}]
+)
+def test_absolute_error_refuses_what_it_cannot_do(parameters):
+    X = np.arange(12.0).reshape(6, 2) % 7
+    if "categorical_splits" in parameters:
+        parameters = parameters | {"categorical_features": [True, False]}
+    model = OptimalTreeRegressor(objective="absolute_error", **parameters)
+    with pytest.raises(ValueError, match="This objective needs thresholds='all'"):
+        model.fit(X, np.arange(6.0))
+
+
+def test_path_of_the_absolute_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    path = optimal_path(X, y, max_depth=2, objective="absolute_error")
+    for depth in (1, 2):
+        model = OptimalTreeRegressor(max_depth=depth, objective="absolute_error").fit(X, y)
+        assert path.objectives[depth, -1] == pytest.approx(model.objective_)
 
 
 def test_absolute_error_predicts_medians():
