@@ -54,7 +54,7 @@ UCI = [
     "adult",
 ]
 CONTINUOUS = ["bank", "raisin", "fault", "segment", "rice", "wilt", "page", "room"]
-QUICK = ["sonar", "ionosphere", "soybean", "anneal", "bank", "raisin"]
+QUICK = ["sonar", "ionosphere", "anneal", "kr_vs_kp", "bank", "raisin", "wilt"]
 # Means that differ by less are a tie.
 TIE = 0.001
 
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--sets", nargs="+", choices=UCI + CONTINUOUS)
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=5, help="of 5 folds")
-    parser.add_argument("--thresholds", default="mdlp", help="a name, or a number of quantiles")
+    parser.add_argument("--thresholds", default="ensemble", help="a name, or a number of quantiles")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of each search")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--plot", help="file for the histograms")
