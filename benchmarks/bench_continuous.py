@@ -1,8 +1,9 @@
 """Exact search over all thresholds beside ConTree (pycontree), in one run.
 
-Each fit has a process of its own and one thread; the figure is CPU seconds of the fit (ours: ranks
-and search; the peer's: its ``fit``), the least of a few repeats where it is short. Objectives are
-compared: a line ends in DIFFERENT when the two disagree.
+Each fit has a process of its own and one thread; the figure is CPU seconds of the estimators'
+``fit``, the least of a few repeats where it is short, or wall seconds with ``--threads``. "MB"
+is how far the fit raises the peak of the process's memory. Objectives are compared: a line ends in
+DIFFERENT when the two disagree.
 
     python benchmarks/bench_continuous.py --depth 3 --peer-python /path/with/pycontree/bin/python
 """
@@ -13,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +24,14 @@ REPEATS = 3
 LONG = 1.0  # seconds above which one repeat is enough
 
 PEER = """
-import gzip, json, sys, time
+import gzip, json, resource, sys, time
 import numpy as np
 from pycontree import ConTree
 path, depth, limit, repeats = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 table = np.loadtxt(gzip.open(path, "rt"))
 X, y = table[:, 1:].copy(), table[:, 0].astype(int)
 best = None
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for _ in range(repeats):
     model = ConTree(max_depth=depth, time_limit=limit)
     start = time.process_time()
@@ -38,7 +41,8 @@ for _ in range(repeats):
     if seconds > 1.0:
         break
 errors = int((model.predict(X) != y).sum())
-print(json.dumps({"seconds": best, "errors": errors}))
+megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+print(json.dumps({"seconds": best, "errors": errors, "megabytes": megabytes}))
 """
 
 
@@ -54,44 +58,36 @@ def run_ours(path, depth, limit, n_threads):
     import resource
     import time
 
-    from sktree_opt.optimal.continuous import solve_table
-    from sktree_opt.preprocessing import Table
-    from sktree_opt.utils._control import SearchControl
+    from sktree_opt.optimal import OptimalTreeClassifier
 
     X, y = load(path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best = None
     for _ in range(REPEATS):
+        model = OptimalTreeClassifier(max_depth=depth, time_limit=limit, n_jobs=n_threads)
         start, start_wall = time.process_time(), time.perf_counter()
-        result = solve_table(
-            Table.from_matrix(X),
-            y,
-            n_classes=int(y.max()) + 1,
-            max_depth=depth,
-            n_threads=n_threads,
-            control=SearchControl(limit),
-        )
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(X, y)
         seconds = time.process_time() - start
         wall = time.perf_counter() - start_wall
         best = (seconds, wall) if best is None else min(best, (seconds, wall))
         if seconds > LONG:
             break
-    leaves, _ = result.tree.walk(X)
-    answers = result.tree.values.argmax(axis=1)[leaves]
     found = {
         "seconds": best[0],
         "wall": best[1],
-        "errors": int((answers != y).sum()),
-        "status": result.status,
-        "lower_bound": result.lower_bound,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "stats": result.stats,
+        "errors": int((model.predict(X) != y).sum()),
+        "status": model.status_,
+        "lower_bound": model.lower_bound_,
+        "megabytes": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024,
+        "stats": model.search_stats_,
     }
     print(json.dumps(found))
 
 
 def run(command, limit):
     """Last line of a command's output, as JSON; None when it fails or takes too long."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=limit, env=environment, check=True
@@ -115,7 +111,10 @@ def main():
         run_ours(arguments.one, arguments.depth, arguments.limit, arguments.threads)
         return
     ratios = []
-    print(f"{'set':10s} {'errors':>6s} {'ours s':>9s} {'peer s':>9s} {'ratio':>7s}  status")
+    print(
+        f"{'set':10s} {'errors':>6s} {'ours s':>9s} {'peer s':>9s} {'ratio':>7s} "
+        f"{'ours MB':>8s} {'peer MB':>8s}  status"
+    )
     for name in arguments.sets.split(","):
         path = str(DATA / "continuous" / f"{name}.txt.gz")
         shared = ["--depth", str(arguments.depth), "--limit", str(arguments.limit)]
@@ -140,12 +139,14 @@ def main():
         if ours is None:
             print(f"{name:10s} failed")
             continue
-        line = f"{name:10s} {ours['errors']:6d} {ours['seconds']:9.4f}"
+        seconds = ours["seconds" if arguments.threads == 1 else "wall"]
+        line = f"{name:10s} {ours['errors']:6d} {seconds:9.4f}"
         if peer is not None:
-            ratios.append(peer["seconds"] / ours["seconds"])
+            ratios.append(peer["seconds"] / seconds)
             line += f" {peer['seconds']:9.4f} {ratios[-1]:7.1f}"
+            line += f" {ours['megabytes']:8.1f} {peer['megabytes']:8.1f}"
         else:
-            line += f" {'-':>9s} {'-':>7s}"
+            line += f" {'-':>9s} {'-':>7s} {ours['megabytes']:8.1f} {'-':>8s}"
         line += f"  {ours['status']}"
         if peer is not None and peer["errors"] != ours["errors"]:
             line += f" DIFFERENT: peer has {peer['errors']}"

@@ -123,7 +123,9 @@ def test_labels_of_any_kind(estimator, labels):
     assert fitted.predict_proba(X).shape == (100, len(fitted.classes_))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if get_tags(e).input_tags.string], ids=name_of
+)
 def test_tables_of_any_kind(estimator, global_random_seed):
     pd = pytest.importorskip("pandas")
     pl = pytest.importorskip("polars")

@@ -31,6 +31,9 @@ REGISTRIES = [
     "sktree_opt.optimal._metrics:METRICS",
     "sktree_opt.optimal.objectives:OBJECTIVES",
     "sktree_opt.optimal.objectives:REGRESSION_OBJECTIVES",
+    "sktree_opt.preprocessing._category_splits:CATEGORICAL_SPLITS",
+    "sktree_opt.preprocessing._discretizer:ENCODINGS",
+    "sktree_opt.preprocessing._thresholds:THRESHOLDS",
     "sktree_opt.subset._errors:ERROR_ESTIMATORS",
 ]
 

@@ -88,8 +88,8 @@ class Description:
         if tree.is_classifier:
             self.labels = getattr(model, "classes_", np.arange(tree.values.shape[1]))
             self.class_names = names_or(class_names, self.labels, "class_names")
-            decide = getattr(model, "_decide", lambda frequencies: frequencies.argmax(axis=1))
-            self.decisions = decide(tree.node_values())
+            decide = getattr(model, "_decide_nodes", lambda: tree.values.argmax(axis=1))
+            self.decisions = decide()
 
     def feature(self, index):
         """Name of the feature that node `index` tests."""

@@ -64,20 +64,23 @@ struct SplitCandidate {
         subset.clear();
     }
     void resolve(const Column& column, const std::uint32_t* rows) {
-        if (kind == SplitKind::NUMERIC || kind == SplitKind::ONE) low = code_at(column, rows[low]);
-        for (std::uint32_t& category : subset) category = code_at(column, rows[category]);
-        if (kind == SplitKind::NUMERIC) resolve_threshold(column, code_at(column, rows[high]));
+        name_codes(column, rows);
+        place_threshold(column);
     }
-
-private:
+    void name_codes(const Column& column, const std::uint32_t* rows) {
+        if (kind == SplitKind::NUMERIC || kind == SplitKind::ONE) low = code_at(column, rows[low]);
+        if (kind == SplitKind::NUMERIC) high = code_at(column, rows[high]);
+        for (std::uint32_t& category : subset) category = code_at(column, rows[category]);
+    }
     // Other rows of the table may have values between the two: they go where `x <= threshold` says.
-    void resolve_threshold(const Column& column, std::uint32_t high_code) {
-        const double below = column.values[low], above = column.values[high_code];
+    void place_threshold(const Column& column) {
+        if (kind != SplitKind::NUMERIC) return;
+        const double below = column.values[low], above = column.values[high];
         threshold = below / 2.0 + above / 2.0;
         // The midpoint of neighbouring floats may round to the upper one.
         if (!(below <= threshold && threshold < above)) threshold = below;
         const double* first_above =
-            std::upper_bound(column.values + low, column.values + high_code, threshold);
+            std::upper_bound(column.values + low, column.values + high, threshold);
         low = static_cast<std::uint32_t>(first_above - column.values) - 1;
     }
 };

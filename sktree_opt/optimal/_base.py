@@ -8,12 +8,24 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import _driver
-from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.optimal import _driver, continuous
+from sktree_opt.optimal._engine import SCORES
+from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
+from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
+from sktree_opt.utils._compat import HasMethods, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
+
+
+def threshold_constraints(registry):
+    """What `thresholds` may be."""
+    return [
+        StrOptions(set(registry)),
+        Interval(Integral, 1, None, closed="left"),
+        HasMethods("fit"),
+    ]
 
 
 class BaseOptimalTree(BaseEstimator):
@@ -26,7 +38,9 @@ class BaseOptimalTree(BaseEstimator):
         "min_weight_leaf": [Interval(Real, 0, None, closed="left")],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "complexity_cost": [Interval(Real, 0, None, closed="left")],
+        "thresholds": threshold_constraints(THRESHOLDS),
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_splits": [StrOptions(set(CATEGORICAL_SPLITS))],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
@@ -48,8 +62,14 @@ class BaseOptimalTree(BaseEstimator):
             )
         return self
 
-    def _prepare(self, X, y, sample_weight, *, is_classifier, class_weight=None):
-        """The checked problem; sets what depends on the data alone."""
+    def _prepare(
+        self, X, y, sample_weight, *, is_classifier, class_weight=None, all_thresholds=None
+    ):
+        """The checked problem; sets what depends on the data alone.
+
+        It has a table, and no tests yet, if `all_thresholds` (None: what is asked for) can be
+        searched and there are many.
+        """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
         data = check_training_data(
@@ -64,7 +84,6 @@ class BaseOptimalTree(BaseEstimator):
         )
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
-        tests = BinaryTests.from_matrix(data.matrix, encoder.n_categories_, n_threads)
         total = float(data.weights.sum())
         limits = _driver.SearchLimits(
             max_depth=self.max_depth,
@@ -78,18 +97,43 @@ class BaseOptimalTree(BaseEstimator):
         )
         self._prepare_objective(data)
         self._encoder = encoder
+        leaf_form = self._leaf_form(data)
+        if all_thresholds is None:
+            all_thresholds = self._asks_for_one_tree()
+        choice = resolve_thresholds(self.thresholds)
+        split = CATEGORICAL_SPLITS[self.categorical_splits]
+        tests, table = tests_or_table(
+            data,
+            choice,
+            split,
+            n_threads,
+            all_thresholds and continuous.can_search(leaf_form),
+            leaf_form.score in SCORES,
+        )
+        self.optimality_scope_ = (
+            f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
+            f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
+        )
         return _driver.Problem(
             tests=tests,
             data=data,
             y=self._targets(data),
             weights=None if data.has_unit_weights else data.weights,
-            leaf_form=self._leaf_form(data),
+            leaf_form=leaf_form,
             limits=limits,
             n_categories=encoder.n_categories_,
+            table=table,
         )
 
+    def _asks_for_one_tree(self):
+        """Whether the answer is one tree whose leaves' costs sum to the least."""
+        return True
+
     def _search(self, problem):
-        return _driver.search(problem)
+        if problem.table is None:
+            return _driver.search(problem)
+        problem.tests, result = continuous.search(problem)
+        return result
 
     def _splits_within_depth(self):
         full = 2**self.max_depth - 1
@@ -126,5 +170,29 @@ class BaseOptimalTree(BaseEstimator):
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
         self.gap_ = objective - self.lower_bound_
-        self.incumbents_ = [(s, c, min(c, self.lower_bound_)) for s, c in result.incumbents]
+        self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
+
+
+def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
+    """Binary tests of training data; or a table, if all of many thresholds can be searched.
+
+    Not `binary` is an objective that only the search over all thresholds knows.
+    """
+    matrix, n_categories = data.matrix, data.encoder.n_categories_
+    is_whole = isinstance(choice, AllThresholds)
+    if is_whole and binary:
+        tests = BinaryTests.from_binary_matrix(matrix, n_categories)
+        if tests is not None:
+            return tests, None
+    table = Table.from_matrix(matrix, n_categories, n_threads)
+    # Of three categories each division has one alone on a side.
+    by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
+    if by_ranks and (not binary or continuous.has_many_thresholds(table)):
+        return None, table
+    if not binary:
+        raise ValueError(
+            "This objective needs thresholds='all' and categorical_splits='one_vs_rest'."
+        )
+    cuts = choice.codes(table, data)
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None

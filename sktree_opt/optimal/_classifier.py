@@ -19,7 +19,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
     compared with the midpoints between its values, a nominal one with each category, and a column
-    with missing values may be asked whether it misses one; a missing value fails other tests.
+    with missing values may be asked whether it misses one. Every other test sends missing values to
+    the side that is better.
 
     Read more in the :ref:`User Guide <optimal_trees>`.
 
@@ -71,9 +72,22 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class.
 
+    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; the cuts of
+        :class:`~sktree_opt.preprocessing.MDLPDiscretizer`; the thresholds of a small ensemble of
+        boosted trees; or the cuts of a transformer with ``thresholds_`` or ``bin_edges_``, such as
+        scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree found.
@@ -116,6 +130,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     incumbents_ : list of (float, float, float)
         Seconds, objective and lower bound, each time a better tree was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
 
     search_stats_ : dict
         Counters of the search.
@@ -184,7 +201,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         max_error=None,
         n_trees=1,
         class_weight=None,
+        thresholds="all",
         categorical_features="from_dtype",
+        categorical_splits="one_vs_rest",
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
@@ -201,7 +220,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.max_error = max_error
         self.n_trees = n_trees
         self.class_weight = class_weight
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -234,7 +255,13 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         """The objective of leaves; for a metric, what the impurity of nodes is measured by."""
         return OBJECTIVES["error" if is_metric(self.objective) else self.objective]
 
+    def _asks_for_one_tree(self):
+        is_plain = self.ranking is None and self.max_error is None and self.n_trees == 1
+        return is_plain and not is_metric(self.objective)
+
     def _search(self, problem):
+        if problem.table is not None:
+            return super()._search(problem)
         return answer(
             problem,
             objective=self.objective,
@@ -257,18 +284,14 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.pareto_front_ = result.front
         self.objective_, self.lower_bound_ = result.cost, result.lower_bound
         self.gap_ = result.cost - result.lower_bound
-        self.incumbents_ = [(s, c, min(c, result.lower_bound)) for s, c in result.incumbents]
         self.tree_objectives_ = np.array([result.cost])
         # Within a leaf the metric may ask for the rarer class.
         _, order = breadth_first(result.nodes)
         answers = result.answers[order]
         self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
 
-    def _decide(self, proba):
-        """Classes that the nodes answer, or that rows of probabilities ask for."""
-        if self._answers is not None and len(proba) == len(self._answers):
-            return self._answers
-        return super()._decide(proba)
+    def _decide_nodes(self):
+        return super()._decide_nodes() if self._answers is None else self._answers
 
     def _prepare_objective(self, data):
         """Set ``classes_`` and ``_costs``, what the answers of leaves depend on."""

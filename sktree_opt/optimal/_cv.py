@@ -42,9 +42,21 @@ PATH_PARAMETERS = (
     "objective",
     "cost_matrix",
     "class_weight",
+    "thresholds",
     "categorical_features",
+    "categorical_splits",
     "time_limit",
     "memory_limit",
+)
+
+# Fitted attributes of the last path's model.
+FROM_MODEL = (
+    "classes_",
+    "optimality_scope_",
+    "_costs",
+    "_encoder",
+    "n_features_in_",
+    "feature_names_in_",
 )
 
 
@@ -90,9 +102,22 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Factors of the sample weights by class.
 
+    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; the cuts of
+        :class:`~sktree_opt.preprocessing.MDLPDiscretizer`; the thresholds of a small ensemble of
+        boosted trees; or the cuts of a transformer with ``thresholds_`` or ``bin_edges_``, such as
+        scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
     time_limit : float or None, default=None
         Seconds for each fold's search, and for the last one.
@@ -127,6 +152,9 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
 
     status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
         Whether all trees of the last path are proved to be optimal.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
 
     n_splits_ : int
         Number of folds.
@@ -185,7 +213,9 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         objective="error",
         cost_matrix=None,
         class_weight=None,
+        thresholds="all",
         categorical_features="from_dtype",
+        categorical_splits="one_vs_rest",
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
@@ -200,7 +230,9 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.class_weight = class_weight
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -319,7 +351,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
         self.objective_ = float(path.objectives[best_depth, best_splits])
         self.status_ = path.status
-        for name in ("classes_", "_costs", "_encoder", "n_features_in_", "feature_names_in_"):
+        for name in FROM_MODEL:
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from sktree_opt.optimal._engine import Engine, visit_nodes
 from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
-from sktree_opt.tree._node import CATEGORY_ONE, LEAF
+from sktree_opt.tree._node import CATEGORY_KINDS, LEAF
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
 
@@ -73,7 +74,8 @@ class Problem:
 
     Attributes
     ----------
-    tests : BinaryTests
+    tests : BinaryTests or None
+        None until a search over all thresholds of `table` has chosen some.
     y : ndarray
         Class codes or targets.
     weights : ndarray or None
@@ -84,19 +86,26 @@ class Problem:
         What trees are made with; a search does without.
     n_categories : ndarray or None
         By feature, -1 for numeric ones; as `data`.
+    table : Table or None
+        What a search over all thresholds takes instead of `tests`.
     """
 
-    tests: BinaryTests
+    tests: BinaryTests | None
     y: np.ndarray
     weights: np.ndarray | None
     leaf_form: LeafObjective
     limits: SearchLimits
     data: TrainingData | None = None
     n_categories: np.ndarray | None = None
+    table: Table | None = None
 
     def in_units(self, cost):
         """An engine's cost in units of the objective."""
         return self.leaf_form.scale * cost + self.leaf_form.constant
+
+    def moments_in_units(self, moments):
+        """(seconds, cost, bound) of an engine in units of the objective."""
+        return [(t, self.in_units(cost), self.in_units(bound)) for t, cost, bound in moments]
 
     def control(self):
         """What may end a search that begins now."""
@@ -151,7 +160,7 @@ def search(problem, off=()):
         cost=problem.in_units(engine.cost),
         lower_bound=problem.in_units(engine.lower_bound),
         status=status,
-        incumbents=[(seconds, problem.in_units(cost)) for seconds, cost in engine.incumbents],
+        incumbents=problem.moments_in_units(engine.incumbents),
         stats=engine.stats | {"seconds": control.seconds},
     )
 
@@ -233,16 +242,14 @@ def make_tree(problem, reached, values, impurities, n_features):
     records["impurity"], records["weight"] = impurities, reached.weights.sum(axis=1)
     records["n_samples"] = reached.n_rows
     records["kind"][is_inner] = tests.kind[test]
-    # A missing value fails every test but "is missing", which has no use for this.
-    records["missing_branch"][is_inner] = 1
+    records["missing_branch"][is_inner] = tests.missing_branch[test]
     records["feature"][is_inner] = tests.feature[test]
     records["first_child"][is_inner] = reached.nodes[is_inner, 1]
     records["n_children"][is_inner] = 2
     records["threshold"][is_inner] = tests.threshold[test]
     branches = []
-    for at in np.flatnonzero(records["kind"] == CATEGORY_ONE):
-        branch = np.ones(n_categories[records["feature"][at]], dtype=np.int32)
-        branch[tests.category[reached.nodes[at, 0]]] = 0
+    for at in np.flatnonzero(np.isin(records["kind"], CATEGORY_KINDS)):
+        branch = tests.category_branch(reached.nodes[at, 0], n_categories[records["feature"][at]])
         records["category_start"][at] = sum(map(len, branches))
         records["n_categories"][at] = len(branch)
         branches.append(branch)
@@ -252,4 +259,5 @@ def make_tree(problem, reached, values, impurities, n_features):
         np.concatenate(branches) if branches else (),
         n_features=n_features,
         is_classifier=problem.data.classes is not None,
+        is_sound=True,
     )

@@ -21,26 +21,36 @@ public:
     virtual ~Engine() = default;
     // Starts a search; solves at most two levels. Costs of splits may differ from search to search.
     virtual void begin(int max_depth, int max_splits, double split_cost) = 0;
-    // Searches to `depth`, which is at most the largest depth plus one of those before.
-    virtual void deepen(int depth, double upper, int n_threads) = 0;
-    // The tree of the incumbent, or of the optimum once it is proved.
+    // A tree within the limits of the search that was known before it.
+    virtual void offer(const std::vector<TreeNode>& nodes, double cost) = 0;
+    // Searches to `depth`, which is at most the largest depth plus one of those before. False if it
+    // has to be called again, since `seconds` are over.
+    virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
+    // The tree of the incumbent.
+    virtual std::vector<TreeNode> known_tree() = 0;
+    // Of the trees that cost as little as the incumbent, the one that ties fall to (see
+    // _reconstruct.hpp), if the search has got so far.
     virtual std::vector<TreeNode> tree() = 0;
 
-    double cost() const { return incumbent_.cost + constant_; }
-    double lower_bound() const { return lower_bound_ + constant_; }
-    const std::vector<Incumbent>& incumbents() const { return incumbents_; }
+    // Solves the root for two levels so many times more: what benchmarks of the kernel call.
+    virtual void solve_root(int n_times) = 0;
+
+    double cost() const { return true_cost(incumbent_.cost) + constant_; }
+    double lower_bound() const { return true_cost(lower_bound_) + constant_; }
+    const std::vector<Moment>& moments() const { return moments_; }
     const SearchStats& stats() const { return stats_; }
     double constant() const { return constant_; }
     std::int64_t cache_bytes() const {
         return caches_ ? caches_->bounds.bytes() + caches_->small.bytes() : 0;
     }
+    virtual double true_cost(double cost) const = 0;
     int n_columns() const { return n_columns_; }
     int n_slots() const { return n_slots_; }
     const char* lane_name() const { return lane_name_; }
 
 protected:
     Incumbent incumbent_;
-    std::vector<Incumbent> incumbents_;
+    std::vector<Moment> moments_;
     double lower_bound_ = 0.0;
     double constant_ = 0.0;
     SearchStats stats_;
@@ -82,36 +92,47 @@ public:
     void begin(int max_depth, int max_splits, double split_cost) override {
         budget_ = max_splits;
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
-        problem_.split_cost = 0.0;
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_);
-        problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
-        if (started_ && problem_.split_cost != last_split_cost_) ++caches_->salt;
-        last_split_cost_ = problem_.split_cost;
+        set_tie_cost(lane);
+        problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
+        caches_->salt = salt_of(problem_.split_cost);
         max_depth_ = max_depth;
+        shared_.reset();
         searches_.clear();
         searches_.emplace_back(new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
-        started_ = true;
         incumbent_ = Incumbent();
-        incumbents_.clear();
+        moments_.clear();
         const Node<Lane>& root = searches_[0]->root();
         // A sweep that was stopped halfway has no answer but the leaf.
         incumbent_.cost = control_.stopped()
                               ? leaf_cost(root)
                               : searches_[0]->small_cost(root, max_depth, max_splits);
-        incumbent_.seconds = control_.seconds();
-        incumbents_.push_back(incumbent_);
         proved_depth_ = control_.stopped() ? 0 : std::min(max_depth, 2);
-        lower_bound_ = proved_depth_ == max_depth || max_splits <= 1 ? incumbent_.cost : 0.0;
+        lower_bound_ = proved_depth_ > 0 && (max_depth <= 2 || max_splits <= 1) ? incumbent_.cost : 0.0;
+        add_moment();
     }
 
-    void deepen(int depth, double upper, int n_threads) override {
-        if (control_.stopped() || depth != proved_depth_ + 1 || depth > max_depth_) return;
-        SharedRoot shared;
-        shared.best.store(std::min(incumbent_.cost, upper));
-        make_searches(n_threads);
+    void offer(const std::vector<TreeNode>& nodes, double cost) override {
+        const int n_splits = static_cast<int>(nodes.size() / 2);
+        cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * problem_.tie_cost;
+        if (!(cost < incumbent_.cost)) return;
+        incumbent_ = {cost, depth_of(nodes, 0), nodes};
+        add_moment();
+    }
+
+    bool deepen(int depth, double upper, int n_threads, double seconds) override {
+        if (control_.stopped() || depth != proved_depth_ + 1 || depth > max_depth_) return true;
         const int budget = std::min(budget_, full_budget(depth));
-        shared.sequence = searches_[0]->root_sequence(depth, budget);
+        make_searches(n_threads);
+        if (!shared_) {
+            shared_.reset(new SharedRoot());
+            shared_->best.store(std::min(incumbent_.cost, bound_on(upper)));
+            shared_->incumbent = incumbent_;
+            shared_->is_last = depth == max_depth_;
+            shared_->sequence = searches_[0]->root_sequence(depth, budget);
+        }
+        shared_->seconds = control_.seconds() + seconds;
         const int n_team = static_cast<int>(searches_.size());
 #pragma omp parallel num_threads(n_team) if (n_team > 1)
         {
@@ -121,29 +142,40 @@ public:
             const int thread = 0;
 #endif
             try {
-                searches_[thread]->explore_root(depth, budget, shared);
+                searches_[thread]->explore_root(
+                    depth, budget, *shared_, [](Search<Lane>& search, const SolvedColumn& root) {
+                        return Reconstruction<Lane>(search, Order::LOOK_AHEAD).below(root);
+                    });
             } catch (const std::bad_alloc&) {
                 control_.request_stop(MEMORY_LIMIT);
             }
         }
-        finish(depth, shared);
+        return finish(depth, budget, bound_on(upper));
+    }
+
+    void solve_root(int n_times) override {
+        for (int k = 0; k < n_times; ++k) searches_[0]->maker().solve_small(searches_[0]->root());
+    }
+
+    double true_cost(double cost) const override { return problem_.true_cost(cost); }
+
+    std::vector<TreeNode> known_tree() override {
+        if (!incumbent_.nodes.empty()) return incumbent_.nodes;
+        if (proved_depth_ == 0) return {TreeNode()};
+        return Reconstruction<Lane>(*searches_[0], Order::INDEX).two_levels(max_depth_, budget_);
     }
 
     std::vector<TreeNode> tree() override {
-        Search<Lane>& search = *searches_[0];
-        if (proved_depth_ > 0 && !control_.stopped()) {
-            Reconstruction<Lane> exact(search, true);
-            exact.build(0, max_depth_, budget_, incumbent_.cost);
-            collect_stats();
-            if (!control_.stopped()) return std::move(exact.nodes);
-        }
-        Reconstruction<Lane> known(search, false);
-        if (proved_depth_ == 0) return {TreeNode()};
-        if (incumbent_.column >= 0)
-            known.build_incumbent(incumbent_);
+        if (cost() > lower_bound() || control_.stopped()) return known_tree();
+        Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
+        std::vector<TreeNode> nodes;
+        // Where a bound ended the search early, deeper trees are not looked at.
+        if (proved_depth_ == max_depth_)
+            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         else
-            known.build(0, std::min(2, max_depth_), budget_, incumbent_.cost);
-        return std::move(known.nodes);
+            nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
+        collect_stats();
+        return exact.failed() ? known_tree() : nodes;
     }
 
 private:
@@ -222,24 +254,58 @@ private:
                 new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
     }
 
-    void finish(int depth, SharedRoot& shared) {
-        if (shared.incumbent.cost < incumbent_.cost) {
-            incumbent_ = shared.incumbent;
-            incumbents_.push_back(incumbent_);
-        }
-        collect_stats();
-        if (!control_.stopped()) {
-            proved_depth_ = depth;
-            if (depth == max_depth_) lower_bound_ = incumbent_.cost;
-            return;
-        }
-        if (depth < max_depth_) return;
+    // False if columns of the root are left.
+    bool finish(int depth, int budget, double upper) {
+        SharedRoot& shared = *shared_;
         Search<Lane>& search = *searches_[0];
-        std::size_t n_read = 0;
-        Phase& phase = search.root().phases[depth];
-        if (!phase.is_open) return;
-        search.read_found(shared, phase, n_read);
-        lower_bound_ = std::min(incumbent_.cost, search.least_bound(search.root(), phase));
+        incumbent_ = shared.incumbent;
+        moments_.insert(moments_.end(), shared.moments.begin(), shared.moments.end());
+        shared.moments.clear();
+        collect_stats();
+        if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
+        if (control_.stopped()) return true;
+        if (shared.next.load() < static_cast<int>(shared.sequence.size())) return false;
+        const double best = std::min(incumbent_.cost, upper);
+        const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
+        search.remember(search.root(), depth, budget, best, is_exact, -1);
+        proved_depth_ = depth;
+        if (shared.is_last) {
+            lower_bound_ = best;
+            add_moment();
+        }
+        shared_.reset();
+        return true;
+    }
+
+    // All that is known of trees that cost less than `upper`, ties aside.
+    double bound_on(double upper) const {
+        return problem_.tie_cost > 0.0 ? std::ceil(upper / problem_.unit) * problem_.unit : upper;
+    }
+
+    void set_tie_cost(LaneType lane) {
+        problem_.tie_cost = 0.0;
+        problem_.unit = problem_.grid;
+        if (lane == LaneType::DOUBLE || problem_.grid != problem_.objective.unit) return;
+        // No tree has as many splits as rows, nor more than 2^20.
+        problem_.tie_cost = problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
+        problem_.grid = problem_.tie_cost;
+        problem_.split_cost += problem_.tie_cost;
+    }
+
+    static int depth_of(const std::vector<TreeNode>& nodes, int at) {
+        const TreeNode& node = nodes[at];
+        if (node.column < 0) return 0;
+        return 1 + std::max(depth_of(nodes, node.with), depth_of(nodes, node.without));
+    }
+
+    void add_moment() { moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_}); }
+
+    // Bounds of an earlier search hold again when its cost of a split comes back.
+    int salt_of(double split_cost) {
+        const auto known = std::find(split_costs_.begin(), split_costs_.end(), split_cost);
+        const auto salt = known - split_costs_.begin();
+        if (known == split_costs_.end()) split_costs_.push_back(split_cost);
+        return static_cast<int>(salt);
     }
 
     void collect_stats() {
@@ -251,10 +317,10 @@ private:
     Problem<Lane> problem_;
     RowSets row_sets_;
     std::vector<std::unique_ptr<Search<Lane>>> searches_;
+    std::unique_ptr<SharedRoot> shared_;  // of the depth that is being searched
     double largest_cost_ = 1.0;
-    double last_split_cost_ = 0.0;
+    std::vector<double> split_costs_;
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
-    bool started_ = false;
 };
 
 inline Engine* make_engine(

@@ -42,24 +42,28 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
     cdef cppclass TreeNode:
         int32_t column, with_ "with", without
 
-    cdef cppclass Incumbent:
-        double cost, seconds
+    cdef cppclass Moment:
+        double seconds, cost, bound
 
     cdef cppclass SearchStats:
         int64_t n_nodes, n_sweeps, n_small_hits, n_cache_hits, n_columns, n_pruned_columns
 
     cdef cppclass CppEngine "sktree_opt::Engine":
         void begin(int max_depth, int max_splits, double split_cost) except +
-        void deepen(int depth, double upper, int n_threads) except +
+        void offer(const vector[TreeNode]& nodes, double cost) except +
+        cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
+        vector[TreeNode] known_tree() except +
         vector[TreeNode] tree() except +
+        void solve_root(int n_times) except +
         double cost()
         double lower_bound()
         double constant()
+        double true_cost(double cost)
         int64_t cache_bytes()
         int n_columns()
         int n_slots()
         const char* lane_name()
-        const vector[Incumbent]& incumbents()
+        const vector[Moment]& moments()
         const SearchStats& stats()
 
     CppEngine* make_engine(
@@ -159,6 +163,15 @@ cdef Switches convert_switches(off) except *:
     return switches
 
 
+cdef node_array(const vector[TreeNode]& nodes):
+    cdef Py_ssize_t k
+    array = np.empty((nodes.size(), 3), dtype=np.int32)
+    cdef int32_t[:, ::1] view = array
+    for k in range(view.shape[0]):
+        view[k, 0], view[k, 1], view[k, 2] = nodes[k].column, nodes[k].with_, nodes[k].without
+    return array
+
+
 cdef class Engine:
     """One search over trees of binary tests.
 
@@ -249,19 +262,49 @@ cdef class Engine:
         with nogil:
             self.engine.get().begin(max_depth, max_splits, split_cost)
 
-    def deepen(self, int depth, double upper=float("inf"), int n_threads=1):
-        """Search to `depth`, one more than before, for trees that cost less than `upper`."""
+    def offer(self, const int32_t[:, ::1] nodes, double cost):
+        """Hand over a tree within the limits, as ``tree`` returns one, that was known before."""
+        cdef vector[TreeNode] offered
+        cdef Py_ssize_t k
+        offered.resize(nodes.shape[0])
+        for k in range(nodes.shape[0]):
+            offered[k].column, offered[k].with_ = nodes[k, 0], nodes[k, 1]
+            offered[k].without = nodes[k, 2]
         with nogil:
-            self.engine.get().deepen(depth, upper - self.engine.get().constant(), n_threads)
+            self.engine.get().offer(offered, cost - self.engine.get().constant())
 
-    def tree(self):
+    def deepen(
+        self, int depth, double upper=float("inf"), int n_threads=1, double seconds=float("inf")
+    ):
+        """Search to `depth`, one more than before, for trees that cost less than `upper`.
+
+        False if it has to be called again, since `seconds` were over before the search was.
+        """
+        cdef cpp_bool is_done
+        with nogil:
+            is_done = self.engine.get().deepen(
+                depth, upper - self.engine.get().constant(), n_threads, seconds
+            )
+        return bool(is_done)
+
+    def known_tree(self):
         """The best tree known: nodes as rows (column or -1, child with it, child without it)."""
         cdef vector[TreeNode] nodes
         with nogil:
+            nodes = self.engine.get().known_tree()
+        return node_array(nodes)
+
+    def tree(self):
+        """The same or, when it is proved, the tree that ties between optimal ones fall to."""
+        cdef vector[TreeNode] nodes
+        with nogil:
             nodes = self.engine.get().tree()
-        return np.array(
-            [(node.column, node.with_, node.without) for node in nodes], dtype=np.int32
-        ).reshape(-1, 3)
+        return node_array(nodes)
+
+    def solve_root(self, int n_times):
+        """Solve the root for two levels again and again, for benchmarks of the kernel."""
+        with nogil:
+            self.engine.get().solve_root(n_times)
 
     @property
     def cost(self):
@@ -275,10 +318,17 @@ cdef class Engine:
 
     @property
     def incumbents(self):
-        """(seconds, cost) of each better tree found."""
-        cdef double constant = self.engine.get().constant()
-        cdef vector[Incumbent] found = self.engine.get().incumbents()
-        return [(one.seconds, one.cost + constant) for one in found]
+        """(seconds, cost, lower bound) each time that a better tree or bound was found."""
+        cdef CppEngine* engine = self.engine.get()
+        cdef vector[Moment] found = engine.moments()
+        return [
+            (
+                one.seconds,
+                engine.true_cost(one.cost) + engine.constant(),
+                engine.true_cost(one.bound) + engine.constant(),
+            )
+            for one in found
+        ]
 
     @property
     def stats(self):

@@ -15,6 +15,11 @@ struct SmallCosts {
     double costs[4];
 };
 
+// From optima that do not count the cost of splits to those that do.
+inline void price_splits(double split_cost, double (&costs)[4]) {
+    for (int k = 1; k < 4; ++k) costs[k] = std::min(costs[k - 1], costs[k] + k * split_cost);
+}
+
 template <class Lane>
 class NodeMaker {
 public:
@@ -91,8 +96,8 @@ public:
         solve_small(child);
     }
 
-    // Optima of both children of a column (with: rows that have it). Counts the smaller child; the
-    // larger one's counts are what is left of the node's.
+    // Optima of both children of a column (with: rows that have it), without costs of splits. Counts
+    // the smaller child; the larger one's counts are what is left of the node's.
     void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         const int n_true =
             problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
@@ -120,6 +125,31 @@ public:
         ++n_sweeps;
         set_costs(counted.best, base_cost(counted.totals), (small_is_true ? with : without).costs);
         set_costs(sibling.best, base_cost(sibling.totals), (small_is_true ? without : with).costs);
+    }
+
+    // All pair counts of the node, and its optimum with up to three splits.
+    void solve_small(Node<Lane>& node) {
+        const int n_all = problem_.channels.n_all();
+        SweepTask<Lane> task = task_for(node, n_all);
+        if (problem_.has_values) list_slots(node, task);
+        problem_.kernels.count_marginals(
+            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
+        SweepSide<Lane> side;
+        side.marginals = node.marginals.data();
+        side.totals = node.totals.data();
+        side.best_true = node.best_true.need(node.stride + STRIDE);
+        side.best_false = node.best_false.need(node.stride + STRIDE);
+        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
+        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
+        task.counted = &side;
+        task.pairs =
+            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
+        problem_.kernels.sweep(task);
+        ++n_sweeps;
+        node.base = base_cost(node.totals.data());
+        set_costs(side.best, node.base, node.small_costs);
+        price_splits(problem_.split_cost, node.small_costs);
+        for (Phase& phase : node.phases) phase.is_open = false;
     }
 
     double snap(double cost) const {
@@ -176,30 +206,6 @@ private:
         return task;
     }
 
-    // All pair counts of the node, and its optimum with up to three splits.
-    void solve_small(Node<Lane>& node) {
-        const int n_all = problem_.channels.n_all();
-        SweepTask<Lane> task = task_for(node, n_all);
-        if (problem_.has_values) list_slots(node, task);
-        problem_.kernels.count_marginals(
-            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
-        SweepSide<Lane> side;
-        side.marginals = node.marginals.data();
-        side.totals = node.totals.data();
-        side.best_true = node.best_true.need(node.stride + STRIDE);
-        side.best_false = node.best_false.need(node.stride + STRIDE);
-        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
-        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
-        task.counted = &side;
-        task.pairs =
-            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
-        problem_.kernels.sweep(task);
-        ++n_sweeps;
-        node.base = base_cost(node.totals.data());
-        set_costs(side.best, node.base, node.small_costs);
-        for (Phase& phase : node.phases) phase.is_open = false;
-    }
-
     void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {
         slots_.clear();
         for (int slot = 0; slot < 16 * node.n_words; ++slot)
@@ -229,11 +235,11 @@ private:
         }
     }
 
-    // Costs of at most 0..3 splits from the best scores.
+    // Costs of at most 0..3 splits from the best scores, not counting the cost of a split.
     void set_costs(const Lane (&best)[4], double base, double (&costs)[4]) const {
         for (int k = 0; k < 4; ++k) {
             const double score = problem_.objective.unit * static_cast<double>(best[k]);
-            const double cost = snap(base - score) + k * problem_.split_cost;
+            const double cost = snap(base - score);
             costs[k] = k == 0 ? cost : std::min(costs[k - 1], cost);
         }
     }

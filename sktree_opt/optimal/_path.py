@@ -86,7 +86,12 @@ def path_of(model, X, y, sample_weight=None):
     if model.complexity_cost:
         raise ValueError("A path has the trees for every complexity_cost; leave it at 0.")
     problem = model._prepare(
-        X, y, sample_weight, is_classifier=True, class_weight=model.class_weight
+        X,
+        y,
+        sample_weight,
+        is_classifier=True,
+        class_weight=model.class_weight,
+        all_thresholds=False,
     )
     limits, control = problem.limits, problem.control()
     solver = Solver(problem.engine(control), 0.0, limits.n_threads)

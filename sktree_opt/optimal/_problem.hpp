@@ -1,6 +1,7 @@
 // The problem as the search sees it: rows by segment, distinct columns, and what a row costs.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -102,12 +103,20 @@ struct Problem {
     Buffer<double> values;              // [slot][channel] if rows carry real numbers
     bool has_values = false;
     bool is_signed = false;             // see SweepTask
-    double split_cost = 0.0;
+    double split_cost = 0.0;            // that of ties among it
     double constant = 0.0;              // cost that no tree avoids
     double grid = 1.0;                  // all costs are multiples of it
     // Costs that differ by no more are equal: sums of reals may be rounded to neighbouring multiples,
     // depending on which child was counted and which was left over.
     double slack = 0.5;
+    // Where costs are whole, a part of a split's cost, too small for the sum over any tree to reach a
+    // unit: so of equally good trees the one with the fewest splits costs least.
+    double tie_cost = 0.0;
+    double unit = 1.0;                  // true costs are multiples of it if there is a tie cost
+    // A cost, or a bound on costs, without what ties add.
+    double true_cost(double cost) const {
+        return tie_cost > 0.0 ? std::floor(cost / unit) * unit : cost;
+    }
     std::vector<double> x_log_x;
 };
 

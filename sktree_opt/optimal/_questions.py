@@ -91,7 +91,7 @@ def search_ranking(problem, ranking, max_error):
         cost=cost,
         lower_bound=cost if proved else problem.in_units(0.0),
         status="optimal" if proved else control.status,
-        incumbents=[(control.seconds, cost)],
+        incumbents=[(control.seconds, cost, cost if proved else problem.in_units(0.0))],
         stats=engine.stats | {"seconds": control.seconds},
     )
 
@@ -121,7 +121,7 @@ def search_metric(problem, metric):
         cost=best.objective,
         lower_bound=best.lower_bound,
         status=control.status,
-        incumbents=[(seconds, cost) for seconds, cost, _ in best.incumbents],
+        incumbents=best.incumbents,
         stats=best.stats | {"seconds": control.seconds},
         answers=best.answers,
         front=best.front,
@@ -145,14 +145,16 @@ def search_k_best(problem, n_trees):
         n_threads=limits.n_threads,
     )
     ranking = search.rank(0, 0)
-    incumbents = [(control.seconds, problem.in_units(ranking.costs[0]))]
+    incumbents = [(control.seconds, problem.in_units(ranking.costs[0]), problem.in_units(0.0))]
     for depth in range(1, limits.max_depth + 1):
         bound = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
         deeper = search.rank(depth, limits.max_splits, bound)
         if control.stopped and not is_better(deeper, ranking):
             break
         ranking = deeper
-        incumbents.append((control.seconds, problem.in_units(ranking.costs[0])))
+        incumbents.append(
+            (control.seconds, problem.in_units(ranking.costs[0]), problem.in_units(0.0))
+        )
         if control.stopped:
             break
     trees = [

@@ -1,69 +1,135 @@
-// The tree behind an optimum.
+// The tree behind an optimum: of all trees that cost as little, one and the same for any threads, any
+// order of rows, and whatever caches happen to hold.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.6: caches keep values and roots, the
-// tree is found again from the top. Here the value alone decides: of all trees that cost as little,
-// the one taken has, at each node, the fewest levels, then the first column in look-ahead order
-// (best with one split a side; ties by index). Neither threads nor what caches happen to hold can
-// change that. After a stop there is no search: cached roots where known, else two levels.
+// tree is found again from the top. Here the value alone decides. Taken is, first, the fewest splits
+// (found by searches with fewer and fewer of them for a tree that costs no more); then, at each node
+// from the root down, the fewest levels, the first column, and the fewest splits on the side that has
+// it. A search for a tree of a known cost is cheap: what cannot be as good is pruned at once. Where
+// costs are whole, a tie cost (see Problem) has had the fewest splits found already.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sktree_opt/optimal/_search.hpp"
 
 namespace sktree_opt {
 
-struct TreeNode {
-    std::int32_t column = -1;  // original index; -1: leaf
-    std::int32_t with = -1;    // child of the rows that have the column
-    std::int32_t without = -1;
-};
-
 template <class Lane>
 class Reconstruction {
 public:
-    Reconstruction(Search<Lane>& search, bool may_search)
-        : search_(search), problem_(search.problem()), may_search_(may_search) {
-        search_.maker().may_poll = may_search;
-    }
-    ~Reconstruction() { search_.maker().may_poll = true; }
+    // Columns in order of index, or, if any tree will do, in the order that finds one sooner.
+    Reconstruction(Search<Lane>& search, Order order)
+        : search_(search), problem_(search.problem()), order_(order) {}
 
-    // The tree of the node at `level` that costs `target`; its index in `nodes`.
-    int build(int level, int depth, int budget, double target) {
-        Node<Lane>& node = search_.node(level);
-        const int at = static_cast<int>(nodes.size());
-        nodes.emplace_back();
-        if (depth == 0 || budget == 0 || is_within(node.small_costs[0], target)) return at;
-        const int most = std::min({budget, full_budget(depth), 3});
-        for (int splits = 1; splits <= most; ++splits)
-            if (is_within(node.small_costs[splits], target)) return grow_small(level, splits, at);
-        if (depth > 2 && may_search_ && grow_deep(level, depth, budget, target, at)) return at;
-        if (depth > 2 && grow_known(level, depth, budget, target, at)) return at;
-        // Stopped, and not in the caches: the best with two levels.
-        if (node.small_costs[most] < node.small_costs[0])
-            grow_small(level, fewest_splits(node, most), at);
-        return at;
+    // Of the trees of the root that cost `target`, or more by ties, one with the fewest levels. This
+    // and what follows mean nothing after `failed`.
+    std::vector<TreeNode> shallowest(int most, int budget, double target) {
+        const double cost = problem_.true_cost(target);
+        const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
+        for (int depth = 2; depth <= most && !search_.control().stopped(); ++depth) {
+            const double found = search_.search(0, depth, budget, upper);
+            if (found < upper) return smallest(depth, budget, found);
+        }
+        failed_ = true;
+        return {};
     }
 
-    // The incumbent's tree, its children out of the caches.
-    int build_incumbent(const Incumbent& incumbent) {
-        nodes.emplace_back();
-        grow(0, incumbent.column, 0, incumbent.depth - 1, incumbent.budget_true,
-             incumbent.budget_false, incumbent.cost_true, incumbent.cost_false);
-        return 0;
+    // The tree of the root that costs `target`.
+    std::vector<TreeNode> smallest(int depth, int budget, double target) {
+        budget = std::min(budget, full_budget(depth));
+        const double small = search_.small_cost(search_.root(), depth, budget);
+        if (depth > 2 && problem_.tie_cost == 0.0 && !is_within(small, target))
+            budget = fewest_splits(depth, budget, target);
+        build(0, depth, budget, target);
+        return std::move(nodes_);
     }
 
-    std::vector<TreeNode> nodes;
+    // A tree with this column at the root.
+    std::vector<TreeNode> below(const SolvedColumn& root) {
+        nodes_.emplace_back();
+        grow(0, root, 0);
+        return std::move(nodes_);
+    }
+
+    // The best tree of at most two levels. Does not poll: serves after a stop, too.
+    std::vector<TreeNode> two_levels(int depth, int budget) {
+        search_.maker().may_poll = false;
+        depth = std::min(depth, 2);
+        build(0, depth, budget, search_.small_cost(search_.root(), depth, budget));
+        search_.maker().may_poll = true;
+        return std::move(nodes_);
+    }
+
+    // The search was stopped, or rounding has hidden the tree.
+    bool failed() const { return failed_ || search_.control().stopped(); }
 
 private:
     bool is_within(double cost, double target) const {
         return cost <= target + problem_.slack;
     }
+    double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
 
-    static int fewest_splits(const Node<Lane>& node, int most) {
-        int splits = most;
-        while (splits > 1 && node.small_costs[splits - 1] == node.small_costs[most]) --splits;
-        return splits;
+    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
+    // the first step down is small.
+    int fewest_splits(int depth, int known, double target) {
+        int below = 2;
+        for (int step = 1; known - below > 1 && !search_.control().stopped();) {
+            const int fewer = std::max(known - step, (known + below) / 2);
+            const double cost =
+                search_.search(0, std::min(depth, fewer), fewer, upper_bound(target));
+            const bool is_enough = is_within(cost, target);
+            (is_enough ? known : below) = fewer;
+            step = is_enough ? 2 * step : 1;
+        }
+        return known;
+    }
+
+    // The tree of the node at `level` that costs `target`; its index.
+    int build(int level, int depth, int budget, double target) {
+        Node<Lane>& node = search_.node(level);
+        const int at = static_cast<int>(nodes_.size());
+        nodes_.emplace_back();
+        if (depth == 0 || budget == 0 || is_within(node.small_costs[0], target)) return at;
+        const int most = std::min({budget, full_budget(depth), 3});
+        for (int splits = 1; splits <= most; ++splits) {
+            if (!is_within(node.small_costs[splits], target)) continue;
+            grow_small(level, splits, at);
+            return at;
+        }
+        for (int d = 3; d <= depth; ++d)
+            if (grow_deep(level, d, std::min(budget, full_budget(d)), target, at)) return at;
+        failed_ = true;
+        return at;
+    }
+
+    bool grow_deep(int level, int depth, int budget, double target, int at) {
+        const double upper = upper_bound(target);
+        if (!is_within(search_.search(level, depth, budget, upper), target)) return false;
+        int j = -1;
+        const double cost = search_.explore(level, depth, budget, upper, j, order_);
+        if (search_.control().stopped() || j < 0) return false;
+        const SolvedColumn root =
+            search_.share_of(search_.node(level).phases[depth], depth, j, cost, level);
+        if (root.column < 0) return false;
+        grow(level, root, at);
+        return true;
+    }
+
+    // Children of a column. A negative cost: the best there is.
+    void grow(int level, const SolvedColumn& root, int at) {
+        const int column = search_.node(level).columns[root.column];
+        nodes_[at].column = problem_.columns[column];
+        for (const bool side : {true, false}) {
+            const Node<Lane>& child = search_.make_child(level, root.column, side);
+            if (search_.control().stopped() && search_.maker().may_poll) return;
+            const int budget = side ? root.budget_true : root.budget_false;
+            double target = side ? root.cost_true : root.cost_false;
+            if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);
+            const int index = build(level + 1, root.depth - 1, budget, target);
+            (side ? nodes_[at].with : nodes_[at].without) = index;
+        }
     }
 
     // `cost` of a side of a column, from its base and score.
@@ -76,14 +142,14 @@ private:
     }
 
     // The first column whose best tree with `splits` splits and two levels is the node's optimum.
-    int grow_small(int level, int splits, int at) {
+    void grow_small(int level, int splits, int at) {
         Node<Lane>& node = search_.node(level);
         const double target = node.small_costs[splits];
         int best_column = -1, best_true = 0;
         double best_cost = std::numeric_limits<double>::infinity();
         for (int j = 0; j < node.n_columns; ++j) {
             if (!is_supported(problem_, node, j)) continue;
-            for (int of_true = 1; of_true >= 0; --of_true) {
+            for (int of_true = 0; of_true <= 1; ++of_true) {
                 const int of_false = splits - 1 - of_true;
                 if (of_false < 0 || of_false > 1) continue;
                 const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
@@ -99,86 +165,18 @@ private:
             }
             if (is_within(best_cost, target)) break;
         }
-        if (best_column < 0) return at;
-        grow(level, best_column, at, 1, best_true, splits - 1 - best_true, -1.0, -1.0);
-        return at;
-    }
-
-    // Children of a column. A negative target: the best there is.
-    void grow(
-        int level, int j, int at, int depth, int budget_true, int budget_false, double target_true,
-        double target_false) {
-        const int column = search_.node(level).columns[j];
-        nodes[at].column = problem_.columns[column];
-        for (const bool side : {true, false}) {
-            const Node<Lane>& child = search_.make_child(level, j, side);
-            const int budget = side ? budget_true : budget_false;
-            double target = side ? target_true : target_false;
-            if (target < 0.0) target = search_.small_cost(child, depth, budget);
-            const int index = build(level + 1, depth, budget, target);
-            (side ? nodes[at].with : nodes[at].without) = index;
+        if (best_column < 0) {
+            failed_ = true;
+            return;
         }
-    }
-
-    bool grow_deep(int level, int depth, int budget, double target, int at) {
-        const double upper = target + 2.0 * problem_.slack;
-        for (int d = 3; d <= depth; ++d) {
-            if (!is_within(search_.search(level, d, budget, upper), target)) continue;
-            int j = -1;
-            const double cost =
-                search_.explore(level, d, std::min(budget, full_budget(d)), upper, j, true);
-            if (search_.control().stopped() || j < 0) return false;
-            return grow_share(level, d, j, cost, at);
-        }
-        return false;
-    }
-
-    // Children of column j, just solved: the first way to share the splits that costs `cost`.
-    bool grow_share(int level, int depth, int j, double cost, int at) {
-        Node<Lane>& node = search_.node(level);
-        Phase& phase = node.phases[depth];
-        for (int k = 0; k < phase.n_budgets; ++k) {
-            const int rest = phase.n_budgets - 1 - k;
-            const double with = phase.true_bounds(k, node.stride)[j];
-            const double without = phase.false_bounds(rest, node.stride)[j];
-            if (!is_within(with + without + problem_.split_cost, cost)) continue;
-            grow(level, j, at, depth - 1, phase.first_budget + k, phase.first_budget + rest, with,
-                 without);
-            return true;
-        }
-        return false;
-    }
-
-    // Without a search: the root that the cache has, and the first way to share its splits that is
-    // known to cost `target`.
-    bool grow_known(int level, int depth, int budget, double target, int at) {
-        Node<Lane>& node = search_.node(level);
-        for (int d = 3; d <= depth; ++d) {
-            const int splits = std::min(budget, full_budget(d));
-            Bounds known;
-            if (!search_.caches().bounds.find(search_.cache_key(node.key, d, splits), known) ||
-                !known.exact || known.column < 0 || !is_within(known.bound, target))
-                continue;
-            const auto place = std::find(node.columns.begin(), node.columns.end(), known.column);
-            if (place == node.columns.end()) return false;
-            const int j = static_cast<int>(place - node.columns.begin());
-            const int most = full_budget(d - 1);
-            for (int of_true = std::max(0, splits - 1 - most);
-                 of_true <= std::min(most, splits - 1); ++of_true) {
-                const int of_false = splits - 1 - of_true;
-                const double with = search_.known_cost(level, j, true, d - 1, of_true);
-                const double without = search_.known_cost(level, j, false, d - 1, of_false);
-                if (!is_within(with + without + problem_.split_cost, target)) continue;
-                grow(level, j, at, d - 1, of_true, of_false, with, without);
-                return true;
-            }
-        }
-        return false;
+        grow(level, {best_column, 2, best_true, splits - 1 - best_true, -1.0, -1.0}, at);
     }
 
     Search<Lane>& search_;
     const Problem<Lane>& problem_;
-    const bool may_search_;
+    const Order order_;
+    std::vector<TreeNode> nodes_;
+    bool failed_ = false;
 };
 
 }  // namespace sktree_opt

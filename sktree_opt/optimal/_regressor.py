@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sktree_opt.optimal._base import BaseOptimalTree
+from sktree_opt.optimal._base import BaseOptimalTree, threshold_constraints
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 
@@ -15,7 +16,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
     compared with the midpoints between its values, a nominal one with each category, and a column
-    with missing values may be asked whether it misses one; a missing value fails other tests.
+    with missing values may be asked whether it misses one. Every other test sends missing values to
+    the side that is better.
 
     Read more in the :ref:`User Guide <optimal_trees>`.
 
@@ -36,15 +38,28 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     min_weight_fraction_leaf : float, default=0.0
         The same as a share of the total weight; the larger of the two counts.
 
-    objective : {"squared_error"}, default="squared_error"
-        What is minimised: the weighted squares of the distances from the leaves' means.
+    objective : {"squared_error", "absolute_error"}, default="squared_error"
+        What is minimised, by weight: the squares of the distances from the leaves' means, or the
+        distances from their medians.
 
     complexity_cost : float, default=0.0
         Cost of each test, as a share of the total weight.
 
+    thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; the thresholds of a small ensemble
+        of boosted trees; or the cuts of a transformer with ``bin_edges_`` or ``thresholds_``, such
+        as scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
+
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree found.
@@ -75,6 +90,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     incumbents_ : list of (float, float, float)
         Seconds, objective and lower bound, each time a better tree was found.
 
+    optimality_scope_ : str
+        What the proof is relative to, in words.
+
     search_stats_ : dict
         Counters of the search.
 
@@ -93,12 +111,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     Notes
     -----
-    Section 4.8.2 of [1]_. Sums of real numbers are exact to about 12 digits, and so is the proof.
+    Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of
+    real numbers are exact to about 12 digits, and so is the proof.
 
     References
     ----------
     .. [1] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and
        Search", JMLR 23, 2022.
+    .. [2] C. E. Brita et al., "Optimal Classification Trees for Continuous Feature Data Using
+       Dynamic Programming with Branch-and-Bound", AAAI 2025.
 
     Examples
     --------
@@ -111,6 +132,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
+        "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
     }
 
@@ -124,7 +146,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         min_weight_fraction_leaf=0.0,
         objective="squared_error",
         complexity_cost=0.0,
+        thresholds="all",
         categorical_features="from_dtype",
+        categorical_splits="one_vs_rest",
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
@@ -136,7 +160,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.complexity_cost = complexity_cost
+        self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -175,17 +201,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         return objective.leaf_form(self._targets(data), data.weights)
 
     def _node_values(self, data, reached):
-        """Mean (as a column) and cost of each node, given its rows."""
-        targets, leaves, weights = self._targets(data), reached.leaves, reached.weights[:, 0]
-        n_nodes = len(reached.nodes)
-        means = np.bincount(leaves, data.weights * targets, n_nodes) / weights
-        costs = np.bincount(leaves, data.weights * (targets - means[leaves]) ** 2, n_nodes)
-        # Children come after their parents: what is known of two sets gives the mean and the
-        # squared distances of both together.
-        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
-            with_test, without = reached.nodes[at, 1:]
-            share = weights[without] / weights[at]
-            distance = means[without] - means[with_test]
-            means[at] = means[with_test] + share * distance
-            costs[at] = costs[with_test] + costs[without] + weights[with_test] * share * distance**2
-        return (means + self._centre)[:, np.newaxis], costs
+        """Answer (as a column) and cost of each node."""
+        objective = REGRESSION_OBJECTIVES[self.objective]
+        answers, costs = objective.node_values(self._targets(data), data.weights, reached)
+        return (answers + self._centre)[:, np.newaxis], costs

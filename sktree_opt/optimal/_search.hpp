@@ -45,25 +45,45 @@ struct SearchStats {
 
 struct Caches {
     CacheTable<Bounds> bounds;
-    CacheTable<SmallOptima> small;
-    int salt = 0;  // problems of another split cost are other problems
+    CacheTable<SmallOptima> small;  // without the cost of splits, and so for all of them
+    int salt = 0;                   // bounds: problems of another split cost are other problems
     Caches(SearchControl& control, std::int64_t max_bytes)
         : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
 };
 
-// The best tree so far, by its root.
+struct TreeNode {
+    std::int32_t column = -1;  // original index; -1: leaf
+    std::int32_t with = -1;    // child of the rows that have the column
+    std::int32_t without = -1;
+};
+
+// The best tree so far.
 struct Incumbent {
     double cost = std::numeric_limits<double>::infinity();
-    double seconds = 0.0;
-    int column = -1;  // of the root; -1: at most two levels
     int depth = 2;
-    int budget_true = 0, budget_false = 0;
-    double cost_true = 0.0, cost_false = 0.0;
+    std::vector<TreeNode> nodes;  // none: the best of at most two levels
+};
+
+// When a better tree, or a better bound on all trees, was found.
+struct Moment {
+    double seconds, cost, bound;
+};
+
+// In which order columns are tried at the root of a subtree.
+enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
+
+// A column at the root, solved: how its children share the splits, and what they cost.
+struct SolvedColumn {
+    int column, depth;
+    int budget_true, budget_false;
+    double cost_true, cost_false;
 };
 
 // Threads at work on the columns of the root: each knows what the others found.
 struct SharedRoot {
     std::atomic<double> best;
+    double seconds = std::numeric_limits<double>::infinity();  // when to pause
+    bool is_last = false;  // no deeper trees are asked for, so that bounds are bounds on all
     // One order for all, since `next` hands out places in it: the threads' own bounds differ.
     std::vector<std::int32_t> sequence;
     std::atomic<int> next{0};
@@ -75,6 +95,8 @@ struct SharedRoot {
     };
     std::vector<Found> found;
     Incumbent incumbent;
+    double bound = 0.0;
+    std::vector<Moment> moments;
 };
 
 template <class Lane>
@@ -126,7 +148,7 @@ public:
         if (best > lower && problem_.switches.look_ahead && depth > 3)
             best = std::min(best, search(level, depth - 1, budget, best));
         if (best > lower) {
-            const double found = explore(level, depth, budget, best, column);
+            const double found = explore(level, depth, budget, best, column, Order::BOUNDS, lower);
             lower = std::max(lower, std::min(found, best));
             best = std::min(best, found);
         }
@@ -154,11 +176,20 @@ public:
     bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
         if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
         Bounds known;
-        if (!caches_.bounds.find(cache_key(rows, depth, budget), known)) return false;
-        lower = known.bound;
-        if (!known.exact && known.bound < upper) return false;
-        ++stats_.n_cache_hits;
-        return true;
+        bool is_answer = false;
+        if (caches_.bounds.find(cache_key(rows, depth, budget), known)) {
+            lower = known.bound;
+            is_answer = known.exact || known.bound >= upper;
+        }
+        // With all splits that the depth has room for no tree costs more.
+        const int full = full_budget(depth);
+        if (!is_answer && budget < full &&
+            caches_.bounds.find(cache_key(rows, depth, full), known)) {
+            lower = std::max(lower, known.bound);
+            is_answer = known.bound >= upper;
+        }
+        stats_.n_cache_hits += is_answer;
+        return is_answer;
     }
 
     Key cache_key(Key rows, int depth, int budget) const {
@@ -166,20 +197,22 @@ public:
     }
 
     // Tries columns as the root of a tree below `upper`. The best cost found or, if none is below
-    // `upper`, a lower bound on all. With `first_only`, by look-ahead order, the first that is below.
+    // `upper`, a lower bound on all; no tree costs less than `floor`. By another order than that of
+    // the bounds: the first column that is below.
     double explore(
-        int level, int depth, int budget, double upper, int& best_column, bool first_only = false) {
+        int level, int depth, int budget, double upper, int& best_column,
+        Order order = Order::BOUNDS, double floor = 0.0) {
         Node<Lane>& node = *levels_[level];
         Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
         Phase& phase = open_phase(problem_, node, parent, depth, budget);
         double best = upper;
-        for (const int j : sequence_of(level, depth, phase, first_only, upper)) {
+        for (const int j : sequence_of(level, depth, phase, order, upper)) {
             const double cost = try_column(level, depth, phase, j, best);
             if (control_.stopped()) return best;
             if (cost >= best) continue;
             best = cost;
             best_column = j;
-            if (first_only) return best;
+            if (order != Order::BOUNDS || best <= floor) return best;
         }
         return best < upper ? best : std::max(least_bound(node, phase), upper);
     }
@@ -211,7 +244,7 @@ public:
 
     // Columns that may cost less than `upper`, in the order to try them.
     const std::vector<std::int32_t>& sequence_of(
-        int level, int depth, Phase& phase, bool by_look_ahead, double upper) {
+        int level, int depth, Phase& phase, Order by, double upper) {
         const Node<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
         sequence.clear();
@@ -220,6 +253,8 @@ public:
                 sequence.push_back(j);
         stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
         stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
+        if (by == Order::INDEX) return sequence;
+        const bool by_look_ahead = by == Order::LOOK_AHEAD;
         const Lane* with = node.best_true.data();
         const Lane* without = node.best_false.data();
         const double* order = phase.order.data();
@@ -239,21 +274,32 @@ public:
     // The order in which a team tries the columns of the root.
     std::vector<std::int32_t> root_sequence(int depth, int budget) {
         return sequence_of(
-            0, depth, open_root(depth, budget), false, std::numeric_limits<double>::infinity());
+            0, depth, open_root(depth, budget), Order::BOUNDS,
+            std::numeric_limits<double>::infinity());
     }
 
-    // The threads of a team call this, each on its own search object with an equal root.
-    void explore_root(int depth, int budget, SharedRoot& shared) {
+    // The threads of a team call this, each on its own search object with an equal root. Where a
+    // column is better than all before, `tree_of` makes the tree, none if the search was stopped.
+    template <class TreeOf>
+    void explore_root(int depth, int budget, SharedRoot& shared, TreeOf tree_of) {
         Phase& phase = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {
+            if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
             if (next >= static_cast<int>(shared.sequence.size()) || control_.stopped()) break;
             const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
             if (control_.stopped()) break;
-            share_found(shared, phase, depth, j, cost);
+            Incumbent found;
+            if (cost < shared.best.load()) {
+                found.cost = cost;
+                found.depth = depth;
+                found.nodes = tree_of(*this, share_of(phase, depth, j, cost));
+                if (control_.stopped()) break;
+            }
+            share_found(shared, phase, j, found);
         }
     }
 
@@ -273,6 +319,20 @@ public:
         }
     }
 
+    // The first way to share the splits between the children of column j, just solved, that costs
+    // `cost`: the one with the fewest on the side that has the column.
+    SolvedColumn share_of(Phase& phase, int depth, int j, double cost, int level = 0) const {
+        const int stride = levels_[level]->stride;
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            const int rest = phase.n_budgets - 1 - k;
+            const double with = phase.true_bounds(k, stride)[j];
+            const double without = phase.false_bounds(rest, stride)[j];
+            if (with + without + problem_.split_cost <= cost + problem_.slack)
+                return {j, depth, phase.first_budget + k, phase.first_budget + rest, with, without};
+        }
+        return {-1, depth, 0, 0, 0.0, 0.0};
+    }
+
     void remember(
         const Node<Lane>& node, int depth, int budget, double bound, bool exact, int column) {
         if (!problem_.switches.cache) return;
@@ -287,38 +347,24 @@ public:
             });
     }
 
-    // Optimum of one side of a column as far as the caches have it, else infinity. Sets its rows.
-    double known_cost(int level, int column, bool side, int depth, int budget) {
-        Node<Lane>& child = *levels_[level + 1];
-        maker_.set_rows(*levels_[level], column, side, child);
-        budget = std::min(budget, full_budget(depth));
-        Bounds known;
-        if (depth > 2 && budget > 1 &&
-            caches_.bounds.find(cache_key(child.key, depth, budget), known) && known.exact)
-            return known.bound;
-        SmallOptima small;
-        if (depth > 2 || !caches_.small.find(cache_key(child.key, 2, 3), small))
-            return std::numeric_limits<double>::infinity();
-        const double costs[] = {small.leaf, small.costs[0], small.costs[1], small.costs[2]};
-        return costs[std::min(budget, 3)];
-    }
-
 private:
-    void share_found(SharedRoot& shared, Phase& phase, int depth, int j, double cost) {
+    void share_found(SharedRoot& shared, Phase& phase, int j, Incumbent& found) {
         const int stride = root().stride;
+        const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
         shared.lock.lock();
-        const bool better = cost < shared.best.load();
-        for (int k = 0; k < phase.n_budgets; ++k) {
+        for (int k = 0; k < phase.n_budgets; ++k)
             shared.found.push_back(
                 {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
-            const int rest = phase.n_budgets - 1 - k;
-            const double with = phase.true_bounds(k, stride)[j];
-            const double without = phase.false_bounds(rest, stride)[j];
-            if (better && with + without + problem_.split_cost == cost)
-                shared.incumbent = {cost, control_.seconds(), j, depth, phase.first_budget + k,
-                                    phase.first_budget + rest, with, without};
+        const bool is_better = found.cost < shared.best.load();
+        if (is_better) {
+            shared.best.store(found.cost);
+            shared.incumbent = std::move(found);
         }
-        if (better) shared.best.store(cost);
+        const double best = shared.best.load();
+        if (is_better || std::min(bound, best) > shared.bound) {
+            shared.bound = std::max(shared.bound, std::min(bound, best));
+            shared.moments.push_back({control_.seconds(), shared.incumbent.cost, shared.bound});
+        }
         shared.lock.unlock();
     }
 
@@ -383,6 +429,8 @@ private:
             if (control_.stopped()) return 0.0;
             store_sides(node, with, without);
         }
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
         for (int k = 0; k < phase.n_budgets; ++k) {
             phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
             phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];
@@ -396,7 +444,7 @@ private:
         SmallOptima known;
         for (const bool side : {true, false}) {
             const Key rows = side ? key_true_ : node.key - key_true_;
-            if (!caches_.small.find(cache_key(rows, 2, 3), known)) return false;
+            if (!caches_.small.find(problem_key(rows, 2, 3, 0), known)) return false;
             SmallCosts& costs = side ? with : without;
             costs.costs[0] = known.leaf;
             std::copy_n(known.costs, 3, costs.costs + 1);
@@ -416,7 +464,7 @@ private:
             std::copy_n(costs.costs + 1, 3, entry.costs);
             const Key rows = side ? key_true_ : node.key - key_true_;
             caches_.small.store(
-                cache_key(rows, 2, 3), entry,
+                problem_key(rows, 2, 3, 0), entry,
                 [](const SmallOptima&, const SmallOptima& b) { return b; });
         }
     }

@@ -150,7 +150,11 @@ class BalancedError(MisclassificationCost):
 
     def costs(self, class_weights, cost_matrix=None):
         """An error costs in inverse proportion to the weight of its class."""
-        factors = class_weights.sum() / (len(class_weights) * class_weights)
+        # A class whose weight is 0 has no error rate.
+        has_weight = class_weights > 0.0
+        shares = has_weight.sum() * class_weights
+        factors = np.zeros(len(shares))
+        np.divide(class_weights.sum(), shares, out=factors, where=has_weight)
         return factors[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
 
 
@@ -274,6 +278,23 @@ class PessimisticError:
 class SquaredError:
     """Weighted sum of the squared distances from the leaf's mean."""
 
+    def node_values(self, targets, weights, reached):
+        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        leaves, node_weights = reached.leaves, reached.weights[:, 0]
+        n_nodes = len(reached.nodes)
+        means = np.bincount(leaves, weights * targets, n_nodes) / node_weights
+        costs = np.bincount(leaves, weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Children come after their parents: what is known of two sets gives the mean and the
+        # squared distances of both together.
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            share = node_weights[without] / node_weights[at]
+            distance = means[without] - means[with_test]
+            means[at] = means[with_test] + share * distance
+            between = node_weights[with_test] * share * distance**2
+            costs[at] = costs[with_test] + costs[without] + between
+        return means, costs
+
     def leaf_form(self, targets, weights):
         """The objective for targets whose mean is about 0."""
         # The engine reads weights and targets; the class tables are not used.
@@ -286,6 +307,37 @@ class SquaredError:
         )
 
 
+class AbsoluteError:
+    """Weighted sum of the distances from the leaf's median."""
+
+    def node_values(self, targets, weights, reached):
+        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        n_nodes = len(reached.nodes)
+        by_leaf = np.argsort(reached.leaves, kind="stable")
+        rows = np.split(by_leaf, np.cumsum(np.bincount(reached.leaves, minlength=n_nodes))[:-1])
+        for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
+            with_test, without = reached.nodes[at, 1:]
+            rows[at] = np.concatenate([rows[with_test], rows[without]])
+        leaves = np.array([self.leaf(targets[r], weights[r]) for r in rows])
+        return leaves[:, 0], leaves[:, 1]
+
+    def leaf(self, targets, weights):
+        """What a leaf answers, and its cost."""
+        order = np.argsort(targets)
+        targets, weights = targets[order], weights[order]
+        below = np.cumsum(weights)
+        half = below[-1] / 2.0
+        # From the first to the second of these, all answers are as good.
+        first = np.searchsorted(below, half)
+        second = np.searchsorted(below, half, side="right")
+        median = targets[first] / 2.0 + targets[min(second, len(targets) - 1)] / 2.0
+        return median, (weights * np.abs(targets - median)).sum()
+
+    def leaf_form(self, targets, weights):
+        """The objective for these data."""
+        return LeafObjective("absolute", np.zeros((1, 1)), np.zeros(1))
+
+
 OBJECTIVES = {
     "error": Error(),
     "balanced_error": BalancedError(),
@@ -295,4 +347,4 @@ OBJECTIVES = {
     "entropy": Entropy(),
 }
 
-REGRESSION_OBJECTIVES = {"squared_error": SquaredError()}
+REGRESSION_OBJECTIVES = {"squared_error": SquaredError(), "absolute_error": AbsoluteError()}

@@ -5,26 +5,30 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sktree_opt.preprocessing._bits import pack_binary_matrix, pack_code_tests
+from sktree_opt.preprocessing._bits import or_column_outcomes, pack_binary_matrix, row_bytes_for
+from sktree_opt.preprocessing._category_splits import OneVsRest
 from sktree_opt.preprocessing._table import Table
-from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.tree._node import CATEGORY_ONE, CATEGORY_SUBSET, IS_MISSING, NUMERIC
 
 # Searches count the rows of each pair of tests: more tests than this fill the memory of a laptop.
 MAX_TESTS = 10_000
+
+# Outcomes are packed so many at a time.
+BLOCK_CELLS = 1 << 24
 
 
 @dataclass
 class BinaryTests:
     """All tests of a table, with their outcomes.
 
-    A numeric column is compared with every midpoint between two of its values, a nominal one with
-    each category, and a column that misses values is asked whether it does. A missing value fails
-    every other test.
+    A numeric column is compared with midpoints between two of its values, and a nominal one with
+    categories. In a column that misses values there are two of each of these tests, as the rows
+    without a value may be on either side, and one that asks whether the value is missing.
 
     Attributes
     ----------
     kind : ndarray of uint8, shape (n_tests,)
-        NUMERIC, CATEGORY_ONE or IS_MISSING.
+        NUMERIC, CATEGORY_ONE, CATEGORY_SUBSET or IS_MISSING.
 
     feature : ndarray of int32, shape (n_tests,)
 
@@ -32,7 +36,10 @@ class BinaryTests:
         Of a NUMERIC test, else NaN.
 
     category : ndarray of int32, shape (n_tests,)
-        Code of a CATEGORY_ONE test, else -1.
+        Code of a CATEGORY_ONE test, the codes of a CATEGORY_SUBSET test as bits, else -1.
+
+    missing_branch : ndarray of int32, shape (n_tests,)
+        0 where missing values pass the test, else 1.
 
     bits : ndarray of uint8, shape (n_rows, row_bytes)
         Which tests each row passes, least significant bit first.
@@ -42,6 +49,7 @@ class BinaryTests:
     feature: np.ndarray
     threshold: np.ndarray
     category: np.ndarray
+    missing_branch: np.ndarray
     bits: np.ndarray
 
     @property
@@ -61,75 +69,159 @@ class BinaryTests:
         n_categories : ndarray of shape (n_features,)
             Number of categories of nominal columns, -1 for numeric ones.
         """
-        if not sparse.issparse(matrix) and (n_categories < 0).all():
-            bits = pack_binary_matrix(matrix)
-            if bits is not None:
-                refuse_too_many(matrix.shape[1])
-                return cls._of_binary_columns(matrix.shape[1], bits)
-            if matrix.dtype.kind in "biu":
-                matrix = matrix.astype(np.float64)
-        return cls._of_table(Table.from_matrix(matrix, n_categories, n_threads))
+        tests = cls.from_binary_matrix(matrix, n_categories)
+        if tests is None:
+            tests = cls.from_table(Table.from_matrix(matrix, n_categories, n_threads))
+        return tests
 
     @classmethod
-    def _of_binary_columns(cls, n_columns, bits):
+    def from_binary_matrix(cls, matrix, n_categories):
+        """Tests of a matrix of numbers 0 and 1; None for any other."""
+        if sparse.issparse(matrix) or (n_categories >= 0).any():
+            return None
+        bits = pack_binary_matrix(matrix)
+        if bits is None:
+            return None
+        n_columns = matrix.shape[1]
+        refuse_too_many(n_columns)
         return cls(
             kind=np.full(n_columns, NUMERIC, dtype=np.uint8),
             feature=np.arange(n_columns, dtype=np.int32),
             threshold=np.full(n_columns, 0.5),
             category=np.full(n_columns, -1, dtype=np.int32),
+            missing_branch=np.ones(n_columns, dtype=np.int32),
             bits=bits,
         )
 
     @classmethod
-    def _of_table(cls, table):
-        columns = [column_tests(table, j) for j in range(table.n_columns)]
-        counts = [len(tests["low"]) for tests in columns]
-        refuse_too_many(sum(counts))
+    def from_table(cls, table, cuts=None, names=None, split=OneVsRest):
+        """Tests of an encoded table.
+
+        Parameters
+        ----------
+        table : Table
+
+        cuts : list of ndarray or None, default=None
+            By column, the codes after which it may be cut; None for all. It is the numeric ones
+            that count.
+
+        names : list of str or None, default=None
+            What columns are called when there are too many tests; None for their positions.
+
+        split : class, default=OneVsRest
+            What is asked of categories: a value of ``CATEGORICAL_SPLITS``.
+        """
+        names = range(table.n_columns) if names is None else names
+        columns = [
+            nominal_tests(table, j, *split.questions(len(table.values[j]), names[j]))
+            if table.is_nominal[j]
+            else numeric_tests(table, j, None if cuts is None else cuts[j])
+            for j in range(table.n_columns)
+        ]
+        counts = [len(tests["kind"]) for tests in columns]
+        refuse_too_many(sum(counts), counts, names)
         joined = {
             name: np.concatenate([tests[name] for tests in columns])
-            for name in ("kind", "threshold", "category", "low", "high")
+            for name in ("kind", "threshold", "category", "missing_branch")
         }
+        bits = np.zeros((table.n_rows, row_bytes_for(sum(counts))), dtype=np.uint8)
+        first = 0
+        for j, tests in enumerate(columns):
+            outcomes = pack_outcomes(tests, len(table.values[j]), shift=first % 8)
+            or_column_outcomes(table.codes[j], outcomes, first // 8, bits)
+            first += counts[j]
         feature = np.repeat(np.arange(table.n_columns, dtype=np.int32), counts)
-        bits = pack_code_tests(table, feature, joined.pop("low"), joined.pop("high"))
         return cls(feature=feature, bits=bits, **joined)
 
+    def category_branch(self, test, n_categories):
+        """Branch of each category at a test of categories."""
+        codes = np.arange(n_categories)
+        asked = self.category[test : test + 1].astype(np.int64)
+        return 1 - code_outcomes(self.kind[test : test + 1], asked, codes)[:, 0].astype(np.int32)
 
-def refuse_too_many(n_tests):
+
+def refuse_too_many(n_tests, counts=None, names=None):
     """Raise if the pairs of tests cannot be counted in memory."""
-    if n_tests > MAX_TESTS:
-        raise ValueError(
-            f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values); "
-            f"the search takes at most {MAX_TESTS}. Round or bin numeric columns, or drop some."
-        )
+    if n_tests <= MAX_TESTS:
+        return
+    most = ""
+    if counts is not None:
+        j = int(np.argmax(counts))
+        most = f", {counts[j]} of them in column {names[j]!r}"
+    raise ValueError(
+        f"X offers {n_tests} tests (midpoints of numeric columns, categories, missing values)"
+        f"{most}; the search takes at most {MAX_TESTS}. Choose fewer thresholds (thresholds=10, "
+        "say), join rare categories, or drop columns."
+    )
 
 
-def column_tests(table, j):
-    """Tests of column `j` as ranges of codes that pass; in the order of ties."""
+def numeric_tests(table, j, cuts):
+    """Tests of a numeric column, cut after `cuts` or all codes: a dict of arrays by test."""
     values = table.values[j]
-    n_values = len(values)
-    if table.is_nominal[j]:
-        codes = np.arange(n_values, dtype=np.uint32)
-        kind, threshold, category = CATEGORY_ONE, np.full(n_values, np.nan), codes
-        low, high = codes, codes
-    else:
-        n_thresholds = max(0, n_values - 1)
-        # Halves are added, as the sum of two large values may overflow.
-        threshold = values[:-1] / 2.0 + values[1:] / 2.0
-        # Between neighbouring floats the midpoint may round up to the greater one.
-        threshold = np.where(threshold >= values[1:], values[:-1], threshold)
-        kind, category = NUMERIC, np.full(n_thresholds, -1)
-        low = np.zeros(n_thresholds, dtype=np.uint32)
-        high = np.arange(n_thresholds, dtype=np.uint32)
+    last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
+    kind = np.full(len(last_code), NUMERIC, dtype=np.uint8)
+    return with_missing(table, j, kind, midpoints(values, last_code), last_code)
+
+
+def nominal_tests(table, j, kind, category):
+    """Tests of a nominal column: a dict of arrays by test."""
+    return with_missing(table, j, kind, np.full(len(kind), np.nan), category)
+
+
+def with_missing(table, j, kind, threshold, code):
+    """Tests in the order of ties, with both branches for missing values if there are any.
+
+    Beside what a ``BinaryTests`` has, "code" is what outcomes depend on: the last code that passes,
+    or the category.
+    """
     tests = {
-        "kind": np.full(len(low), kind, dtype=np.uint8),
-        "threshold": threshold.astype(np.float64),
-        "category": category.astype(np.int32),
-        "low": low,
-        "high": high,
+        "kind": kind,
+        "threshold": threshold,
+        "code": code.astype(np.int64),
+        "missing_branch": np.ones(len(kind), dtype=np.int32),
     }
     if table.n_missing[j]:
-        missing = {"kind": IS_MISSING, "threshold": np.nan, "category": -1}
-        missing |= {"low": n_values, "high": n_values}
-        for name, value in missing.items():
-            tests[name] = np.append(tests[name], np.array(value, dtype=tests[name].dtype))
+        tests = {name: np.repeat(value, 2) for name, value in tests.items()}
+        tests["missing_branch"][1::2] = 0
+        asks = {"kind": IS_MISSING, "threshold": np.nan, "code": -1, "missing_branch": 0}
+        tests = {
+            name: np.append(value, np.array(asks[name], dtype=value.dtype))
+            for name, value in tests.items()
+        }
+    is_numeric = tests["kind"] == NUMERIC
+    tests["category"] = np.where(is_numeric, -1, tests["code"]).astype(np.int32)
     return tests
+
+
+def midpoints(values, codes):
+    """Thresholds between the values of `codes` and the next ones."""
+    lower, upper = values[codes], values[codes + 1]
+    # Halves are added, as the sum of two large values may overflow.
+    middle = lower / 2.0 + upper / 2.0
+    # Between neighbouring floats the midpoint may round to the greater one.
+    return np.where(middle >= upper, lower, middle)
+
+
+def code_outcomes(kind, asked, codes):
+    """Whether each code passes each test of a column, shape (n_codes, n_tests)."""
+    codes = codes[:, np.newaxis]
+    if (kind == CATEGORY_SUBSET).any():
+        # A set of one has its only category, not its bit.
+        sets = np.where(kind == CATEGORY_ONE, 1 << np.maximum(asked, 0), np.maximum(asked, 0))
+        return sets >> codes & 1 == 1
+    return codes <= asked if (kind == NUMERIC).any() else codes == asked
+
+
+def pack_outcomes(tests, n_values, shift):
+    """Outcomes of a column's tests by code as bits, after `shift` bits that are 0."""
+    n_tests = len(tests["kind"])
+    outcomes = np.zeros((n_values + 1, (shift + n_tests + 7) // 8), dtype=np.uint8)
+    n_at_once = max(1, BLOCK_CELLS // max(1, n_tests))
+    for first in range(0, n_values, n_at_once):
+        codes = np.arange(first, min(first + n_at_once, n_values))
+        passes = np.zeros((len(codes), shift + n_tests), dtype=bool)
+        passes[:, shift:] = code_outcomes(tests["kind"], tests["code"], codes)
+        outcomes[codes] = np.packbits(passes, axis=1, bitorder="little")
+    missing = np.append(np.zeros(shift, dtype=bool), tests["missing_branch"] == 0)
+    outcomes[n_values] = np.packbits(missing, bitorder="little")
+    return outcomes

@@ -4,16 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sktree_opt/preprocessing/_column.hpp"
-
 namespace sktree_opt {
-
-// One test: a row passes if its code is at least `low` and at most `high`.
-struct CodeRange {
-    std::int32_t column;
-    std::uint32_t low;
-    std::uint32_t high;
-};
 
 // Bit k: the k-th of eight values is 0. `others` becomes nonzero if a value is neither 0 nor 1.
 template <typename Value>
@@ -73,35 +64,15 @@ bool pack_zeros(
     return true;
 }
 
+// Ors into the bits of each row the outcomes of its code; `bits` begins at their first byte.
 template <typename Code>
-void or_test(
-    const Code* codes, CodeRange test, std::size_t n_rows, int shift, std::uint8_t* bits,
-    std::size_t row_bytes) {
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        const std::uint32_t code = codes[i];
-        bits[i * row_bytes] |=
-            static_cast<std::uint8_t>((code >= test.low && code <= test.high) << shift);
-    }
-}
-
-// Sets bit `index` of every row that passes the test; bits are 0 before.
-inline void pack_test(
-    const ColumnView& column, CodeRange test, std::size_t n_rows, std::size_t index,
+void or_outcomes(
+    const Code* codes, std::size_t n_rows, const std::uint8_t* outcomes, std::size_t n_bytes,
     std::uint8_t* bits, std::size_t row_bytes) {
-    std::uint8_t* out = bits + index / 8;
-    const int shift = static_cast<int>(index % 8);
-    switch (column.itemsize) {
-        case 1:
-            or_test(static_cast<const std::uint8_t*>(column.codes), test, n_rows, shift, out,
-                    row_bytes);
-            break;
-        case 2:
-            or_test(static_cast<const std::uint16_t*>(column.codes), test, n_rows, shift, out,
-                    row_bytes);
-            break;
-        default:
-            or_test(static_cast<const std::uint32_t*>(column.codes), test, n_rows, shift, out,
-                    row_bytes);
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        const std::uint8_t* from = outcomes + static_cast<std::size_t>(codes[i]) * n_bytes;
+        std::uint8_t* to = bits + i * row_bytes;
+        for (std::size_t b = 0; b < n_bytes; ++b) to[b] |= from[b];
     }
 }
 

@@ -3,9 +3,7 @@
 import numpy as np
 
 from libc.stddef cimport ptrdiff_t, size_t
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
-
-from sktree_opt.preprocessing._table cimport ColumnView, Table
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused Value:
     float
@@ -15,11 +13,13 @@ ctypedef fused Value:
     uint32_t
     uint64_t
 
+ctypedef fused Code:
+    uint8_t
+    uint16_t
+    uint32_t
+
 
 cdef extern from "sktree_opt/preprocessing/_bits.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass CodeRange:
-        int32_t column
-        uint32_t low, high
     bint pack_zeros[T](
         const T* values,
         ptrdiff_t row_step,
@@ -29,11 +29,11 @@ cdef extern from "sktree_opt/preprocessing/_bits.hpp" namespace "sktree_opt" nog
         uint8_t* bits,
         size_t row_bytes,
     )
-    void pack_test(
-        const ColumnView& column,
-        CodeRange test,
+    void or_outcomes[T](
+        const T* codes,
         size_t n_rows,
-        size_t index,
+        const uint8_t* outcomes,
+        size_t n_bytes,
         uint8_t* bits,
         size_t row_bytes,
     )
@@ -83,27 +83,16 @@ def pack_numbers(const Value[:, :] matrix):
     return np.asarray(bits) if is_binary else None
 
 
-def pack_code_tests(
-    Table table,
-    const int32_t[::1] columns,  # IN: of each test
-    const uint32_t[::1] low,  # IN: a row passes from this code...
-    const uint32_t[::1] high,  # IN: ...to this
+def or_column_outcomes(
+    const Code[::1] codes,  # IN
+    const uint8_t[:, ::1] outcomes,  # IN: bits by code, preceded by the bits of the first byte
+    Py_ssize_t first_byte,
+    uint8_t[:, ::1] bits,  # IN and OUT
 ):
-    """Bits of tests on the codes of a table.
-
-    Returns
-    -------
-    bits : ndarray of uint8, shape (n_rows, row_bytes)
-    """
-    cdef size_t n_tests = columns.shape[0], n_rows = table.n_rows, k
-    cdef size_t row_bytes = row_bytes_for(columns.shape[0])
-    cdef uint8_t[:, ::1] bits = np.zeros((n_rows, row_bytes), dtype=np.uint8)
-    cdef CodeRange test
-    if n_tests and n_rows:
+    """Set the bits of the tests that each row passes, given the outcomes for its code."""
+    cdef size_t n_rows = codes.shape[0], n_bytes = outcomes.shape[1], row_bytes = bits.shape[1]
+    if n_rows and n_bytes:
         with nogil:
-            for k in range(n_tests):
-                test.column = columns[k]
-                test.low = low[k]
-                test.high = high[k]
-                pack_test(table.views[test.column], test, n_rows, k, &bits[0, 0], row_bytes)
-    return np.asarray(bits)
+            or_outcomes(
+                &codes[0], n_rows, &outcomes[0, 0], n_bytes, &bits[0, first_byte], row_bytes
+            )

@@ -16,6 +16,7 @@ from sktree_opt.preprocessing._columns import (
     small_code_table,
 )
 
+FLOATS = (np.float32, np.float64)
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
 
@@ -91,6 +92,19 @@ class TableEncoder:
         """Return the matrix of `X`; a category that fit never saw is missing."""
         return self._encode(read_source(X))
 
+    def as_it_is(self, X):
+        """`X` itself, if ``transform`` leaves cells that ``n_codes_`` allows unchanged; else None.
+
+        That is so for a dense array of floats where categories are the numbers 0, 1, ...
+        """
+        is_matrix = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in FLOATS
+        return X if is_matrix and len(X) and self._numbers_are_codes else None
+
+    @property
+    def n_codes_(self):
+        """Number of categories of each column that has any, -1 for the others."""
+        return np.array([-1 if c is None else len(c) for c in self.categories_], dtype=np.int64)
+
     @property
     def n_categories_(self):
         """Number of categories of each nominal column, -1 for the others."""
@@ -131,6 +145,11 @@ class TableEncoder:
             None if categories is None else small_code_table(categories)
             for categories in self.categories_
         ]
+        self._numbers_are_codes = all(
+            categories is None
+            or (table is not None and np.array_equal(table[1:-1], np.arange(len(categories))))
+            for categories, table in zip(self.categories_, self._code_table, strict=True)
+        )
 
     def _encode(self, source):
         coded = [j for j, lookup in enumerate(self._code_of) if lookup is not None]

@@ -3,15 +3,28 @@
 from numbers import Integral, Real
 from typing import ClassVar
 
+import joblib
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.subset._backward import eliminate
 from sktree_opt.subset._base import BaseSubsetSearch
-from sktree_opt.subset._streams import DistinctStream, OnDemandStream
+from sktree_opt.subset._complete import CompleteRun
+from sktree_opt.subset._streams import DistinctStream
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._validation import all_or_nothing
+
+# What says which problem is solved; a continued search may change the rest.
+PROBLEM_PARAMETERS = (
+    "delta",
+    "feature_penalty",
+    "method",
+    "error",
+    "feature_groups",
+    "search_size",
+    "n_bootstraps",
+)
 
 
 class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
@@ -26,8 +39,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes`, reduced-error pruning
-        and costs are refused; error-based pruning is applied to the selected tree alone.
+        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        pruning are refused; error-based pruning is applied to the selected tree alone. With a
+        `cost_matrix`, errors are mean costs.
 
     delta : float, default=0.0
         How far the error may be from the least one. 0 finds a best subset.
@@ -43,6 +57,10 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         How many splits the bounds of "on_demand" look ahead. More takes longer for each decision
         and needs fewer of them; 0 switches this off.
 
+    warm_start : bool, default=False
+        Whether a search that a limit has ended is continued by the next `fit`, if that is given the
+        same data and the same problem. `lookahead` and the limits may be others.
+
     collect : bool, default=False
         Whether `acceptable_subsets_` is to be made. It takes a second search.
 
@@ -56,6 +74,10 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
         grown on all rows and takes the columns of `X`. No bound holds for a callable: each distinct
         tree is rated.
+
+    feature_groups : list of array-like or None, default=None
+        Columns, by index or name, that are kept or dropped together, such as the dummies of a
+        category. Columns that are in no group are on their own.
 
     search_size : float, default=0.3
         Share of the rows that "search" keeps back.
@@ -78,8 +100,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         Seed of the splits.
 
     n_jobs : int or None, default=None
-        Threads for reading the table, for the first subset (by backward elimination) and for the
-        selected tree. The result does not depend on them. None means 1, -1 all.
+        Threads; the result does not depend on them. "dtaccept" searches on one. None means 1, -1
+        all. Under a joblib backend for several machines, such as dask's, "on_demand" is run by its
+        workers.
 
     Attributes
     ----------
@@ -150,10 +173,12 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
+        "feature_groups": [list, tuple, None],
         "delta": [Interval(Real, 0, None, closed="left")],
         "feature_penalty": [Interval(Real, 0, None, closed="left")],
         "method": [StrOptions({"on_demand", "dtaccept"})],
         "lookahead": [Interval(Integral, 0, 8, closed="both")],
+        "warm_start": ["boolean"],
         "collect": ["boolean"],
         "max_collected": [Interval(Integral, 1, None, closed="left")],
     }
@@ -166,9 +191,11 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         feature_penalty=0.0,
         method="on_demand",
         lookahead=1,
+        warm_start=False,
         collect=False,
         max_collected=10000,
         error="search",
+        feature_groups=None,
         search_size=0.3,
         cv=None,
         n_bootstraps=10,
@@ -182,9 +209,11 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         self.feature_penalty = feature_penalty
         self.method = method
         self.lookahead = lookahead
+        self.warm_start = warm_start
         self.collect = collect
         self.max_collected = max_collected
         self.error = error
+        self.feature_groups = feature_groups
         self.search_size = search_size
         self.cv = cv
         self.n_bootstraps = n_bootstraps
@@ -216,10 +245,16 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         self : AcceptableSubsetSelector
             The fitted selector.
         """
+        if self.warm_start and self.method != "on_demand":
+            raise ValueError("warm_start=True needs method='on_demand'.")
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight)
-            problem = self._make_problem(search, self._parts(search, y, groups), self.error)
-            best, bound = self._search_best(search, problem)
+            before = self._take_up(search, groups)
+            parts = self._parts(search, y, groups) if before is None else before["parts"]
+            problem = self._make_problem(search, parts, self.error)
+            best, bound = self._search_best(search, problem, before)
+            if self.warm_start:
+                self._unfinished["parts"] = parts
             self.support_ = np.zeros(search.table.n_columns, dtype=bool)
             self.support_[best[0]] = True
             self.n_features_ = len(best[0])
@@ -235,61 +270,92 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             self._set_status(search)
         return self
 
-    def _search_best(self, search, problem):
+    def _take_up(self, search, groups):
+        """What an earlier search of the same problem has left, or None."""
+        if not self.warm_start:
+            self.__dict__.pop("_unfinished", None)
+            return None
+        own = self.get_params(deep=False)
+        parameters = {name: own[name] for name in PROBLEM_PARAMETERS}
+        if callable(self.error):
+            parameters["error"] = id(self.error)
+        if isinstance(self.random_state, Integral):
+            parameters["random_state"] = self.random_state
+        of_tree = {**search.tree.get_params(), "n_jobs": None}
+        table, data = search.table, (search.data.y, search.weights, groups)
+        fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
+        before = getattr(self, "_unfinished", None)
+        if before is not None and before["fingerprint"] == fingerprint:
+            return before
+        self._unfinished = {"fingerprint": fingerprint}
+        return None
+
+    def _search_best(self, search, problem, before):
         """Features, cost and leaves of the best tree, and a lower bound of all objectives."""
         penalty = problem.to_cost(self.feature_penalty)
         # Rounded down, so that nothing is cut off that is better by more than delta.
         slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 - 1e-9)))
+        if before is None or before["best"] is None:
+            best = self._first_tree(search, problem, penalty)
+        else:
+            best = before["best"]
+        if self.warm_start:
+            self._unfinished = {**self._unfinished, "best": best}
+        if best is None:
+            self.search_stats_ = {}
+            return (np.arange(search.table.n_columns), problem.total_units, 0), -np.inf
+        if self.method == "dtaccept":
+            return self._run_dtaccept(search, problem, best, slack, penalty)
+        run = CompleteRun(
+            problem,
+            search,
+            start=best,
+            state=None if before is None else before.get("state"),
+            only_best=True,
+            lookahead=self.lookahead,
+            slack=slack,
+            penalty=penalty,
+        )
+        for found in run:
+            best = found
+        self.search_stats_ = run.stats
+        if self.warm_start:
+            self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
+        if problem.is_callable and not run.stream.is_done:
+            return best, -np.inf
+        return best, problem.to_error(run.stream.lower_bound)
+
+    def _first_tree(self, search, problem, penalty):
+        """The best tree of a backward elimination; None when it was stopped at once."""
         steps, _ = eliminate(
             problem, search.control, n_threads=search.n_threads, budget=search.budget
         )
-        best = (np.arange(search.table.n_columns), 0, 0)
-        if not steps:
-            self.search_stats_ = {}
-            return (best[0], problem.total_units, 0), -np.inf
-        best = min(
-            ((s["features"], s["cost"], s["n_leaves"]) for s in steps),
-            key=lambda found: (found[1] + penalty * len(found[0]), len(found[0])),
+        trees = [(step["features"], step["cost"], step["n_leaves"]) for step in steps]
+        return min(trees, key=lambda tree: rating(tree, penalty), default=None)
+
+    def _run_dtaccept(self, search, problem, best, slack, penalty):
+        """As `_search_best`, by Algorithms 3 and 4."""
+        stream = DistinctStream(
+            problem,
+            search.control,
+            accepts=True,
+            slack=slack,
+            penalty=penalty,
+            budget=search.budget,
         )
-        if self.method == "dtaccept":
-            stream = DistinctStream(
-                problem,
-                search.control,
-                accepts=True,
-                slack=slack,
-                penalty=penalty,
-                budget=search.budget,
-            )
-            for found in stream:
-                best = min(best, found, key=lambda f: (f[1] + penalty * len(f[0]), len(f[0])))
-            bound = best[1] + penalty * len(best[0]) - slack if stream.is_done else -np.inf
-        else:
-            stream = OnDemandStream(
-                problem,
-                search.control,
-                only_best=True,
-                lookahead=self.lookahead,
-                slack=slack,
-                penalty=penalty,
-                start=best,
-                budget=search.budget,
-            )
-            for found in stream:
-                best = found
-            bound = stream.lower_bound
-            if callable(self.error) and not stream.is_done:
-                bound = -np.inf
+        for found in stream:
+            best = min(best, found, key=lambda tree: rating(tree, penalty))
         self.search_stats_ = stream.stats
+        bound = rating(best, penalty)[0] - slack if stream.is_done else -np.inf
         return best, problem.to_error(bound)
 
     def _collect(self, search, problem, cost):
         """Set ``acceptable_subsets_``."""
         limit = cost + int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
-        stream = OnDemandStream(
-            problem, search.control, lookahead=self.lookahead, limit=limit, budget=search.budget
-        )
         found = []
-        for features, tree_cost, n_leaves in stream:
+        for features, tree_cost, n_leaves in CompleteRun(
+            problem, search, lookahead=self.lookahead, limit=limit
+        ):
             found.append(
                 {
                     "features": features,
@@ -334,3 +400,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     def _get_support_mask(self):
         check_is_fitted(self, "support_")
         return self.support_
+
+
+def rating(tree, penalty):
+    """What trees (features, cost, leaves) are compared by: cost with penalties, then size."""
+    features, cost, _ = tree
+    return cost + penalty * len(features), len(features)

@@ -12,9 +12,10 @@ namespace sktree_opt::subset {
 enum class EliminationMethod : int { DTSBE = 0, PSBE = 1, SBE = 2 };
 
 template <class Trees>
-LatticeStats eliminate_with(Trees&& trees, const EliminationRules& rules, SearchControl& control,
-                            std::size_t n_features, std::vector<EliminationStep>& steps) {
-    Elimination<std::remove_reference_t<Trees>>(trees, rules, control, n_features).run(steps);
+LatticeStats eliminate_with(const Problem& problem, Trees&& trees, const EliminationRules& rules,
+                            SearchControl& control,
+                            std::vector<EliminationStep>& steps) {
+    Elimination<std::remove_reference_t<Trees>>(problem, trees, rules, control).run(steps);
     return trees.stats();
 }
 
@@ -24,12 +25,12 @@ inline LatticeStats eliminate_backward(const Problem& problem, EliminationMethod
                                        std::vector<EliminationStep>& steps) {
     // The user's own error is not a sum over nodes: there only whole trees can be spared.
     if (method == EliminationMethod::DTSBE && !problem.has_rating()) {
-        return eliminate_with(IncrementalTrees(problem, control, budget, n_threads), rules, control,
-                              problem.n_features(), steps);
+        return eliminate_with(problem, IncrementalTrees(problem, control, budget, n_threads), rules,
+                              control, steps);
     }
     const bool skips_unused = method != EliminationMethod::SBE;
-    return eliminate_with(RebuiltTrees(problem, control, skips_unused, n_threads), rules, control,
-                          problem.n_features(), steps);
+    return eliminate_with(problem, RebuiltTrees(problem, control, skips_unused, n_threads), rules,
+                          control, steps);
 }
 
 }  // namespace sktree_opt::subset

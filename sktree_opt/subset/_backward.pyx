@@ -18,7 +18,7 @@ from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass EliminationStep:
         vector[int32_t] removed
-        vector[int32_t] features
+        vector[int32_t] units
         int64_t cost
         int64_t n_leaves
         int64_t n_built
@@ -106,8 +106,8 @@ def eliminate(
     problem.raise_pending(control)
     return [
         {
-            "removed": np.array(step.removed, dtype=np.int64),
-            "features": np.array(step.features, dtype=np.int64),
+            "removed": problem.features_of(step.removed),
+            "features": problem.features_of(step.units),
             "cost": step.cost,
             "n_leaves": step.n_leaves,
             "n_built": step.n_built,

@@ -52,6 +52,19 @@ class Search:
         Bytes that the lattice may keep.
 
     n_threads : int
+
+    costs : ndarray or None
+        The learner's cost matrix.
+
+    groups : list of ndarray or None
+        Columns that are kept or dropped together.
+
+    time_limit : float or None
+
+    memory_limit : int or None
+
+    remote_status : str
+        What ended the search in another process.
     """
 
     tree: GreedyTreeClassifier
@@ -62,10 +75,29 @@ class Search:
     control: SearchControl
     budget: int
     n_threads: int
+    costs: np.ndarray | None = None
+    groups: list | None = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    remote_status: str = "optimal"
 
     def induction(self):
         """The learning problem on all rows."""
-        return self.tree._make_induction(self.table, self.data, self.weights, None, self.n_threads)
+        return self.tree._make_induction(
+            self.table, self.data, self.weights, self.costs, self.n_threads
+        )
+
+    def end_remotely(self, status):
+        """End the search for what ended a part of it in another process."""
+        self.control.request_stop()
+        self.remote_status = status
+
+    @property
+    def status(self):
+        """What ended the search; "optimal" for its end."""
+        if self.remote_status != "optimal":
+            return self.remote_status
+        return self.control.status
 
     def row_weights(self):
         """Weights of all rows in the learner's unit."""
@@ -100,6 +132,8 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
         check_tree_parameters(tree)
         encoder = TableEncoder(tree.categorical_features)
+        if tree.cost_matrix is not None and self.error == "pessimistic":
+            raise ValueError("error='pessimistic' counts errors, not costs: set cost_matrix=None.")
         data = check_training_data(
             self,
             encoder,
@@ -128,7 +162,40 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             control=SearchControl(self.time_limit, limit),
             budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
             n_threads=n_threads,
+            costs=tree._check_costs(len(data.classes)),
+            groups=self._column_groups(encoder),
+            time_limit=self.time_limit,
+            memory_limit=limit,
         )
+
+    def _column_groups(self, encoder):
+        """The columns of each of `feature_groups`, for searches that have them."""
+        groups = getattr(self, "feature_groups", None)
+        if groups is None:
+            return None
+        place = {name: j for j, name in enumerate(encoder.feature_names_)}
+        seen, columns = set(), []
+        for group in groups:
+            if isinstance(group, str) or not np.iterable(group):
+                raise TypeError(f"feature_groups must hold lists of columns, got {group!r}.")
+            columns.append(np.array([self._column(c, place) for c in group], dtype=np.int64))
+            twice = seen.intersection(columns[-1].tolist())
+            if twice or len(set(columns[-1].tolist())) < len(columns[-1]):
+                raise ValueError(f"feature_groups names a column twice in, or before, {group!r}.")
+            seen.update(columns[-1].tolist())
+        return [group for group in columns if len(group)]
+
+    def _column(self, column, place):
+        """Index of a column that is given by its name or its index."""
+        if isinstance(column, str):
+            if not hasattr(self, "feature_names_in_") or column not in place:
+                raise ValueError(f"feature_groups names {column!r}, which is no column of X.")
+            return place[column]
+        if not isinstance(column, Integral) or not 0 <= column < self.n_features_in_:
+            raise ValueError(
+                f"feature_groups names {column!r}; X has columns 0 to {self.n_features_in_ - 1}."
+            )
+        return int(column)
 
     def _parts(self, search, y, groups):
         """The trees of the error estimate."""
@@ -172,6 +239,8 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             min_gain=tree.min_gain,
             max_depth=tree.max_depth,
             confidence=tree.confidence if error == "pessimistic" else None,
+            costs=search.costs,
+            groups=search.groups,
         )
         if callable(error):
             problem.set_callback(
@@ -190,7 +259,7 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         )
         tree._encoder = search.data.encoder
         tree.classes_ = search.data.classes
-        tree._costs = None
+        tree._costs = search.costs
         tree.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
@@ -202,10 +271,11 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         self.tree_ = self.estimator_.tree_
         self.classes_ = search.data.classes
         self._encoder = search.data.encoder
+        self._costs = search.costs
 
     def _set_status(self, search, finished="optimal"):
         """Set ``status_``, and warn of a search that a limit has ended."""
-        status = search.control.status
+        status = search.status
         self.status_ = finished if status == "optimal" else status
         if self.status_ in ("time_limit", "memory_limit"):
             warnings.warn(
@@ -231,11 +301,4 @@ def check_tree_parameters(tree):
         raise ValueError(
             "pruning='reduced_error' would keep back rows that the search needs; use "
             "pruning='error_based', which is applied to the selected tree, or None."
-        )
-    if tree.cost_matrix is not None or tree._qualities[tree.criterion].needs_costs:
-        raise ValueError(
-            "The error that is searched for counts wrong answers alike: cost_matrix and "
-            f"criterion={tree.criterion!r} cannot be combined with it."
-            if tree.cost_matrix is None
-            else "The error that is searched for counts wrong answers alike: set cost_matrix=None."
         )

@@ -6,7 +6,9 @@
 // Algorithms 2, 3 and 4, Definitions 8 and 9, http://jmlr.org/papers/v20/18-035.html.
 // frontier_cases is the order of the ICML 2017 paper, section 4.2.
 //
-//   R, S                -> Call::required, Call::possible
+// Features that are in or out together (units) take the place of features throughout.
+//
+//   R, S                -> Call::is_required, Call::is_possible
 //   T = DT(R u S)       -> GrownNodes, in preorder
 //   U = features(T)     -> GrownNodes::features
 //   rk_frontier(T)      -> order
@@ -33,7 +35,7 @@ namespace sktree_opt::subset {
 enum class VisitOrder : int { FRONTIER = 0, FRONTIER_CASES = 1, REVERSE = 2, FIXED = 3 };
 
 struct PreorderNode {
-    std::int32_t feature;  // -1: a leaf
+    std::int32_t unit;     // -1: a leaf
     std::uint32_t end;     // past its subtree
     std::uint32_t n_cases;
     Cost cost;             // of the whole rows below
@@ -52,8 +54,8 @@ public:
                   SearchControl& control, std::int64_t budget)
         : problem_(problem), order_(order), accepts_(accepts), rules_(rules), control_(control),
           lattice_(problem, control, budget), walk_(lattice_) {
-        waiting_.is_required.assign(problem.n_features(), 0);
-        waiting_.is_possible.assign(problem.n_features(), 1);
+        waiting_.is_required.assign(problem.n_units(), 0);
+        waiting_.is_possible.assign(problem.n_units(), 1);
     }
 
     // The next distinct tree (DTaccept: the next better one); false at the end, or when stopped.
@@ -84,8 +86,6 @@ public:
     double progress() const { return progress_; }
     const DistinctStats& stats() const { return stats_; }
     const LatticeStats& lattice_stats() const { return lattice_.stats(); }
-    const FoundTree& best() const { return best_; }
-    bool has_best() const { return has_best_; }
 
 private:
     struct Call {
@@ -99,27 +99,26 @@ private:
     bool open_call(FoundTree& tree) {
         Call call = waiting_;
         std::vector<std::uint8_t> set = call.is_required;
-        for (std::size_t f = 0; f < set.size(); ++f) set[f] |= call.is_possible[f];
-        const FeatureSet features{set.data(), -1};
-        build(features, tree);
+        for (std::size_t u = 0; u < set.size(); ++u) set[u] |= call.is_possible[u];
+        build({&problem_, set.data(), -1}, tree);
         if (control_.stopped()) {
             has_waiting_ = true;
             return false;
         }
         ++stats_.n_built;
         bool is_out = true;  // R <= U
-        for (std::size_t f = 0; f < set.size(); ++f) is_out &= !call.is_required[f] || is_used_[f];
+        for (std::size_t u = 0; u < set.size(); ++u) is_out &= !call.is_required[u] || is_used_[u];
         stats_.n_distinct += is_out;
         if (accepts_) is_out = accept(tree);
         std::vector<std::int32_t> kept;  // S n U
-        for (std::int32_t feature : tree.features) {
-            if (call.is_possible[feature]) kept.push_back(feature);
+        for (std::int32_t unit : used_) {
+            if (call.is_possible[unit]) kept.push_back(unit);
         }
         rank(call.is_required, kept);
         if (accepts_) keep_worthwhile(kept);
-        for (std::int32_t feature : kept) {
-            call.is_required[feature] = 1;
-            call.is_possible[feature] = 0;
+        for (std::int32_t unit : kept) {
+            call.is_required[unit] = 1;
+            call.is_possible[unit] = 0;
         }
         call.order = std::move(kept);
         call.position = 0;
@@ -133,15 +132,17 @@ private:
 
     void build(const FeatureSet& set, FoundTree& tree) {
         nodes_.clear();
-        is_used_.assign(problem_.n_features(), 0);
+        is_used_.assign(problem_.n_units(), 0);
+        used_.clear();
         tree = FoundTree();
         bool has_shared = false;
         for (CaseNode* root : lattice_.roots()) {
             tree.cost += grow(root, set, tree.n_leaves, has_shared);
         }
-        for (std::size_t f = 0; f < is_used_.size(); ++f) {
-            if (is_used_[f]) tree.features.push_back(static_cast<std::int32_t>(f));
+        for (std::size_t u = 0; u < is_used_.size(); ++u) {
+            if (is_used_[u]) used_.push_back(static_cast<std::int32_t>(u));
         }
+        tree.features = features_of(problem_, used_);
         if (control_.stopped()) return;
         if (problem_.has_rating()) {
             tree.cost = problem_.rate(tree.features);
@@ -152,11 +153,12 @@ private:
 
     Cost grow(CaseNode* node, const FeatureSet& set, std::int64_t& n_leaves, bool& has_shared) {
         const std::size_t at = nodes_.size();
-        const std::int32_t feature = lattice_.first_feature(node, set);
-        nodes_.push_back({feature, 0, node->cases.size(), node->leaf_cost});
-        if (feature >= 0) {
-            is_used_[feature] = 1;
-            const Children children = lattice_.split(node, feature);
+        RankedSplit* ranked = lattice_.first_split(node, set);
+        const std::int32_t unit = ranked == nullptr ? -1 : problem_.unit_of[ranked->feature];
+        nodes_.push_back({unit, 0, node->cases.size(), node->leaf_cost});
+        if (ranked != nullptr) {
+            is_used_[unit] = 1;
+            const Children children = lattice_.split(node, ranked);
             Cost cost = 0;
             for (std::uint32_t b = 0; b < children.n; ++b) {
                 cost += grow(children.nodes[b], set, n_leaves, has_shared);
@@ -170,27 +172,27 @@ private:
         return nodes_[at].cost;
     }
 
-    void rank(const std::vector<std::uint8_t>& is_required, std::vector<std::int32_t>& features) {
+    void rank(const std::vector<std::uint8_t>& is_required, std::vector<std::int32_t>& units) {
         if (order_ == VisitOrder::FIXED) {
-            std::reverse(features.begin(), features.end());
+            std::reverse(units.begin(), units.end());
         } else if (order_ == VisitOrder::FRONTIER_CASES) {
-            std::vector<std::int64_t> n_cases(problem_.n_features(), 0);
+            std::vector<std::int64_t> n_cases(problem_.n_units(), 0);
             for (const PreorderNode& node : nodes_) {
-                if (node.feature >= 0) n_cases[node.feature] += node.n_cases;
+                if (node.unit >= 0) n_cases[node.unit] += node.n_cases;
             }
-            std::stable_sort(features.begin(), features.end(), [&](auto a, auto b) {
+            std::stable_sort(units.begin(), units.end(), [&](auto a, auto b) {
                 return n_cases[a] < n_cases[b];
             });
         } else {
-            rank_by_frontier(is_required, features);
-            if (order_ == VisitOrder::REVERSE) std::reverse(features.begin(), features.end());
+            rank_by_frontier(is_required, units);
+            if (order_ == VisitOrder::REVERSE) std::reverse(units.begin(), units.end());
         }
     }
 
     // Definition 9: the last first, each the one of largest frontier given those after it.
-    void rank_by_frontier(std::vector<std::uint8_t> is_fixed, std::vector<std::int32_t>& features) {
+    void rank_by_frontier(std::vector<std::uint8_t> is_fixed, std::vector<std::int32_t>& units) {
         std::vector<std::int32_t> ranked;
-        std::vector<std::int32_t> left = features;
+        std::vector<std::int32_t> left = units;
         while (!left.empty()) {
             count_frontiers(is_fixed);
             std::size_t best = 0;
@@ -201,22 +203,22 @@ private:
             ranked.push_back(left[best]);
             left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
         }
-        features.assign(ranked.rbegin(), ranked.rend());
+        units.assign(ranked.rbegin(), ranked.rend());
     }
 
-    // Definition 8, for all features: how many not in R' are tested below their frontier nodes.
+    // Definition 8, for all units: how many not in R' are tested below their frontier nodes.
     void count_frontiers(const std::vector<std::uint8_t>& is_fixed) {
-        const std::size_t n = problem_.n_features();
+        const std::size_t n = problem_.n_units();
         frontier_.assign(n, 0);
         is_below_.assign(n * n, 0);
         for (std::uint32_t i = 0; i < nodes_.size();) {
-            const std::int32_t a = nodes_[i].feature;
+            const std::int32_t a = nodes_[i].unit;
             if (a < 0 || is_fixed[a]) {
                 ++i;
                 continue;
             }
             for (std::uint32_t j = i; j < nodes_[i].end; ++j) {
-                const std::int32_t b = nodes_[j].feature;
+                const std::int32_t b = nodes_[j].unit;
                 if (b < 0 || is_fixed[b]) continue;
                 std::uint8_t& seen = is_below_[static_cast<std::size_t>(a) * n + b];
                 frontier_[a] += !seen;
@@ -228,42 +230,27 @@ private:
 
     // Algorithm 3, l. 4-7, with the penalty and ties of section 5.
     bool accept(const FoundTree& tree) {
-        const Cost cost = rated(tree);
-        if (has_best_) {
-            const Cost best = rated(best_);
-            const bool smaller = tree.features.size() < best_.features.size();
-            if (cost > best || (cost == best && !smaller)) return false;
-        }
+        if (has_best_ && !rules_.is_better(tree, best_)) return false;
         best_ = tree;
         has_best_ = true;
         return true;
     }
 
-    Cost rated(const FoundTree& tree) const {
-        return tree.cost + rules_.penalty * static_cast<Cost>(tree.features.size());
-    }
-
     // Algorithm 4. Nothing is cut where the error is no sum over nodes.
     void keep_worthwhile(std::vector<std::int32_t>& kept) {
-        std::vector<std::uint8_t> is_cut(problem_.n_features(), 0);
+        std::vector<std::uint8_t> is_cut(problem_.n_units(), 0);
         std::vector<std::int32_t> worthwhile;
-        for (std::int32_t feature : kept) {
-            is_cut[feature] = 1;
+        for (std::int32_t unit : kept) {
+            is_cut[unit] = 1;
             Cost n_features = 0;
             Cost bound = lower_bound(is_cut, n_features);
             if (problem_.has_rating()) bound = std::numeric_limits<Cost>::min() / 2;
             bound += rules_.penalty * n_features;
-            const Cost best = rated(best_);
-            const auto best_size = static_cast<Cost>(best_.features.size());
-            // A smaller set of the same error must not be missed.
-            const bool prunes = rules_.slack > 0
-                                    ? best <= bound + rules_.slack
-                                    : best < bound || (best == bound && best_size <= n_features);
-            if (prunes) {
+            if (rules_.is_hopeless(bound, n_features, best_)) {
                 ++stats_.n_pruned;
             } else {
-                is_cut[feature] = 0;
-                worthwhile.push_back(feature);
+                is_cut[unit] = 0;
+                worthwhile.push_back(unit);
             }
         }
         kept = std::move(worthwhile);
@@ -272,18 +259,18 @@ private:
     // lberr: what is left of T is part of every tree that is cut off, with its cost and features.
     Cost lower_bound(const std::vector<std::uint8_t>& is_cut, Cost& n_features) {
         Cost bound = 0;
-        is_left_.assign(problem_.n_features(), 0);
+        is_left_.assign(problem_.n_units(), 0);
         for (std::uint32_t i = 0; i < nodes_.size();) {
             const PreorderNode& node = nodes_[i];
-            if (node.feature >= 0 && is_cut[node.feature]) {
+            if (node.unit >= 0 && is_cut[node.unit]) {
                 i = node.end;
                 continue;
             }
-            if (node.feature < 0) {
+            if (node.unit < 0) {
                 bound += node.cost;
-            } else if (!is_left_[node.feature]) {
-                is_left_[node.feature] = 1;
-                ++n_features;
+            } else if (!is_left_[node.unit]) {
+                is_left_[node.unit] = 1;
+                n_features += problem_.unit_size(node.unit);
             }
             ++i;
         }
@@ -301,6 +288,7 @@ private:
     bool has_waiting_ = true;
     std::vector<Call> calls_;
     std::vector<PreorderNode> nodes_;
+    std::vector<std::int32_t> used_;  // units of the tree built last
     std::vector<std::uint8_t> is_used_, is_below_, is_left_;
     std::vector<std::int64_t> frontier_;
     FoundTree best_;

@@ -31,7 +31,7 @@ namespace sktree_opt::subset {
 // A node of the current tree.
 struct CurrentNode {
     CaseNode* cases = nullptr;  // pinned in the first lattice
-    std::int32_t feature = -1;
+    std::int32_t unit = -1;  // of the feature it tests; a leaf: none
     std::vector<std::unique_ptr<CurrentNode>> children;
     Cost cost = 0;
     std::int64_t n_leaves = 1;
@@ -62,7 +62,8 @@ public:
         describe(step);
     }
 
-    void remove(const std::vector<std::int32_t>&, EliminationStep& step) {
+    void remove(EliminationStep& step) {
+        for (auto& lattice : lattices_) lattice->restrict_to(set_without(-1));
         for (auto& root : roots_) remove_from(root);
         describe(step);
         forget_if_over_budget();
@@ -70,20 +71,20 @@ public:
 
     void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
                       EliminationStep& step) {
-        candidates_.resize(problem_.n_features());
-        n_above_.assign(problem_.n_features(), 0);
-        for (std::int32_t feature : current.features) candidates_[feature] = Candidate();
+        candidates_.resize(problem_.n_units());
+        n_above_.assign(problem_.n_units(), 0);
+        for (std::int32_t unit : current.units) candidates_[unit] = Candidate();
         to_walk_.clear();
         for (auto& root : roots_) collect(*root);
         walk_alternatives();
         if (control_.stopped()) return;
-        for (std::int32_t feature : current.features) {
-            trials.push_back(rate(feature, current));
-            step.n_built += candidates_[feature].is_new;
-            step.n_unchanged += !candidates_[feature].is_new;
+        for (std::int32_t unit : current.units) {
+            trials.push_back(rate(unit, current));
+            step.n_built += candidates_[unit].is_new;
+            step.n_unchanged += !candidates_[unit].is_new;
         }
-        for (std::size_t f = 0; f < problem_.n_features(); ++f) step.n_unused += is_in_[f] != 0;
-        step.n_unused -= static_cast<std::int64_t>(current.features.size());
+        for (std::size_t u = 0; u < problem_.n_units(); ++u) step.n_unused += is_in_[u] == IN;
+        step.n_unused -= static_cast<std::int64_t>(current.units.size());
     }
 
     LatticeStats stats() const {
@@ -93,22 +94,23 @@ public:
     }
 
 private:
-    // A feature that T uses.
+    // A unit that T uses.
     struct Candidate {
         bool is_new = false;              // some alternative had to be walked
-        std::vector<CurrentNode*> nodes;  // topmost ones that test the feature
+        std::vector<CurrentNode*> nodes;  // topmost ones that test it
     };
 
     Lattice& lattice() { return *lattices_[0]; }
-    FeatureSet set_without(std::int32_t feature) const { return {is_in_, feature}; }
+    FeatureSet set_without(std::int32_t unit) const { return {&problem_, is_in_, unit}; }
 
     std::unique_ptr<CurrentNode> grow(CaseNode* cases) {
         auto node = std::make_unique<CurrentNode>();
         node->cases = cases;
         lattice().pin(cases);
-        node->feature = lattice().first_feature(cases, set_without(-1));
-        if (node->feature >= 0) {
-            const Children children = lattice().split(cases, node->feature);
+        RankedSplit* ranked = lattice().first_split(cases, set_without(-1));
+        if (ranked != nullptr) {
+            node->unit = problem_.unit_of[ranked->feature];
+            const Children children = lattice().split(cases, ranked);
             for (std::uint32_t b = 0; b < children.n; ++b) {
                 node->children.push_back(grow(children.nodes[b]));
             }
@@ -141,15 +143,15 @@ private:
 
     // Grows again what tested a removed feature, and forgets alternatives that did.
     void remove_from(std::unique_ptr<CurrentNode>& node) {
-        if (node->feature < 0) return;
-        if (!is_in_[node->feature]) {
+        if (node->unit < 0) return;
+        if (is_in_[node->unit] != IN) {
             auto grown = grow(node->cases);
             release(*node);
             node = std::move(grown);
             return;
         }
-        for (std::int32_t feature : node->alternative.features) {
-            if (!is_in_[feature]) node->has_alternative = false;
+        for (std::int32_t unit : node->alternative.units) {
+            if (is_in_[unit] != IN) node->has_alternative = false;
         }
         for (auto& child : node->children) remove_from(child);
         sum(*node);
@@ -168,27 +170,27 @@ private:
         while (!stack.empty()) {
             const CurrentNode* node = stack.back();
             stack.pop_back();
-            if (node->feature >= 0) step.features.push_back(node->feature);
+            if (node->unit >= 0) step.units.push_back(node->unit);
             for (const auto& child : node->children) stack.push_back(child.get());
         }
-        auto& features = step.features;
-        std::sort(features.begin(), features.end());
-        features.erase(std::unique(features.begin(), features.end()), features.end());
+        auto& units = step.units;
+        std::sort(units.begin(), units.end());
+        units.erase(std::unique(units.begin(), units.end()), units.end());
         step.cost = whole_cost_ + (has_shared ? walks_[0]->vote(set_without(-1)) : 0);
     }
 
-    // Finds the topmost nodes of each feature, and those that have no alternative yet.
+    // Finds the topmost nodes of each unit, and those that have no alternative yet.
     void collect(CurrentNode& node) {
-        if (node.feature < 0) return;
-        if (n_above_[node.feature]++ == 0) {
-            candidates_[node.feature].nodes.push_back(&node);
+        if (node.unit < 0) return;
+        if (n_above_[node.unit]++ == 0) {
+            candidates_[node.unit].nodes.push_back(&node);
             if (!node.has_alternative) {
-                candidates_[node.feature].is_new = true;
+                candidates_[node.unit].is_new = true;
                 to_walk_.push_back(&node);
             }
         }
         for (auto& child : node.children) collect(*child);
-        --n_above_[node.feature];
+        --n_above_[node.unit];
     }
 
     void walk_alternatives() {
@@ -212,21 +214,21 @@ private:
 
     void walk_alternative(CurrentNode& node, CaseNode* cases, std::size_t by) {
         if (control_.stopped()) return;
-        walks_[by]->run(&cases, 1, set_without(node.feature), node.alternative);
+        walks_[by]->run(&cases, 1, set_without(node.unit), node.alternative);
         node.has_alternative = !control_.stopped();
         if (lattices_[by]->is_over_budget()) lattices_[by]->clear_unpinned();
     }
 
-    Trial rate(std::int32_t feature, const EliminationStep& current) {
-        Trial trial{feature, whole_cost_, current.n_leaves};
+    Trial rate(std::int32_t unit, const EliminationStep& current) {
+        Trial trial{unit, whole_cost_, current.n_leaves};
         bool has_shared = false;
-        for (const CurrentNode* node : candidates_[feature].nodes) {
+        for (const CurrentNode* node : candidates_[unit].nodes) {
             trial.cost += node->alternative.cost - node->cost;
             trial.n_leaves += node->alternative.n_leaves - node->n_leaves;
             has_shared |= node->has_shared || node->alternative.has_shared;
         }
         if (has_shared) {
-            trial.cost += walks_[0]->vote(set_without(feature));
+            trial.cost += walks_[0]->vote(set_without(unit));
             forget_if_over_budget();
         } else {
             trial.cost += current.cost - whole_cost_;  // the same shared rows in the same leaves
@@ -246,8 +248,8 @@ private:
     std::vector<std::unique_ptr<TreeWalk>> walks_;
     std::vector<std::unique_ptr<CurrentNode>> roots_;
     Cost whole_cost_ = 0;
-    std::vector<Candidate> candidates_;   // by feature
-    std::vector<std::uint32_t> n_above_;  // by feature: nodes that test it on the path
+    std::vector<Candidate> candidates_;   // by unit
+    std::vector<std::uint32_t> n_above_;  // by unit: nodes that test it on the path
     std::vector<CurrentNode*> to_walk_;
 };
 

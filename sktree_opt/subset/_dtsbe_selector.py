@@ -26,8 +26,9 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes`, reduced-error pruning
-        and costs are refused; error-based pruning is applied to the selected tree alone.
+        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        pruning are refused; error-based pruning is applied to the selected tree alone. With a
+        `cost_matrix`, errors are mean costs.
 
     method : {"dtsbe", "psbe", "sbe"}, default="dtsbe"
         All select the same features. "sbe" builds every tree anew, "psbe" those of features that
@@ -49,6 +50,10 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
         ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
         grown on all rows and takes the columns of `X`.
+
+    feature_groups : list of array-like or None, default=None
+        Columns, by index or name, that are kept or dropped together, such as the dummies of a
+        category. Columns that are in no group are on their own.
 
     search_size : float, default=0.3
         Share of the rows that "search" keeps back.
@@ -145,6 +150,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
+        "feature_groups": [list, tuple, None],
         "method": [StrOptions(set(METHODS))],
         "on_tie": [StrOptions({"continue", "stop"})],
         "min_features": [Interval(Integral, 0, None, closed="left")],
@@ -160,6 +166,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         min_features=0,
         n_features_to_select=None,
         error="search",
+        feature_groups=None,
         search_size=0.3,
         cv=None,
         n_bootstraps=10,
@@ -174,6 +181,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         self.min_features = min_features
         self.n_features_to_select = n_features_to_select
         self.error = error
+        self.feature_groups = feature_groups
         self.search_size = search_size
         self.cv = cv
         self.n_bootstraps = n_bootstraps

@@ -11,6 +11,9 @@
 //   U = features(T)   -> EliminationStep::features
 //   T_a = DT(S \ {a}) -> Trial
 //
+// Features that are kept or dropped together (units) take the place of features throughout; a tree
+// that uses one of them keeps them all.
+//
 // The rule, step by step:
 // 1. If the best T_a has a smaller error than T, a is removed. Of several, the one of the smallest tree,
 //    then the lowest index.
@@ -40,8 +43,8 @@ struct EliminationRules {
 
 // The tree T = DT(S), and how it was found.
 struct EliminationStep {
-    std::vector<std::int32_t> removed;   // since the step before
-    std::vector<std::int32_t> features;  // that the tree uses, increasing
+    std::vector<std::int32_t> removed;   // units, since the step before
+    std::vector<std::int32_t> units;     // that the tree uses, increasing
     Cost cost = 0;
     std::int64_t n_leaves = 0;
     std::int64_t n_built = 0;      // trees T_a that were built, wholly or in part
@@ -51,21 +54,22 @@ struct EliminationStep {
 
 // The tree T_a.
 struct Trial {
-    std::int32_t feature = -1;
+    std::int32_t unit = -1;
     Cost cost = 0;
     std::int64_t n_leaves = 0;
     bool is_better_than(const Trial& other) const {
-        if (other.feature < 0 || cost != other.cost) return other.feature < 0 || cost < other.cost;
-        return n_leaves != other.n_leaves ? n_leaves < other.n_leaves : feature < other.feature;
+        if (other.unit < 0 || cost != other.cost) return other.unit < 0 || cost < other.cost;
+        return n_leaves != other.n_leaves ? n_leaves < other.n_leaves : unit < other.unit;
     }
 };
 
 template <class Trees>
 class Elimination {
 public:
-    Elimination(Trees& trees, const EliminationRules& rules, const SearchControl& control,
-                std::size_t n_features)
-        : trees_(trees), rules_(rules), control_(control), is_in_(n_features, 1) {}
+    Elimination(const Problem& problem, Trees& trees, const EliminationRules& rules,
+                const SearchControl& control)
+        : problem_(problem), trees_(trees), rules_(rules), control_(control),
+          is_in_(problem.n_units(), IN) {}
 
     // Appends a step for the full tree and one for each removal; stops with the last whole one.
     void run(std::vector<EliminationStep>& steps) {
@@ -75,40 +79,46 @@ public:
             steps.push_back(step);
             step = EliminationStep();
             if (!choose(steps.back(), step) || control_.stopped()) return;
-            for (std::int32_t feature : step.removed) is_in_[feature] = 0;
-            trees_.remove(step.removed, step);
-            if (static_cast<std::int64_t>(step.features.size()) < rules_.min_features) return;
+            for (std::int32_t unit : step.removed) is_in_[unit] = OUT;
+            trees_.remove(step);
+            if (count_features(step) < rules_.min_features) return;
         }
     }
 
 private:
+    std::int64_t count_features(const EliminationStep& step) const {
+        std::int64_t n = 0;
+        for (std::int32_t unit : step.units) n += problem_.unit_size(unit);
+        return n;
+    }
+
     // Fills `removed` and the counts of the next step; false at the end.
     bool choose(const EliminationStep& current, EliminationStep& step) {
-        const auto n_used = static_cast<std::int64_t>(current.features.size());
-        if (n_used <= std::max(rules_.min_features, rules_.target_features)) return false;
+        if (count_features(current) <= std::max(rules_.min_features, rules_.target_features)) return false;
         trials_.clear();
         trees_.try_removals(current, trials_, step);
         Trial best;
         for (const Trial& trial : trials_) {
             if (trial.is_better_than(best)) best = trial;
         }
-        if (best.feature < 0 || control_.stopped()) return false;
+        if (best.unit < 0 || control_.stopped()) return false;
         const bool goes_on = rules_.tie_goes_on || rules_.target_features >= 0;
         if (best.cost >= current.cost && goes_on) {
-            for (std::size_t f = 0; f < is_in_.size(); ++f) {
-                const auto feature = static_cast<std::int32_t>(f);
-                if (is_in_[f] && !std::binary_search(current.features.begin(),
-                                                     current.features.end(), feature)) {
-                    step.removed.push_back(feature);
+            for (std::size_t u = 0; u < is_in_.size(); ++u) {
+                const auto unit = static_cast<std::int32_t>(u);
+                if (is_in_[u] == IN &&
+                    !std::binary_search(current.units.begin(), current.units.end(), unit)) {
+                    step.removed.push_back(unit);
                 }
             }
             if (!step.removed.empty()) return true;
         }
-        step.removed = {best.feature};
+        step.removed = {best.unit};
         if (rules_.target_features >= 0) return true;
         return best.cost < current.cost || (rules_.tie_goes_on && best.cost == current.cost);
     }
 
+    const Problem& problem_;
     Trees& trees_;
     EliminationRules rules_;
     const SearchControl& control_;

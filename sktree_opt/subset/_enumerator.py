@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from sktree_opt.subset._base import BaseSubsetSearch
-from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
+from sktree_opt.subset._complete import CompleteRun
+from sktree_opt.subset._streams import ORDERS, DistinctStream
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._validation import all_or_nothing
 
@@ -24,8 +25,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes`, reduced-error pruning
-        and costs are refused; error-based pruning is applied to kept trees alone.
+        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        pruning are refused; error-based pruning is applied to kept trees alone.
 
     method : {"on_demand", "dtdistinct"}, default="on_demand"
         "on_demand" decides about a feature when a node asks for it and builds no tree twice;
@@ -66,7 +67,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Seed of the splits.
 
     n_jobs : int or None, default=None
-        Threads for reading the table and growing kept trees. None means 1, -1 all.
+        Threads; the result and the order of the trees do not depend on them. "dtdistinct" searches
+        on one. None means 1, -1 all. Under a joblib backend for several machines, such as dask's,
+        "on_demand" is run by its workers.
 
     Attributes
     ----------
@@ -203,7 +206,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight)
             problem, stream = self._start(search, y, groups)
-            kept = self._count(stream, search.table.n_columns)
+            kept = self._count(stream, search)
             self.supports_ = [features for _, features in kept]
             self.errors_ = np.array([problem.to_error(cost) for cost, _ in kept])
             best = kept[0][1] if kept else np.arange(search.table.n_columns)
@@ -249,13 +252,14 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         parts = self._parts(search, y, groups) if parts is None else parts
         problem = self._make_problem(search, parts, self.error)
         if self.method == "on_demand":
-            return problem, OnDemandStream(problem, search.control, budget=search.budget)
+            return problem, CompleteRun(problem, search)
         return problem, DistinctStream(
             problem, search.control, order=self.order, budget=search.budget
         )
 
-    def _count(self, stream, n_features):
+    def _count(self, stream, search):
         """Run through all trees; return (cost, features) of the best ones, best first."""
+        n_features = search.table.n_columns
         by_size = np.zeros(n_features + 1, dtype=np.int64)
         usage = np.zeros(n_features, dtype=np.int64)
         heap = []
@@ -275,7 +279,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)
         self.max_alive_trees_ = stats.get("max_alive", 1)
         self.feature_usage_ = usage / max(self.n_distinct_, 1)
-        self.progress_ = 1.0 if stream.is_done else stream.progress
+        self.progress_ = 1.0 if search.status == "optimal" else stream.progress
         self.search_stats_ = stats
         return [
             (-cost, -np.array(features, dtype=np.int64))

@@ -91,19 +91,29 @@ class EstimateRequest:
         place[self.kept_rows] = np.arange(len(self.y))
         splitter = check_cv(self.cv, y, classifier=True)
         for split in splitter.split(np.zeros((len(y), 1)), y, self.groups):
-            yield tuple(rows[rows >= 0] for rows in (place[side] for side in split))
+            try:
+                rows_of_sides = [place[side] for side in split]
+            except IndexError as error:
+                raise ValueError(f"cv gives a row that X does not have: {error}") from None
+            yield tuple(rows[rows >= 0] for rows in rows_of_sides)
 
 
 def make_part(request, build_rows, search_rows):
-    """The part that grows on some rows and is tried on others, with the rows' weights."""
-    build_rows = np.sort(np.asarray(build_rows, dtype=np.intp))
-    search_rows = np.sort(np.asarray(search_rows, dtype=np.intp))
+    """The part that grows on some rows and is tried on others; a row given k times counts so."""
+    build_rows, build_counts = np.unique(np.asarray(build_rows, np.intp), return_counts=True)
+    search_rows, search_counts = np.unique(np.asarray(search_rows, np.intp), return_counts=True)
     if not build_rows.size or not search_rows.size:
         raise ValueError(
             f"n_samples = {len(request.y)} cannot be split into rows to grow trees on and rows to "
             "try them on; give more rows, or use error='training'."
         )
-    return Part(build_rows, request.weights[build_rows], search_rows, request.weights[search_rows])
+    weights = request.weights
+    return Part(
+        build_rows,
+        weights[build_rows] * build_counts,
+        search_rows,
+        weights[search_rows] * search_counts,
+    )
 
 
 def stratified_split(y, search_size, rng):
@@ -129,13 +139,20 @@ class SearchError:
         """One part: stratified, by groups, or the first split of the user's splitter."""
         rng = check_random_state(request.random_state)
         if request.cv is not None:
-            split = next(iter(request.user_splits()))
+            split = first_split(request)
         elif request.groups is not None:
             cv = GroupShuffleSplit(1, test_size=request.search_size, random_state=rng)
-            split = next(replace(request, cv=cv).user_splits())
+            split = first_split(replace(request, cv=cv))
         else:
             split = stratified_split(request.y, request.search_size, rng)
         return [make_part(request, *split)]
+
+
+def first_split(request):
+    """The first of the user's splits."""
+    for split in request.user_splits():
+        return split
+    raise ValueError("cv gives no split.")
 
 
 class TrainingError:
@@ -161,7 +178,10 @@ class CrossValidationError:
         if isinstance(cv, (int, np.integer)) and request.groups is None:
             return [make_part(request, *split) for split in stratified_folds(request.y, cv, rng)]
         splits = replace(request, cv=cv).user_splits()
-        return [make_part(request, *split) for split in splits]
+        parts = [make_part(request, *split) for split in splits]
+        if not parts:
+            raise ValueError("cv gives no split.")
+        return parts
 
 
 def stratified_folds(y, n_folds, rng):

@@ -1,83 +1,23 @@
 // What the lattice asks of a greedy learner: rank the features of a case set, split it on one.
 //
-// A Problem is what all threads of a search read; a CaseLearner is what one thread works with. The
-// split of a feature comes from the same evaluators as GreedyTreeClassifier's, so the trees are the
-// same. Costs of wrong answers are whole numbers (weights in units of `cost_unit`): their sums are
-// exact, so it does not matter in which order leaves, candidates and threads are added up.
+// A CaseLearner is what one thread works with. The split of a feature comes from the same evaluators
+// as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where is kept with
+// the ranking, in codes of the column: nothing is sorted twice.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <map>
 #include <memory>
 #include <vector>
 
-#include "sktree_opt/greedy/induction.hpp"
+#include "sktree_opt/subset/_problem.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::subset {
 
-using Cost = std::int64_t;
-
-inline std::uint64_t bits_of(double value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// One tree of an error estimate: the cases it is grown on, and the rows it is tried on.
-struct Part {
-    greedy::CaseSet cases;
-    std::vector<std::uint32_t> search_rows;  // increasing
-    std::vector<Cost> costs;                 // of a wrong answer, by row of the table
-};
-
-// The user's own error of the tree that uses some features: called without the GIL, one at a time.
-using TreeRating = Cost (*)(void* context, const std::int32_t* features, std::size_t n_features);
-
-struct Problem {
-    greedy::Induction induction;
-    std::vector<Part> parts;
-    std::uint32_t n_rows = 0;
-    bool is_pessimistic = false;        // leaves cost what C4.5 fears, not what search rows show
-    greedy::ErrorBound error_bound;
-    double cost_unit = 1.0;             // weight that a cost of 1 stands for
-    TreeRating rating = nullptr;        // instead of search rows
-    void* rating_context = nullptr;
-
-    std::size_t n_features() const { return induction.columns.size(); }
-    const greedy::Column& column(std::int32_t feature) const { return induction.columns[feature]; }
-    const greedy::Target& target() const { return induction.target; }
-    bool has_rating() const { return rating != nullptr; }
-
-    // By Lemma 6 the features that a tree uses say which tree it is, so each is rated once.
-    Cost rate(const std::vector<std::int32_t>& features) const {
-        const auto found = rated_.find(features);
-        if (found != rated_.end()) return found->second;
-        const Cost cost = rating(rating_context, features.data(), features.size());
-        rated_.emplace(features, cost);
-        return cost;
-    }
-    bool limits_depth() const { return induction.limits.max_depth < 0x7fffffff; }
-
-private:
-    mutable std::map<std::vector<std::int32_t>, Cost> rated_;
-};
-
-// Index of the heaviest class; the first of several, however their weights were summed.
-inline std::uint32_t majority(const greedy::NodeTotals& totals) {
-    const double tolerance = 1e-9 * totals.weight;
-    std::uint32_t best = 0;
-    for (std::uint32_t c = 1; c < totals.outputs.size(); ++c) {
-        if (totals.outputs[c] > totals.outputs[best] + tolerance) best = c;
-    }
-    return best;
-}
-
 struct RankedFeature {
     double quality;
     std::int32_t feature;
+    std::uint32_t low, high;  // of its SplitCandidate: positions among the cases
     bool operator<(const RankedFeature& other) const {
         return quality > other.quality || (quality == other.quality && feature < other.feature);
     }
@@ -112,9 +52,14 @@ public:
 
     // No split whatever the features (Assumption 5, case 1).
     bool stops(const greedy::NodeTotals& totals, std::int32_t depth) const {
+        return totals.is_pure || totals.n_samples < 2 || is_too_small(totals.weight, depth);
+    }
+
+    // Two branches hold min_leaf_weight, so half of what they need is not enough for a split.
+    bool is_too_small(double weight, std::int32_t depth) const {
         const greedy::GrowthLimits& limits = problem_.induction.limits;
-        return totals.is_pure || totals.n_samples < 2 || depth >= limits.max_depth ||
-               totals.weight < limits.min_split_weight;
+        const double least = 2.0 * problem_.induction.rules.min_leaf_weight * (1.0 - 1e-9);
+        return depth >= limits.max_depth || weight < std::max(limits.min_split_weight, least);
     }
 
     // Those of `features` that have a valid split, in no order.
@@ -130,17 +75,37 @@ public:
                 if (control_.poll()) return;
             }
             evaluate(cases, feature);
-            if (candidate_.is_valid()) ranked.push_back({candidate_.quality, candidate_.feature});
+            if (!candidate_.is_valid()) continue;
+            // Of other kinds these are no positions.
+            const bool has_cut = candidate_.kind == greedy::SplitKind::NUMERIC ||
+                                 candidate_.kind == greedy::SplitKind::ONE;
+            ranked.push_back({candidate_.quality, candidate_.feature, has_cut ? candidate_.low : 0,
+                              has_cut ? candidate_.high : 0});
         }
     }
 
-    void split(const greedy::CaseSet& cases, std::int32_t feature, PartedCases& parted) {
-        gather(cases);
-        evaluate(cases, feature);
-        candidate_.resolve(problem_.column(feature), cases.rows.data());
+    // The split of a ranked feature; `low` and `high` are codes of its column.
+    void build_split(const greedy::CaseSet& cases, std::int32_t feature, std::uint32_t low,
+                     std::uint32_t high, greedy::Split& split) {
         const greedy::Column& column = problem_.column(feature);
+        candidate_.reset(feature);
+        candidate_.kind = kind_of(column);
+        candidate_.low = low;
+        candidate_.high = high;
+        if (candidate_.kind == greedy::SplitKind::SUBSET) {
+            gather(cases);
+            evaluate(cases, feature);
+            candidate_.name_codes(column, cases.rows.data());
+        }
+        candidate_.place_threshold(column);
+        split.build(candidate_, column, cases.rows.data(), greedy::AllPositions{cases.size()});
+    }
+
+    // Sends the cases down `parted.split`.
+    void part(const greedy::CaseSet& cases, PartedCases& parted) {
+        gather(cases);
+        const greedy::Column& column = problem_.column(parted.split.feature);
         const greedy::AllPositions positions{cases.size()};
-        parted.split.build(candidate_, column, cases.rows.data(), positions);
         branches_.resize(cases.size());
         const greedy::Cases view = targets_.cases(cases);
         const bool some_missing = greedy::assign_branches(
@@ -155,6 +120,15 @@ public:
     }
 
 private:
+    greedy::SplitKind kind_of(const greedy::Column& column) const {
+        if (!column.is_nominal) return greedy::SplitKind::NUMERIC;
+        switch (problem_.induction.rules.nominal) {
+            case greedy::NominalSplit::MULTIWAY: return greedy::SplitKind::MULTIWAY;
+            case greedy::NominalSplit::ONE_VS_REST: return greedy::SplitKind::ONE;
+            default: return greedy::SplitKind::SUBSET;
+        }
+    }
+
     void gather(const greedy::CaseSet& cases) {
         targets_.gather(problem_.target(), cases.rows);
         branches_.assign(cases.size(), 0);

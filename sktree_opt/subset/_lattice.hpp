@@ -7,7 +7,7 @@
 // DT(S) is a walk that takes at each node the first feature of the ranking that is in S.
 //
 //   C                 -> CaseNode (training cases, search rows that get there, depth if it is limited)
-//   argmax f(a, C)    -> Lattice::feature_at
+//   argmax f(a, C)    -> Lattice::ranked_at
 //   stop(S, C)        -> CaseNode::stops (Assumption 5, case 1), or the end of the ranking (case 2)
 //   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
 //
@@ -42,10 +42,11 @@ struct SearchRows {
 
 struct CaseNode;
 
-// A split that has been taken.
-struct Branching {
-    std::int32_t feature;
-    std::uint32_t n_children;
+// A feature in the ranking of a node, with its split in codes of the column.
+struct RankedSplit {
+    std::int32_t feature = -1;
+    std::uint32_t low = 0, high = 0;
+    std::uint32_t n_children = 0;  // 0: not taken yet
     std::unique_ptr<CaseNode*[]> children;
 };
 
@@ -65,18 +66,18 @@ struct CaseNode {
     std::uint16_t depth = 0;
     bool stops = false;        // a leaf whatever the features
     bool ranked_all = false;   // `ranking` has all features with a valid split
-    std::vector<double> frequencies;     // of the classes; only where shared rows need them
-    std::vector<std::int32_t> ranking;   // best first
-    std::vector<Branching> branchings;   // those taken so far
-    // Bounds of best-subset search, memoised by the look-ahead they were made with (_bounds.hpp).
+    bool has_bound = false;    // `bound` is known (_bounds.hpp)
     Cost bound = 0;
-    std::int8_t bound_depth = -1;
+    std::vector<double> frequencies;     // of the classes; only where shared rows need them
+    std::vector<RankedSplit> ranking;    // best first
+    std::vector<Cost> split_bounds;      // by position in the ranking; negative: unknown
 
     std::int64_t n_bytes() const {
         return static_cast<std::int64_t>(
             sizeof(CaseNode) + 64 + 4 * cases.rows.capacity() + 8 * cases.weights.capacity() +
             4 * search.whole.capacity() + 12 * search.shared.capacity() +
-            8 * frequencies.capacity() + 4 * ranking.capacity());
+            8 * frequencies.capacity() + sizeof(RankedSplit) * ranking.capacity() +
+            8 * split_bounds.capacity());
     }
 };
 
@@ -120,15 +121,10 @@ public:
     // Features of a ranking that are kept at first; all where there are not many more.
     static constexpr std::size_t KEPT_FEATURES = 64;
 
-    // `features` are those that will be asked for; all when empty.
-    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget,
-            std::vector<std::int32_t> features = {})
+    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
         : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
-          features_(std::move(features)) {
-        if (features_.empty()) {
-            features_.resize(problem.n_features());
-            std::iota(features_.begin(), features_.end(), 0);
-        }
+          features_(problem.n_features()) {
+        std::iota(features_.begin(), features_.end(), 0);
         for (std::size_t p = 0; p < problem.parts.size(); ++p) {
             roots_.push_back(make_root(static_cast<std::uint16_t>(p)));
         }
@@ -143,34 +139,51 @@ public:
     const LatticeStats& stats() const { return stats_; }
     bool stopped() const { return control_.stopped(); }
 
-    // The feature at `position` of the node's ranking; -1 past its end.
-    std::int32_t feature_at(CaseNode* node, std::size_t position) {
+    // The split at `position` of the node's ranking; null past its end.
+    RankedSplit* ranked_at(CaseNode* node, std::size_t position) {
         while (position >= node->ranking.size()) {
-            if (node->stops || node->ranked_all || stopped()) return -1;
+            if (node->stops || node->ranked_all || stopped()) return nullptr;
             rank(node);
         }
-        return node->ranking[position];
+        return &node->ranking[position];
     }
 
-    // The first feature of the ranking that is allowed; -1 when there is none: a leaf.
+    // The feature of that split; -1 past the end.
+    std::int32_t feature_at(CaseNode* node, std::size_t position) {
+        const RankedSplit* ranked = ranked_at(node, position);
+        return ranked == nullptr ? -1 : ranked->feature;
+    }
+
+    // The first split of the ranking whose feature is allowed; null when there is none: a leaf.
     template <class Allowed>
-    std::int32_t first_feature(CaseNode* node, const Allowed& allowed) {
-        if (node->stops) return -1;
+    RankedSplit* first_split(CaseNode* node, const Allowed& allowed) {
+        if (node->stops) return nullptr;
         for (std::size_t position = 0;; ++position) {
-            const std::int32_t feature = feature_at(node, position);
-            if (feature < 0 || allowed(feature)) return feature;
+            RankedSplit* ranked = ranked_at(node, position);
+            if (ranked == nullptr || allowed(ranked->feature)) return ranked;
         }
     }
 
-    // The children of the node's split on `feature`, one of its ranking.
-    Children split(CaseNode* node, std::int32_t feature) {
-        for (const Branching& branching : node->branchings) {
-            if (branching.feature == feature) {
-                return {branching.children.get(), branching.n_children};
-            }
+    // The children of the node by one of its ranked splits.
+    Children split(CaseNode* node, RankedSplit* ranked) {
+        if (ranked->n_children == 0) {
+            if (control_.poll()) return {};
+            make_branching(node, *ranked);
         }
-        if (control_.poll()) return {};
-        return make_branching(node, feature);
+        return {ranked->children.get(), ranked->n_children};
+    }
+
+    CaseLearner& learner() { return learner_; }
+
+    // A node has grown by so many bytes.
+    void grew(std::int64_t bytes) { book(bytes); }
+
+    // Rankings made from now on have no other features: for a search that never takes one back.
+    template <class Allowed>
+    void restrict_to(const Allowed& allowed) {
+        const auto is_dropped = [&](std::int32_t feature) { return !allowed(feature); };
+        features_.erase(std::remove_if(features_.begin(), features_.end(), is_dropped),
+                        features_.end());
     }
 
     // This lattice's node for the cases of a node of another one.
@@ -185,9 +198,11 @@ public:
         node->label = other.label;
         node->part = other.part;
         node->depth = other.depth;
-        node->ranking = other.ranking;
-        node->ranked_all = other.ranked_all;
         node->frequencies = other.frequencies;
+        node->ranked_all = other.ranked_all;
+        for (const RankedSplit& ranked : other.ranking) {
+            node->ranking.push_back({ranked.feature, ranked.low, ranked.high, 0, nullptr});
+        }
         return own(key, std::move(node));
     }
 
@@ -203,7 +218,10 @@ public:
             CaseNode* node = it->second.get();
             const bool is_root = std::find(roots_.begin(), roots_.end(), node) != roots_.end();
             if (node->n_pins > 0 || is_root) {
-                node->branchings.clear();
+                for (RankedSplit& ranked : node->ranking) {
+                    ranked.n_children = 0;
+                    ranked.children.reset();
+                }
                 ++it;
             } else {
                 it = nodes_.erase(it);
@@ -234,20 +252,32 @@ private:
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
         node->ranked_all = n_kept == ranked_.size();
-        node->ranking.clear();
-        node->ranking.reserve(n_kept);
-        for (std::size_t i = 0; i < n_kept; ++i) node->ranking.push_back(ranked_[i].feature);
+        const std::uint32_t* rows = node->cases.rows.data();
+        std::vector<RankedSplit> before_it = std::move(node->ranking);
+        node->ranking = std::vector<RankedSplit>(n_kept);
+        for (std::size_t i = 0; i < n_kept; ++i) {
+            const greedy::Column& column = problem_.column(ranked_[i].feature);
+            RankedSplit& ranked = node->ranking[i];
+            ranked.feature = ranked_[i].feature;
+            ranked.low = code_at(column, rows[ranked_[i].low]);
+            ranked.high = code_at(column, rows[ranked_[i].high]);
+        }
+        // Splits that have been taken stay so; both rankings are in one order.
+        std::size_t next = 0;
+        for (RankedSplit& taken : before_it) {
+            while (next < n_kept && node->ranking[next].feature != taken.feature) ++next;
+            if (next == n_kept) break;
+            node->ranking[next] = std::move(taken);
+        }
         book(node->n_bytes() - before);
     }
 
-    Children make_branching(CaseNode* node, std::int32_t feature) {
-        learner_.split(node->cases, feature, parted_);
+    void make_branching(CaseNode* node, RankedSplit& ranked) {
+        learner_.build_split(node->cases, ranked.feature, ranked.low, ranked.high, parted_.split);
+        learner_.part(node->cases, parted_);
         const greedy::Split& split = parted_.split;
         part_search_rows(node, split);
-        Branching branching;
-        branching.feature = feature;
-        branching.n_children = split.n_branches;
-        branching.children = std::make_unique<CaseNode*[]>(split.n_branches);
+        auto children = std::make_unique<CaseNode*[]>(split.n_branches);
         for (std::uint32_t b = 0; b < split.n_branches; ++b) {
             auto child = std::make_unique<CaseNode>();
             child->cases = std::move(parted_.children[b]);
@@ -255,15 +285,14 @@ private:
             child->part = node->part;
             child->depth = static_cast<std::uint16_t>(node->depth + 1);
             if (child->cases.rows.empty()) {
-                branching.children[b] = keep_empty(std::move(child), node);
+                children[b] = keep_empty(std::move(child), node);
             } else {
-                branching.children[b] = keep(std::move(child), parted_.totals[b]);
+                children[b] = keep(std::move(child), parted_.totals[b]);
             }
         }
-        book(static_cast<std::int64_t>(sizeof(Branching) + 8 * split.n_branches));
-        const Children made{branching.children.get(), branching.n_children};
-        node->branchings.push_back(std::move(branching));
-        return made;
+        book(static_cast<std::int64_t>(8 * split.n_branches));
+        ranked.children = std::move(children);
+        ranked.n_children = split.n_branches;
     }
 
     // Sends the node's search rows down the branches of `parted_`, into `child_search_`.
@@ -320,7 +349,7 @@ private:
             ++stats_.n_found;
             return found->second.get();
         }
-        node->label = majority(totals);
+        node->label = problem_.answer(totals.outputs.data(), 1e-9 * totals.weight);
         node->stops = learner_.stops(totals, node->depth);
         node->leaf_cost = leaf_cost(*node, totals);
         if (!node->search.shared.empty()) set_frequencies(*node, totals);
@@ -390,12 +419,9 @@ private:
     }
 
     Cost wrong_cost(const CaseNode& node) const {
-        const Cost* costs = problem_.parts[node.part].costs.data();
-        const std::uint16_t* classes = problem_.target().classes;
+        const Part& part = problem_.parts[node.part];
         Cost cost = 0;
-        for (std::uint32_t row : node.search.whole) {
-            if (classes[row] != node.label) cost += costs[row];
-        }
+        for (std::uint32_t row : node.search.whole) cost += problem_.cost_of(part, row, node.label);
         return cost;
     }
 

@@ -6,7 +6,7 @@ from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport SearchControl
 
 
-cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" nogil:
+cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::greedy" nogil:
     cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
         ENTROPY
         GINI
@@ -55,12 +55,13 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::greedy" 
         vector[CppColumn] columns
         CppTarget target
         CppMeasure measure
+        vector[double] costs
         CppSplitRules rules
         CppGrowthLimits limits
         void prepare(uint64_t total_weight) except +
 
 
-cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass CppPart "sktree_opt::subset::Part":
         CppCaseSet cases
         vector[uint32_t] search_rows
@@ -77,6 +78,9 @@ cdef extern from "sktree_opt/subset/_growth.hpp" namespace "sktree_opt::subset" 
         double cost_unit
         TreeRating rating
         void* rating_context
+        double largest_loss
+        vector[int32_t] unit_of
+        vector[vector[int32_t]] units
 
 
 cdef extern from "sktree_opt/subset/_lattice.hpp" namespace "sktree_opt::subset" nogil:
@@ -93,6 +97,8 @@ cdef class SubsetProblem:
     cdef readonly Table table
     cdef readonly object classes
     cdef readonly double total_cost
+    cdef readonly bint is_callable
+    cdef dict recipe
     cdef object callback
     cdef object control
     cdef object callback_error

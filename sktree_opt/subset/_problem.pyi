@@ -29,7 +29,13 @@ class SubsetProblem:
         min_gain: float = 0.0,
         max_depth: int | None = None,
         confidence: float | None = None,
+        costs: NDArray[np.float64] | None = None,
+        groups: Iterable[Any] | None = None,
     ) -> None: ...
+    is_callable: bool
+    @property
+    def n_units(self) -> int: ...
+    def features_of(self, units: Iterable[int]) -> NDArray[np.int64]: ...
     def set_callback(
         self, callback: Callable[[NDArray[np.int64]], float], control: SearchControl
     ) -> None: ...

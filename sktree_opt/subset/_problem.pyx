@@ -58,6 +58,12 @@ cdef class SubsetProblem:
     max_depth : int or None
 
     confidence : float or None
+
+    costs : ndarray of shape (n_classes, n_classes) or None
+        What an answer costs, actual class by row; None if all wrong answers cost 1.
+
+    groups : list of ndarray of int or None
+        Columns that are kept or dropped together; those that are in none are on their own.
         Of C4.5's error bound; None to count errors on search rows.
 
     min_split_weight, min_leaf_weight, min_gain : float
@@ -81,10 +87,28 @@ cdef class SubsetProblem:
         min_gain=0.0,
         max_depth=None,
         confidence=None,
+        costs=None,
+        groups=None,
     ):
         cdef const uint16_t[::1] class_view
         cdef const double[::1] value_view
         cdef Py_ssize_t j
+        self.recipe = {
+            "y": np.asarray(y),
+            "n_classes": n_classes,
+            "parts": list(parts),
+            "measure": measure,
+            "nominal_split": nominal_split,
+            "gain_ratio": gain_ratio,
+            "numeric_gain_penalty": numeric_gain_penalty,
+            "min_split_weight": min_split_weight,
+            "min_leaf_weight": min_leaf_weight,
+            "min_gain": min_gain,
+            "max_depth": max_depth,
+            "confidence": confidence,
+            "costs": costs,
+            "groups": groups,
+        }
         self.table = table
         self.classes = np.ascontiguousarray(y, dtype=np.uint16)
         class_view = self.classes
@@ -106,14 +130,30 @@ cdef class SubsetProblem:
             induction.columns.push_back(
                 CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
             )
+        if costs is not None:
+            induction.costs = np.ravel(costs).tolist()
+            self.cpp.largest_loss = max(np.max(costs), 1e-300)
+        self._set_units(groups)
         self._set_costs(parts, confidence)
         heaviest = 1.0
         for part in parts:
             heaviest = max(heaviest, self._add_part(part))
         induction.prepare(int(heaviest))
 
+    def _set_units(self, groups):
+        """Number the groups, and the columns that are in none, by their first columns."""
+        units = [] if groups is None else [sorted(set(map(int, group))) for group in groups]
+        grouped = {column for unit in units for column in unit}
+        units += [[j] for j in range(self.table.n_columns) if j not in grouped]
+        units.sort()
+        self.cpp.units = units
+        self.cpp.unit_of.resize(self.table.n_columns)
+        for number, unit in enumerate(units):
+            for column in unit:
+                self.cpp.unit_of[<Py_ssize_t> column] = number
+
     def _set_costs(self, parts, confidence):
-        """Choose the weight that a cost of 1 stands for: 1 where all weights are whole numbers."""
+        """Choose the weight that a cost of 1 stands for: 1 where weights are whole and not vast."""
         if confidence is not None:
             self.cpp.is_pessimistic = True
             self.cpp.error_bound.confidence = confidence
@@ -123,10 +163,14 @@ cdef class SubsetProblem:
         else:
             weights = np.concatenate([part.search_weights for part in parts])
             self.total_cost = weights.sum()
-            whole = bool((weights == np.floor(weights)).all())
+            costs = self.recipe["costs"]
+            factors = weights if costs is None else np.append(weights, costs)
+            whole = bool((factors == np.floor(factors)).all())
         # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
         # A power of two: weights that are binary fractions are counted exactly.
-        self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(self.total_cost)) - 50)
+        heaviest = self.total_cost * max(self.cpp.largest_loss, 1.0)
+        whole &= bool(heaviest <= 2.0**50)
+        self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(heaviest)) - 50)
 
     def _add_part(self, part):
         """Add a part; returns the weight of its cases if it is a whole number, else 1."""
@@ -155,9 +199,30 @@ cdef class SubsetProblem:
         self.cpp.parts.push_back(cpp)
         return 1.0 if kind == CppWeightKind.FRACTIONAL else total
 
+    def __reduce__(self):
+        if self.is_callable:
+            raise TypeError("A problem with a callback cannot be sent to another process.")
+        table = self.table
+        columns = [np.append(v, np.nan)[c] for v, c in zip(table.values, table.codes, strict=True)]
+        counts = [
+            len(values) if is_nominal else -1
+            for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
+        ]
+        return _rebuild, (np.column_stack(columns), counts, self.recipe)
+
+    @property
+    def n_units(self):
+        """Number of groups and of columns that are in none."""
+        return self.cpp.units.size()
+
+    def features_of(self, units):
+        """All columns of some units, increasing."""
+        return np.array(sorted(j for unit in units for j in self.cpp.units[<int> unit]), np.int64)
+
     def set_callback(self, callback, control):
         """Rate trees by `callback`, which takes the features that a tree uses."""
         self.callback, self.control = callback, control
+        self.is_callable = True
         self.cpp.rating = rate_tree
         self.cpp.rating_context = <void*> self
         self.cpp.cost_unit = CALLBACK_UNIT
@@ -182,12 +247,20 @@ cdef class SubsetProblem:
     @property
     def total_units(self):
         """The cost of being wrong everywhere."""
-        return round(self.total_cost / self.cpp.cost_unit)
+        return round(self.total_cost * max(self.cpp.largest_loss, 1.0) / self.cpp.cost_unit)
 
     @property
     def cost_unit(self):
         """Weight that a cost of 1 stands for."""
         return self.cpp.cost_unit
+
+
+def _rebuild(matrix, n_categories, recipe):
+    """A pickled problem."""
+    recipe = dict(recipe)
+    table = Table.from_matrix(np.asfortranarray(matrix), n_categories)
+    y, n_classes, parts = (recipe.pop(name) for name in ("y", "n_classes", "parts"))
+    return SubsetProblem(table, y, n_classes, parts, **recipe)
 
 
 cdef dict lattice_stats_dict(const CppLatticeStats& stats):

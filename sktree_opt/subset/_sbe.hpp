@@ -24,18 +24,18 @@ public:
         describe(step);
     }
 
-    void remove(const std::vector<std::int32_t>&, EliminationStep& step) { describe(step); }
+    void remove(EliminationStep& step) { describe(step); }
 
     void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
                       EliminationStep& step) {
         std::vector<std::int32_t> tried;
-        for (std::size_t f = 0; f < problem_.n_features(); ++f) {
-            const auto feature = static_cast<std::int32_t>(f);
-            if (!is_in_[f]) continue;
-            const bool used = std::binary_search(current.features.begin(), current.features.end(),
-                                                 feature);
+        for (std::size_t u = 0; u < problem_.n_units(); ++u) {
+            const auto unit = static_cast<std::int32_t>(u);
+            if (is_in_[u] != IN) continue;
+            const bool used =
+                std::binary_search(current.units.begin(), current.units.end(), unit);
             if (used || !skips_unused_) {
-                tried.push_back(feature);
+                tried.push_back(unit);
             } else {
                 ++step.n_unused;
             }
@@ -50,8 +50,7 @@ public:
         step.n_built = static_cast<std::int64_t>(tried.size());
         for (const Trial& trial : built) {
             // T itself is not a trial: the rule for unused features takes care of it.
-            if (std::binary_search(current.features.begin(), current.features.end(),
-                                   trial.feature)) {
+            if (std::binary_search(current.units.begin(), current.units.end(), trial.unit)) {
                 trials.push_back(trial);
             }
         }
@@ -62,20 +61,15 @@ public:
 private:
     void describe(EliminationStep& step) { grow(-1, step); }
 
-    // DT(S) without a feature.
+    // DT(S) without a unit.
     void grow(std::int32_t without, EliminationStep& tree) {
-        std::vector<std::int32_t> features;
-        for (std::size_t f = 0; f < problem_.n_features(); ++f) {
-            if (is_in_[f] && static_cast<std::int32_t>(f) != without) {
-                features.push_back(static_cast<std::int32_t>(f));
-            }
-        }
-        Lattice lattice(problem_, control_, -1, features);
+        const FeatureSet set{&problem_, is_in_, without};
+        Lattice lattice(problem_, control_, -1);
+        lattice.restrict_to(set);
         TreeWalk walk(lattice);
-        const FeatureSet set{is_in_, without};
         Outcome outcome;
         walk.run(lattice.roots().data(), lattice.roots().size(), set, outcome);
-        tree.features = outcome.features;
+        tree.units = outcome.units;
         tree.n_leaves = outcome.n_leaves;
         tree.cost = walk.total(outcome, set);
 #ifdef _OPENMP

@@ -4,8 +4,13 @@ from sktree_opt.subset._problem import SubsetProblem
 from sktree_opt.utils._control import SearchControl
 
 ORDERS: dict[str, int]
+DEFAULT_RULES: dict[str, Any]
 
-class DistinctStream:
+class TreeStream:
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[Any, int, int]: ...
+
+class DistinctStream(TreeStream):
     def __init__(
         self,
         problem: SubsetProblem,
@@ -14,11 +19,9 @@ class DistinctStream:
         order: str = "frontier",
         accepts: bool = False,
         slack: int = 0,
-        penalty: float = 0,
+        penalty: int = 0,
         budget: int = ...,
     ) -> None: ...
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> tuple[Any, float, int]: ...
     @property
     def is_done(self) -> bool: ...
     @property
@@ -26,28 +29,39 @@ class DistinctStream:
     @property
     def stats(self) -> dict[str, Any]: ...
 
-class OnDemandStream:
+class OnDemandStream(TreeStream):
     def __init__(
         self,
         problem: SubsetProblem,
         control: SearchControl,
         *,
-        only_best: bool = False,
-        lookahead: int = 1,
-        class_bound: bool = True,
-        slack: int = 0,
-        penalty: float = 0,
-        limit: float | None = None,
-        start: tuple[Any, float, int] | None = None,
+        start: tuple[Any, int, int] | None = None,
+        state: dict[str, Any] | None = None,
+        n_threads: int = 1,
         budget: int = ...,
+        **rules: Any,
     ) -> None: ...
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> tuple[Any, float, int]: ...
+    def plan(self) -> tuple[list[Any], int, Any] | None: ...
+    def merge(self, results: list[Any]) -> list[tuple[Any, int, int]]: ...
+    @property
+    def state(self) -> dict[str, Any]: ...
     @property
     def is_done(self) -> bool: ...
     @property
     def progress(self) -> float: ...
     @property
-    def lower_bound(self) -> float: ...
+    def lower_bound(self) -> int: ...
     @property
     def stats(self) -> dict[str, Any]: ...
+
+def search_slices(
+    problem: SubsetProblem,
+    searches: list[Any],
+    n_decisions: int,
+    best: tuple[Any, int, int] | None,
+    rules: dict[str, Any],
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    budget: int = ...,
+) -> tuple[list[Any], str, dict[str, Any]]: ...

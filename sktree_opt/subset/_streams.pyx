@@ -1,8 +1,8 @@
-"""Distinct trees and best subsets, one by one (``_dtdistinct.hpp``, ``_on_demand.hpp``)."""
+"""Distinct trees and best subsets, one by one (``_dtdistinct.hpp``, ``_complete.hpp``)."""
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
@@ -16,20 +16,92 @@ from sktree_opt.subset._problem cimport (
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/subset/_dtdistinct.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass FoundTree:
         vector[int32_t] features
         int64_t cost
         int64_t n_leaves
 
-    cdef cppclass BestRules:
+    cdef cppclass BoundRules:
         int lookahead
         cbool uses_class_bound
+        cbool uses_size_bound
+        cbool uses_choices
+
+    cdef cppclass BestRules:
+        BoundRules bounds
         cbool only_best
+        cbool best_first
         int64_t slack
         int64_t penalty
         int64_t limit
 
+    cdef cppclass SubSearch:
+        vector[uint8_t] decisions
+        int64_t bound
+        int64_t size
+        double share
+
+    cdef cppclass SliceResult:
+        vector[FoundTree] trees
+        vector[SubSearch] remaining
+        double progress
+
+    cdef cppclass Round:
+        vector[SubSearch] searches
+        int64_t n_decisions
+
+    cdef cppclass DecisionStats:
+        int64_t n_decisions
+        int64_t n_trees
+        int64_t n_pruned
+        int64_t max_open
+        void add(const DecisionStats& other)
+
+    cdef cppclass OnDemandSearch:
+        OnDemandSearch(
+            const CppProblem& problem,
+            const BestRules& rules,
+            CppSearchControl& control,
+            int64_t budget,
+        ) except +
+        DecisionStats& stats()
+        const CppLatticeStats& lattice_stats()
+
+    cdef void run_slice(
+        OnDemandSearch& search,
+        const SubSearch& start,
+        int64_t n_decisions,
+        const FoundTree* best,
+        SliceResult& result,
+    ) except +
+
+    cdef cppclass CompleteSearch:
+        CompleteSearch(
+            const CppProblem& problem,
+            const BestRules& rules,
+            CppSearchControl& control,
+            int64_t budget,
+            int n_threads,
+        ) except +
+        void add(const SubSearch& search) except +
+        void begin() except +
+        void start_from(const FoundTree& tree) except +
+        void set_round(int64_t round)
+        cbool next(FoundTree& tree) except +
+        cbool take(FoundTree& tree) except +
+        Round plan() except +
+        void merge(const vector[SliceResult]& results) except +
+        cbool is_done()
+        double progress()
+        const vector[SubSearch]& pool()
+        int64_t round()
+        const FoundTree* best()
+        int64_t lower_bound()
+        DecisionStats stats()
+        CppLatticeStats lattice_stats()
+
+cdef extern from "sktree_opt/subset/_dtdistinct.hpp" namespace "sktree_opt::subset" nogil:
     cdef enum class VisitOrder:
         FRONTIER
         FRONTIER_CASES
@@ -57,27 +129,6 @@ cdef extern from "sktree_opt/subset/_dtdistinct.hpp" namespace "sktree_opt::subs
         const DistinctStats& stats()
         const CppLatticeStats& lattice_stats()
 
-    cdef cppclass DecisionStats:
-        int64_t n_decisions
-        int64_t n_trees
-        int64_t n_pruned
-        int64_t max_open
-
-    cdef cppclass OnDemandSearch:
-        OnDemandSearch(
-            const CppProblem& problem,
-            const BestRules& rules,
-            CppSearchControl& control,
-            int64_t budget,
-        ) except +
-        void start_from(const FoundTree& tree)
-        cbool next(FoundTree& tree) except +
-        cbool is_done()
-        double progress()
-        int64_t lower_bound()
-        const DecisionStats& stats()
-        const CppLatticeStats& lattice_stats()
-
 ORDERS = {
     "frontier": <int> VisitOrder.FRONTIER,
     "frontier_cases": <int> VisitOrder.FRONTIER_CASES,
@@ -85,21 +136,85 @@ ORDERS = {
     "fixed": <int> VisitOrder.FIXED,
 }
 
+# Rules of a search for the best tree, or for trees up to a cost, as keyword arguments.
+DEFAULT_RULES = {
+    "lookahead": 2,  # splits that the bounds look ahead; 0: none
+    "class_bound": True,
+    "size_bound": True,
+    "choices": True,
+    "only_best": False,
+    "best_first": False,  # sub-searches of least bound first, not the newest
+    "slack": 0,  # what delta stands for
+    "penalty": 0,  # what a feature stands for
+    "limit": None,  # without only_best: cost of the trees that are wanted
+}
 
-cdef BestRules make_rules(lookahead, class_bound, only_best, slack, penalty, limit) except *:
+
+cdef BestRules make_rules(dict given) except *:
     cdef BestRules rules
-    rules.lookahead = lookahead
-    rules.uses_class_bound = class_bound
-    rules.only_best = only_best
-    rules.slack = slack
-    rules.penalty = penalty
-    if limit is not None:
-        rules.limit = limit
+    unknown = set(given) - set(DEFAULT_RULES)
+    if unknown:
+        raise TypeError(f"unknown rules: {sorted(unknown)}")
+    chosen = {**DEFAULT_RULES, **given}
+    rules.bounds.lookahead = chosen["lookahead"]
+    rules.bounds.uses_class_bound = chosen["class_bound"]
+    rules.bounds.uses_size_bound = chosen["size_bound"]
+    rules.bounds.uses_choices = chosen["choices"]
+    rules.only_best = chosen["only_best"]
+    rules.best_first = chosen["best_first"]
+    rules.slack = chosen["slack"]
+    rules.penalty = chosen["penalty"]
+    if chosen["limit"] is not None:
+        rules.limit = chosen["limit"]
     return rules
 
 
-cdef class DistinctStream:
-    """Algorithms 2 and 3: iterate over (features, cost, number of leaves) of distinct trees.
+cdef tuple tree_to_tuple(const FoundTree& tree):
+    return np.array(tree.features, dtype=np.int64), tree.cost, tree.n_leaves
+
+
+cdef FoundTree tuple_to_tree(given) except *:
+    cdef FoundTree tree
+    tree.features = list(given[0])
+    tree.cost = given[1]
+    tree.n_leaves = given[2]
+    return tree
+
+
+cdef tuple search_to_tuple(const SubSearch& search):
+    return bytes(search.decisions), search.bound, search.size, search.share
+
+
+cdef SubSearch tuple_to_search(given) except *:
+    cdef SubSearch search
+    decisions, search.bound, search.size, search.share = given
+    search.decisions = list(decisions)
+    return search
+
+
+cdef class TreeStream:
+    """An iterator over (features, cost, number of leaves) of trees, that can be left and resumed."""
+
+    cdef SubsetProblem problem
+    cdef SearchControl control
+
+    cdef cbool advance(self, FoundTree& tree) except *:
+        raise NotImplementedError
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef FoundTree tree
+        cdef cbool found = self.advance(tree)
+        self.problem.raise_pending(self.control)
+        if not found:
+            raise StopIteration
+        return tree_to_tuple(tree)
+
+
+cdef class DistinctStream(TreeStream):
+    """Algorithms 2 and 3: the distinct trees in the order of the paper.
 
     Parameters
     ----------
@@ -121,8 +236,6 @@ cdef class DistinctStream:
     """
 
     cdef unique_ptr[DistinctTrees] cpp
-    cdef SubsetProblem problem
-    cdef SearchControl control
 
     def __init__(
         self,
@@ -136,25 +249,16 @@ cdef class DistinctStream:
         int64_t budget=1 << 30,
     ):
         cdef VisitOrder chosen = <VisitOrder> <int> ORDERS[order]
-        cdef BestRules rules = make_rules(0, False, False, slack, penalty, None)
+        cdef BestRules rules = make_rules({"slack": slack, "penalty": penalty})
         self.problem, self.control = problem, control
         with nogil:
             self.cpp.reset(
                 new DistinctTrees(problem.cpp, chosen, accepts, rules, control.cpp, budget)
             )
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        cdef FoundTree tree
-        cdef cbool found
+    cdef cbool advance(self, FoundTree& tree) except *:
         with nogil:
-            found = self.cpp.get().next(tree)
-        self.problem.raise_pending(self.control)
-        if not found:
-            raise StopIteration
-        return np.array(tree.features, dtype=np.int64), tree.cost, tree.n_leaves
+            return self.cpp.get().next(tree)
 
     @property
     def is_done(self):
@@ -179,7 +283,7 @@ cdef class DistinctStream:
         }
 
 
-cdef class OnDemandStream:
+cdef class OnDemandStream(TreeStream):
     """Trees by deciding features on demand: all distinct ones, or ever better ones to the best.
 
     Parameters
@@ -188,71 +292,93 @@ cdef class OnDemandStream:
 
     control : SearchControl
 
-    only_best : bool
-        Whether each tree has to be better than the last one.
-
-    lookahead : int
-        Steps of bound (c); 0 switches it off.
-
-    class_bound : bool
-        Whether bound (b) is used.
-
-    slack, penalty : int
-        Costs that delta and a feature stand for.
-
-    limit : int or None
-        Without `only_best`: cost of the trees that are wanted.
-
     start : tuple or None
         (features, cost, number of leaves) of a tree that has to be beaten.
 
+    state : dict or None
+        ``state`` of a search that was stopped, to go on from.
+
+    n_threads : int
+
     budget : int
         Bytes of the lattice that may be kept.
+
+    **rules
+        See ``DEFAULT_RULES``.
     """
 
-    cdef unique_ptr[OnDemandSearch] cpp
-    cdef SubsetProblem problem
-    cdef SearchControl control
+    cdef unique_ptr[CompleteSearch] cpp
 
     def __init__(
         self,
         SubsetProblem problem not None,
         SearchControl control not None,
         *,
-        bint only_best=False,
-        lookahead=1,
-        class_bound=True,
-        slack=0,
-        penalty=0,
-        limit=None,
         start=None,
+        state=None,
+        int n_threads=1,
         int64_t budget=1 << 30,
+        **rules,
     ):
-        cdef BestRules rules = make_rules(
-            lookahead, class_bound, only_best, slack, penalty, limit
-        )
-        cdef FoundTree tree
+        cdef BestRules chosen = make_rules(rules)
         self.problem, self.control = problem, control
         with nogil:
-            self.cpp.reset(new OnDemandSearch(problem.cpp, rules, control.cpp, budget))
+            self.cpp.reset(
+                new CompleteSearch(problem.cpp, chosen, control.cpp, budget, n_threads)
+            )
+        if state is None:
+            self.cpp.get().begin()
+        else:
+            for search in state["searches"]:
+                self.cpp.get().add(tuple_to_search(search))
+            self.cpp.get().set_round(state["round"])
         if start is not None:
-            tree.features = list(start[0])
-            tree.cost = start[1]
-            tree.n_leaves = start[2]
-            self.cpp.get().start_from(tree)
+            self.cpp.get().start_from(tuple_to_tree(start))
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        cdef FoundTree tree
-        cdef cbool found
+    cdef cbool advance(self, FoundTree& tree) except *:
         with nogil:
-            found = self.cpp.get().next(tree)
-        self.problem.raise_pending(self.control)
-        if not found:
-            raise StopIteration
-        return np.array(tree.features, dtype=np.int64), tree.cost, tree.n_leaves
+            return self.cpp.get().next(tree)
+
+    def plan(self):
+        """Take the sub-searches of the next round out, for ``search_slices``; None at the end."""
+        cdef Round planned
+        if self.cpp.get().pool().empty() or self.control.stopped:
+            return None
+        planned = self.cpp.get().plan()
+        best = None
+        if self.cpp.get().best() != NULL:
+            best = tree_to_tuple(self.cpp.get().best()[0])
+        return [search_to_tuple(search) for search in planned.searches], planned.n_decisions, best
+
+    def merge(self, results):
+        """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
+        cdef vector[SliceResult] merged
+        cdef SliceResult result
+        cdef FoundTree tree
+        for trees, remaining, progress in results:
+            result.trees.clear()
+            result.remaining.clear()
+            for found in trees:
+                result.trees.push_back(tuple_to_tree(found))
+            for search in remaining:
+                result.remaining.push_back(tuple_to_search(search))
+            result.progress = progress
+            merged.push_back(result)
+        self.cpp.get().merge(merged)
+        found_trees = []
+        while self.cpp.get().take(tree):
+            found_trees.append(tree_to_tuple(tree))
+        return found_trees
+
+    @property
+    def state(self):
+        """What is left to do, for another search to go on from."""
+        cdef const vector[SubSearch]* pool = &self.cpp.get().pool()
+        cdef size_t i
+        return {
+            "searches": [search_to_tuple(pool[0][i]) for i in range(pool.size())],
+            "round": self.cpp.get().round(),
+        }
 
     @property
     def is_done(self):
@@ -272,11 +398,83 @@ cdef class OnDemandStream:
     @property
     def stats(self):
         """Counters."""
-        cdef const DecisionStats* stats = &self.cpp.get().stats()
-        return {
-            "n_decisions": stats.n_decisions,
-            "n_trees": stats.n_trees,
-            "n_pruned": stats.n_pruned,
-            "max_open": stats.max_open,
-            **lattice_stats_dict(self.cpp.get().lattice_stats()),
-        }
+        return stats_dict(self.cpp.get().stats(), self.cpp.get().lattice_stats())
+
+
+cdef dict stats_dict(const DecisionStats& stats, const CppLatticeStats& lattice_stats):
+    return {
+        "n_decisions": stats.n_decisions,
+        "n_trees": stats.n_trees,
+        "n_pruned": stats.n_pruned,
+        "max_open": stats.max_open,
+        **lattice_stats_dict(lattice_stats),
+    }
+
+
+def search_slices(
+    SubsetProblem problem not None,
+    searches,
+    n_decisions,
+    best,
+    dict rules,
+    *,
+    time_limit=None,
+    memory_limit=None,
+    int64_t budget=1 << 30,
+):
+    """Run some sub-searches of a round, in this process.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+
+    searches, n_decisions, best
+        As ``OnDemandStream.plan`` gave them, or some of the sub-searches.
+
+    rules : dict
+        Those of the stream.
+
+    time_limit : float or None
+
+    memory_limit : int or None
+
+    budget : int
+
+    Returns
+    -------
+    results : list of tuple
+        For ``OnDemandStream.merge``.
+
+    status : str
+        That of the search control.
+
+    stats : dict
+    """
+    cdef BestRules chosen = make_rules(rules)
+    cdef SearchControl control = SearchControl(time_limit, memory_limit)
+    cdef unique_ptr[OnDemandSearch] search
+    cdef SubSearch start
+    cdef FoundTree best_tree
+    cdef const FoundTree* to_beat = NULL
+    cdef SliceResult result
+    cdef int64_t most = n_decisions
+    if best is not None:
+        best_tree = tuple_to_tree(best)
+        to_beat = &best_tree
+    with nogil:
+        search.reset(new OnDemandSearch(problem.cpp, chosen, control.cpp, budget))
+    results = []
+    for given in searches:
+        start = tuple_to_search(given)
+        result.trees.clear()
+        with nogil:
+            run_slice(search.get()[0], start, most, to_beat, result)
+        problem.raise_pending(control)
+        results.append(
+            (
+                [tree_to_tuple(tree) for tree in result.trees],
+                [search_to_tuple(left) for left in result.remaining],
+                result.progress,
+            )
+        )
+    return results, control.status, stats_dict(search.get().stats(), search.get().lattice_stats())

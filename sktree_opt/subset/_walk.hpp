@@ -18,51 +18,44 @@ namespace sktree_opt::subset {
 // Votes closer than this are equal: which class wins must not depend on the order of summing.
 constexpr double VOTE_TOLERANCE = 1e-9;
 
-// A feature set S, less one feature.
-struct FeatureSet {
-    const std::uint8_t* is_in = nullptr;
-    std::int32_t without = -1;
-    bool operator()(std::int32_t feature) const {
-        return is_in[feature] != 0 && feature != without;
-    }
-};
-
 // What is known of a (sub)tree DT(S) once it has been walked.
 struct Outcome {
     Cost cost = 0;                        // of whole rows
     std::int64_t n_leaves = 0;
     bool has_shared = false;              // some leaf has shared rows
-    std::vector<std::int32_t> features;   // increasing
+    std::vector<std::int32_t> units;      // increasing
 };
 
 class TreeWalk {
 public:
     explicit TreeWalk(Lattice& lattice)
-        : lattice_(lattice), is_used_(lattice.problem().n_features(), 0) {}
+        : lattice_(lattice), is_used_(lattice.problem().n_units(), 0) {}
 
     // Walks DT(S) below `nodes`; garbage when the search has stopped.
     void run(CaseNode* const* nodes, std::size_t n_nodes, const FeatureSet& set, Outcome& outcome) {
         outcome.cost = 0;
         outcome.n_leaves = 0;
         outcome.has_shared = false;
-        outcome.features.clear();
+        outcome.units.clear();
         visit_leaves(nodes, n_nodes, set, [&](const CaseNode* leaf) {
             outcome.cost += leaf->leaf_cost;
             ++outcome.n_leaves;
             outcome.has_shared |= !leaf->search.shared.empty();
         }, [&](std::int32_t feature) {
-            if (is_used_[feature]) return;
-            is_used_[feature] = 1;
-            outcome.features.push_back(feature);
+            const std::int32_t unit = lattice_.problem().unit_of[feature];
+            if (is_used_[unit]) return;
+            is_used_[unit] = 1;
+            outcome.units.push_back(unit);
         });
-        for (std::int32_t feature : outcome.features) is_used_[feature] = 0;
-        std::sort(outcome.features.begin(), outcome.features.end());
+        for (std::int32_t unit : outcome.units) is_used_[unit] = 0;
+        std::sort(outcome.units.begin(), outcome.units.end());
     }
 
     // Cost of the whole tree DT(S), which has just been walked.
     Cost total(const Outcome& outcome, const FeatureSet& set) {
         if (lattice_.problem().has_rating()) {
-            return lattice_.stopped() ? 0 : lattice_.problem().rate(outcome.features);
+            const Problem& problem = lattice_.problem();
+            return lattice_.stopped() ? 0 : problem.rate(features_of(problem, outcome.units));
         }
         return outcome.cost + (outcome.has_shared ? vote(set) : 0);
     }
@@ -87,14 +80,14 @@ public:
         while (!stack_.empty()) {
             CaseNode* node = stack_.back();
             stack_.pop_back();
-            const std::int32_t feature = lattice_.first_feature(node, set);
-            if (feature < 0) {
+            RankedSplit* ranked = lattice_.first_split(node, set);
+            if (ranked == nullptr) {
                 on_leaf(node);
                 continue;
             }
-            const Children children = lattice_.split(node, feature);
+            const Children children = lattice_.split(node, ranked);
             if (children.n == 0) return;
-            on_feature(feature);
+            on_feature(ranked->feature);
             for (std::uint32_t b = children.n; b-- > 0;) stack_.push_back(children.nodes[b]);
         }
     }
@@ -119,15 +112,11 @@ public:
     Cost count_votes(std::uint16_t part) {
         const Problem& problem = lattice_.problem();
         const std::uint32_t n_classes = problem.target().n_classes;
-        const std::vector<Cost>& costs = problem.parts[part].costs;
         Cost cost = 0;
         for (std::size_t i = 0; i < voters_.size(); ++i) {
             const double* votes = votes_.data() + i * n_classes;
-            std::uint32_t best = 0;
-            for (std::uint32_t c = 1; c < n_classes; ++c) {
-                if (votes[c] > votes[best] + VOTE_TOLERANCE) best = c;
-            }
-            if (problem.target().classes[voters_[i]] != best) cost += costs[voters_[i]];
+            const std::uint32_t answered = problem.answer(votes, VOTE_TOLERANCE);
+            cost += problem.cost_of(problem.parts[part], voters_[i], answered);
             slot_of_[voters_[i]] = -1;
         }
         voters_.clear();

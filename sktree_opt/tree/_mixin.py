@@ -6,21 +6,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.utils._compat import n_threads_for
-from sktree_opt.utils._validation import encode_new_rows
+from sktree_opt.utils._doc_link import DocLinkMixin
+from sktree_opt.utils._validation import encode_new_rows, rows_as_they_are
 
 # A sparse table is made dense this many cells at a time: 32 MB of float64.
 CELLS_AT_A_TIME = 1 << 22
 
 
-class TreeMixin:
+class TreeMixin(DocLinkMixin):
     """Methods of an estimator whose fit leaves ``tree_`` and ``_encoder``."""
-
-    # Where the "doc" link of the HTML representation leads.
-    _doc_link_module = "sktree_opt"
-    _doc_link_template = (
-        "https://sktree-opt.readthedocs.io/en/latest/api/generated/"
-        "{estimator_module}.{estimator_name}.html"
-    )
 
     def apply(self, X):
         """Return the index of the leaf that each row ends in.
@@ -101,11 +95,24 @@ class TreeMixin:
         for start in range(0, matrix.shape[0], n_rows):
             yield matrix[start : start + n_rows].toarray()
 
+    def _walked_blocks(self, X):
+        """The same, with the leaf of each row and the rows that have none (see ``Tree.walk``)."""
+        tree, n_threads = self._fitted_tree(), self._n_threads()
+        matrix = rows_as_they_are(self, X)
+        if matrix is not None:
+            leaves, distributed = tree.walk(matrix, n_threads, self._encoder.n_codes_)
+            if leaves is not None:
+                yield matrix, leaves, distributed
+                return
+        for block in self._blocks(X):
+            yield block, *tree.walk(block, n_threads)
+
     def _evaluate(self, X, leaf_values):
         """Leaf of each row of `X`, and its mean of `leaf_values` (see ``Tree.evaluate``)."""
-        tree = self._fitted_tree()
-        n_threads = self._n_threads()
-        parts = [tree.evaluate(block, leaf_values, n_threads) for block in self._blocks(X)]
+        parts = [
+            self.tree_.evaluate_walked(*walked, leaf_values, self._n_threads())
+            for walked in self._walked_blocks(X)
+        ]
         if len(parts) == 1:
             return parts[0]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
@@ -139,18 +146,15 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """
         frequencies = self._fitted_tree().node_values()
         # Rows with one leaf need no row of probabilities: the leaf's decision is made once.
-        decisions = self._decide(frequencies)
-        codes = [self._decide_block(block, decisions, frequencies) for block in self._blocks(X)]
-        return self.classes_[np.concatenate(codes)]
-
-    def _decide_block(self, block, decisions, frequencies):
-        n_threads = self._n_threads()
-        leaves, distributed = self.tree_.walk(block, n_threads)
-        codes = np.take(decisions, leaves, mode="clip")
-        if distributed.size:
-            shares = self.tree_.share(block, distributed, frequencies, n_threads)[1]
-            codes[distributed] = self._decide(shares)
-        return codes
+        label_of_leaf = self.classes_[self._decide_nodes()]
+        parts = []
+        for block, leaves, distributed in self._walked_blocks(X):
+            labels = np.take(label_of_leaf, leaves, mode="clip")
+            if distributed.size:
+                shares = self.tree_.share(block, distributed, frequencies, self._n_threads())[1]
+                labels[distributed] = self.classes_[self._decide(shares)]
+            parts.append(labels)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def predict_proba(self, X):
         """Predict class probabilities.
@@ -194,6 +198,10 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         else:
             frequencies = tree.node_values()
         return self._evaluate(X, frequencies)[1]
+
+    def _decide_nodes(self):
+        """Index of the class that each node of the tree answers."""
+        return self._decide(self._fitted_tree().node_values())
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""

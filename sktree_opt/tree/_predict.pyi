@@ -11,9 +11,10 @@ def apply(
     nodes: NDArray[Any],
     category_branch: NDArray[np.int32],
     X: Matrix,
+    n_codes: NDArray[np.int64] | None,
     leaves: NDArray[np.int32],
     n_threads: int,
-) -> None: ...
+) -> bool: ...
 def distribute(
     nodes: NDArray[Any],
     category_branch: NDArray[np.int32],

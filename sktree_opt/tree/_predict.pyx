@@ -11,9 +11,24 @@ ctypedef fused Value:
     float
     double
 
-# Rows a thread takes at a time: long enough to hide the hand-out, short enough to balance.
+# Cells a thread takes at a time: long enough to hide the hand-out, and short enough that rows which
+# were checked are still in a cache when they walk.
 cdef enum:
-    ROWS_AT_A_TIME = 4096
+    CELLS_AT_A_TIME = 1 << 16
+
+
+cdef extern from "sktree_opt/tree/_cells.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass ColumnBounds[T]:
+        ColumnBounds(const int64_t* n_codes, size_t n_columns) except +
+
+    bint cells_fit[T](
+        const ColumnBounds[T]& bounds,
+        const T* values,
+        ptrdiff_t row_stride,
+        ptrdiff_t column_stride,
+        int64_t start,
+        int64_t stop,
+    )
 
 
 cdef extern from "sktree_opt/tree/_predict.hpp" namespace "sktree_opt" nogil:
@@ -32,12 +47,15 @@ cdef extern from "sktree_opt/tree/_predict.hpp" namespace "sktree_opt" nogil:
         int64_t stop,
         int32_t* leaves,
     )
+    cdef cppclass Distribution:
+        Distribution(
+            const TreeView& tree, size_t n_nodes, const double* leaf_values, int32_t n_outputs
+        ) except +
+
     int32_t distribute_row[T](
-        const TreeView& tree,
+        const Distribution& distribution,
         const T* row,
         ptrdiff_t column_stride,
-        const double* leaf_values,
-        int32_t n_outputs,
         double* out,
     )
     void path_of_row[T](
@@ -71,33 +89,45 @@ def apply(
     nodes,
     category_branch,
     const Value[:, :] X,  # IN
+    const int64_t[::1] n_codes,  # IN, or None: X has been checked
     int32_t[::1] leaves,  # OUT
     int n_threads,
 ):
-    """Write the leaf of each row; -1 for a row that is distributed over several."""
+    """Write the leaf of each row; -1 for a row that is distributed over several.
+
+    With `n_codes` (number of codes of each column, -1 for one of numbers) each cell has to be
+    finite, missing, or a code below that number. Returns whether all are; if not, not all leaves
+    are written.
+    """
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
-    cdef int64_t n_rows = X.shape[0], n_blocks, block, i
+    cdef int64_t n_rows = X.shape[0], n_blocks, block, i, rows_at_a_time, start, stop
     cdef ptrdiff_t row_stride, column_stride
+    cdef int refused = 0
+    cdef ColumnBounds[Value]* bounds = NULL
     if n_rows == 0:
-        return
+        return True
     if X.shape[1] == 0:
         # No column, no test: the root is the only leaf.
         for i in range(n_rows):
             leaves[i] = 0
-        return
+        return True
     row_stride = X.strides[0] // <ptrdiff_t> sizeof(Value)
     column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)
-    n_blocks = (n_rows + ROWS_AT_A_TIME - 1) // ROWS_AT_A_TIME
+    rows_at_a_time = max(64, min(4096, CELLS_AT_A_TIME // X.shape[1]))
+    n_blocks = (n_rows + rows_at_a_time - 1) // rows_at_a_time
+    if n_codes is not None:
+        bounds = new ColumnBounds[Value](&n_codes[0], n_codes.shape[0])
     for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
-        apply_rows(
-            walker.view[0],
-            &X[0, 0],
-            row_stride,
-            column_stride,
-            block * ROWS_AT_A_TIME,
-            min(n_rows, (block + 1) * ROWS_AT_A_TIME),
-            &leaves[0],
-        )
+        start = block * rows_at_a_time
+        stop = min(n_rows, start + rows_at_a_time)
+        if bounds != NULL and not cells_fit(
+            bounds[0], &X[0, 0], row_stride, column_stride, start, stop
+        ):
+            refused += 1
+            continue
+        apply_rows(walker.view[0], &X[0, 0], row_stride, column_stride, start, stop, &leaves[0])
+    del bounds
+    return refused == 0
 
 
 def distribute(
@@ -113,17 +143,18 @@ def distribute(
     """Mean of the leaf values weighted by share, and the leaf with the largest share, of `rows`."""
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
     cdef ptrdiff_t column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)
-    cdef int32_t n_outputs = leaf_values.shape[1]
+    cdef Distribution* distribution
     cdef int64_t i
+    if rows.shape[0] == 0:
+        return
+    distribution = new Distribution(
+        walker.view[0], len(nodes), &leaf_values[0, 0], leaf_values.shape[1]
+    )
     for i in prange(rows.shape[0], nogil=True, num_threads=n_threads, schedule="static"):
         heaviest[i] = distribute_row(
-            walker.view[0],
-            &X[rows[i], 0],
-            column_stride,
-            &leaf_values[0, 0],
-            n_outputs,
-            &out[i, 0],
+            distribution[0], &X[rows[i], 0], column_stride, &out[i, 0]
         )
+    del distribution
 
 
 def decision_path(

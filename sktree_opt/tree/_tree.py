@@ -41,13 +41,20 @@ class Tree:
 
     is_classifier : bool
         Whether `values` are class weights.
+
+    is_sound : bool, default=False
+        The arrays come from a search and need no checks, which take as long as a search in a small
+        table.
     """
 
-    def __init__(self, nodes, values, category_branch=(), *, n_features, is_classifier):
+    def __init__(
+        self, nodes, values, category_branch=(), *, n_features, is_classifier, is_sound=False
+    ):
         nodes = np.ascontiguousarray(nodes, dtype=NODE_DTYPE)
         values = np.ascontiguousarray(values, dtype=np.float64)
         category_branch = np.ascontiguousarray(category_branch, dtype=np.int32)
-        check_arrays(nodes, values, category_branch, n_features)
+        if not is_sound:
+            check_arrays(nodes, values, category_branch, n_features)
         self.nodes = read_only(nodes)
         self.values = read_only(values)
         self.category_branch = read_only(category_branch)
@@ -119,20 +126,34 @@ class Tree:
         totals = self.values.sum(axis=1, keepdims=True)
         return np.divide(self.values, totals, out=np.zeros_like(self.values), where=totals > 0)
 
-    def walk(self, X, n_threads=1):
+    def walk(self, X, n_threads=1, n_codes=None):
         """Leaf of each row of the encoded matrix `X`, and the rows that have no single leaf.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Of float32 or float64.
+
+        n_threads : int
+            Number of threads.
+
+        n_codes : ndarray of int64, shape (n_features,), or None
+            For an `X` that no encoder has seen: number of codes of each column, -1 for a column of
+            numbers.
 
         Returns
         -------
         leaves : ndarray of int32, shape (n_rows,)
-            -1 for a row that is distributed over several leaves.
+            -1 for a row that is distributed over several leaves. None, if by `n_codes` a cell is
+            infinite or no code.
 
         distributed : ndarray of int64
             Those rows.
         """
         self._check_width(X)
         leaves = np.empty(X.shape[0], dtype=np.int32)
-        _predict.apply(self.nodes, self.category_branch, X, leaves, n_threads)
+        if not _predict.apply(self.nodes, self.category_branch, X, n_codes, leaves, n_threads):
+            return None, None
         return leaves, np.flatnonzero(leaves < 0)
 
     def share(self, X, rows, leaf_values, n_threads=1):
@@ -167,7 +188,10 @@ class Tree:
 
         values : ndarray of shape (n_rows, n_outputs)
         """
-        leaves, distributed = self.walk(X, n_threads)
+        return self.evaluate_walked(X, *self.walk(X, n_threads), leaf_values, n_threads)
+
+    def evaluate_walked(self, X, leaves, distributed, leaf_values, n_threads=1):
+        """The same for rows that have been walked already."""
         values = np.take(leaf_values, leaves, axis=0, mode="clip")
         if distributed.size:
             leaves[distributed], values[distributed] = self.share(

@@ -41,6 +41,16 @@ public:
     std::int64_t memory_limit = -1;     // bytes; negative: none
     std::atomic<std::int64_t> memory_used{0};
 
+    // The calling thread begins another search with what the last one has left.
+    void restart(double new_time_limit, std::int64_t new_memory_limit) {
+        owner_ = std::this_thread::get_id();
+        start_ = Clock::now();
+        next_signal_check_ = 0.02;
+        time_limit = new_time_limit;
+        memory_limit = new_memory_limit;
+        stop = RUNNING;
+    }
+
     double seconds() const {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }

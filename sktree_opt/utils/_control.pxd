@@ -22,6 +22,7 @@ cdef extern from "sktree_opt/utils/_control.hpp" namespace "sktree_opt" nogil:
         double time_limit
         int64_t memory_limit
         atomic_int64 memory_used
+        void restart(double time_limit, int64_t memory_limit)
         double seconds()
         bint stopped()
         void request_stop(int reason)

@@ -2,6 +2,9 @@ class SearchControl:
     def __init__(
         self, time_limit: float | None = None, memory_limit: int | None = None
     ) -> None: ...
+    def restart(
+        self, time_limit: float | None = None, memory_limit: int | None = None
+    ) -> None: ...
     @property
     def status(self) -> str: ...
     @property

@@ -25,6 +25,13 @@ cdef class SearchControl:
         self.cpp.time_limit = -1.0 if time_limit is None else time_limit
         self.cpp.memory_limit = -1 if memory_limit is None else memory_limit
 
+    def restart(self, time_limit=None, memory_limit=None):
+        """Begin another search in this thread; what kernels have booked stays booked."""
+        self.cpp.restart(
+            -1.0 if time_limit is None else time_limit,
+            -1 if memory_limit is None else memory_limit,
+        )
+
     @property
     def status(self):
         """"optimal" while nothing stopped the search, else the reason."""

@@ -91,13 +91,8 @@ def check_training_data(
     if sample_weight is None:
         weights = np.ones(len(y))
     else:
-        weights = check_sample_weight(
-            sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weights.any():
-            raise ValueError("sample_weight is zero for all rows.")
-        if not weights.all():
-            kept_rows = np.flatnonzero(weights)
+        weights, kept_rows = check_weights(sample_weight, matrix)
+        if not isinstance(kept_rows, slice):
             matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
             if is_classifier:
                 y, classes = only_present(y, classes)
@@ -116,6 +111,12 @@ def check_training_data(
         encoder=encoder,
         kept_rows=kept_rows,
     )
+
+
+def check_weights(sample_weight, matrix):
+    """Weight of each row of a matrix, and which rows have one."""
+    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+    return weights, slice(None) if weights.all() else np.flatnonzero(weights)
 
 
 def only_present(codes, classes):
@@ -172,12 +173,26 @@ def check_numbers(y, estimator):
 
 def encode_new_rows(estimator, X):
     """The float matrix of rows to predict; checks names and number of columns."""
-    if getattr(X, "ndim", 2) != 2:
-        # scikit-learn's own message about what a table is, before the one about its columns.
-        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
+    check_columns(estimator, X)
     matrix = estimator._encoder.transform(X)
     check_shape(matrix, estimator)
     if sparse.issparse(matrix):
         matrix = matrix.tocsr()
     return matrix
+
+
+def rows_as_they_are(estimator, X):
+    """`X` itself, if a check of its cells is all that its encoding can need; else None."""
+    check_columns(estimator, X)
+    matrix = estimator._encoder.as_it_is(X)
+    if matrix is not None:
+        check_shape(matrix, estimator)
+    return matrix
+
+
+def check_columns(estimator, X):
+    """Refuse rows to predict that have not the columns of the table that was fitted."""
+    if getattr(X, "ndim", 2) != 2:
+        # scikit-learn's own message about what a table is, before the one about its columns.
+        check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
+    validate_data(estimator, X, reset=False, skip_check_array=True)

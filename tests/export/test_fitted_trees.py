@@ -2,23 +2,27 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 
 from sktree_opt.datasets import load_loans
 from sktree_opt.export import export_dot, export_rules, export_text, from_json, to_json, to_sklearn
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+from sktree_opt.optimal import OptimalTreeClassifier
 from tests.export import test_dot, test_text
 from tests.export.interpreter import predict, read_row
 from tests.export.test_rules import share_of
 
 pytest.importorskip("pandas")
 
-SETTINGS = [
-    {},
-    {"nominal_split": "subset", "max_depth": 5},
-    {"nominal_split": "one_vs_rest", "criterion": "gini"},
-    {"pruning": "error_based"},
+MODELS = [
+    GreedyTreeClassifier(),
+    GreedyTreeClassifier(nominal_split="subset", max_depth=5),
+    GreedyTreeClassifier(nominal_split="one_vs_rest", criterion="gini"),
+    GreedyTreeClassifier(pruning="error_based"),
+    OptimalTreeClassifier(max_depth=2),
+    OptimalTreeClassifier(max_depth=2, thresholds=5, categorical_splits="subset"),
 ]
 
 
@@ -31,12 +35,12 @@ def columns_of(tree):
         yield column if categories is None else {**column, "categories": categories.tolist()}
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_loans(settings, monkeypatch):
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_loans(model, monkeypatch):
     """Numbers, ordered and other categories, Booleans; missing values in training too."""
     X, y = load_loans(return_X_y=True, as_frame=True)
     known, new, y_known, _ = train_test_split(X, y, random_state=0)
-    tree = GreedyTreeClassifier(**settings).fit(known, y_known)
+    tree = clone(model).fit(known, y_known)
     expected, columns = tree.predict_proba(new), list(columns_of(tree))
     rows = [[None if v is None or v != v else v for v in row] for row in new.to_numpy(object)]
     monkeypatch.setattr(test_text, "NAMES", [column["name"] for column in columns])

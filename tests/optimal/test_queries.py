@@ -97,6 +97,24 @@ def test_ranking_picks_the_first_of_all_trees(problem, ranking, max_error, split
 
 
 @settings(deadline=None, max_examples=300)
+@given(problem=problems(), split_cost=st.sampled_from([0.0, 0.25, 1.0, 1 / 3]))
+def test_ties_fall_to_the_fewest_splits(problem, split_cost):
+    costs = all_costs(problem, split_cost)
+    if not costs:
+        return
+    engine = engine_of(problem, SearchControl())
+    max_splits = min(problem["max_splits"], 2 ** problem["max_depth"] - 1)
+    engine.begin(problem["max_depth"], max_splits, split_cost)
+    for depth in range(3, problem["max_depth"] + 1):
+        engine.deepen(depth)
+    cost, n_splits = first_by_ranking(costs, ("error", "size"), max_splits, np.inf)
+    nodes = engine.tree()
+    assert engine.cost == pytest.approx(cost, abs=1e-9)
+    if abs(split_cost - 1 / 3) > 1e-9:  # else equal sums may differ by rounding
+        assert np.count_nonzero(nodes[:, 0] >= 0) == n_splits
+
+
+@settings(deadline=None, max_examples=300)
 @given(problem=problems())
 def test_path_holds_the_optimum_of_every_depth_and_size(problem):
     costs = all_costs(problem)

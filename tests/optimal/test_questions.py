@@ -120,6 +120,15 @@ def test_a_leaf_may_answer_its_rarer_class():
     assert "1" in export_text(model).split("(")[0]
 
 
+def test_probabilities_of_rows_are_not_taken_for_nodes(table):
+    X, y = table
+    model = OptimalTreeClassifier(objective="f1", max_depth=2).fit(X, y)
+    rows = np.tile([0.0, 1.0], (model.tree_.n_nodes, 1))
+    assert model._decide(rows).tolist() == [1] * model.tree_.n_nodes
+    for n in range(1, 12):
+        assert model.predict(X[:n]).tolist() == model.predict(X)[:n].tolist()
+
+
 def test_trees_are_ranked(table):
     X, y = table
     model = OptimalTreeClassifier(n_trees=8, max_depth=2).fit(X, y)

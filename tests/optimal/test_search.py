@@ -87,6 +87,32 @@ def test_threads_change_nothing(case, global_random_seed):
         assert np.array_equal(found.nodes, serial.nodes)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_the_order_of_rows_changes_nothing(case, global_random_seed):
+    # Few rows and many columns: many trees are equally good.
+    X, y = random_table(global_random_seed, n=60, m=24)
+    expected = search(X, y, max_depth=3, **CASES[case])
+    rng = np.random.default_rng(global_random_seed)
+    for _ in range(3):
+        rows = rng.permutation(len(y))
+        found = search(X[rows], y[rows], max_depth=3, n_threads=2, **CASES[case])
+        assert np.array_equal(found.nodes, expected.nodes)
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+def test_no_technique_changes_the_tree(off, global_random_seed):
+    X, y = random_table(global_random_seed, n=80, m=14)
+    expected = search(X, y, max_depth=4)
+    assert np.array_equal(search(X, y, max_depth=4, off=(off,)).nodes, expected.nodes)
+
+
+def test_the_root_is_the_first_of_equally_good_columns(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 2, (40, 6)).astype(np.uint8)
+    y = (X[:, 2] ^ X[:, 4]).astype(np.int32)
+    assert search(X, y, max_depth=3).nodes[0, 0] == 2
+
+
 def test_proved_optima_of_real_sets(data_dir):
     for (name, depth), errors in reference_errors(data_dir).items():
         X, y = load_binary(data_dir, name)

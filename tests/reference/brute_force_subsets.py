@@ -45,28 +45,44 @@ def votes(tree, row, index=0):
     return [sum(column) for column in zip(*parts, strict=True)]
 
 
-def answer(tree, row):
-    """The class of most votes; the first of several."""
+def answer(tree, row, costs=None):
+    """The class of most votes, or of least expected cost; the first of several."""
     of_row = votes(tree, row)
-    return next(c for c, vote in enumerate(of_row) if vote >= max(of_row) - 1e-9)
+    if costs is None:
+        return next(c for c, vote in enumerate(of_row) if vote >= max(of_row) - 1e-9)
+    expected = [sum(v * costs[k][c] for k, v in enumerate(of_row)) for c in range(len(of_row))]
+    return next(c for c, cost in enumerate(expected) if cost <= min(expected) + 1e-9)
 
 
 class BruteForce:
-    """DT(S) and its error for every S; `grow(S)` returns one tree for each part."""
+    """DT(S) and its error for every S; `grow(S)` returns one tree for each part.
 
-    def __init__(self, table, y, parts, grow):
+    With `groups`, for every S that holds all or none of each group; what a tree uses are then all
+    features of the groups that it tests one of.
+    """
+
+    def __init__(self, table, y, parts, grow, costs=None, groups=None):
         self.n_features = len(table[0])
         self.trees, self.errors, self.used = {}, {}, {}
+        groups = groups or []
+        loose = [[f] for f in range(self.n_features) if not any(f in group for group in groups)]
+        self.units = sorted([*map(sorted, groups), *loose])
         total = sum(sum(part.search_weights) for part in parts)
-        for subset in all_subsets(self.n_features):
+        for chosen in all_subsets(len(self.units)):
+            subset = tuple(sorted(f for u in chosen for f in self.units[u]))
             trees = grow(subset)
             wrong = 0.0
             for part, tree in zip(parts, trees, strict=True):
                 for row, weight in zip(part.search_rows, part.search_weights, strict=True):
-                    wrong += weight * (answer(tree, table[row]) != y[row])
+                    answered = answer(tree, table[row], costs)
+                    loss = answered != y[row] if costs is None else costs[y[row]][answered]
+                    wrong += weight * loss
+            tested = {int(f) for tree in trees for f in tree.features}
             self.trees[subset] = tuple(signature(tree) for tree in trees)
             self.errors[subset] = wrong / total
-            self.used[subset] = tuple(sorted({int(f) for tree in trees for f in tree.features}))
+            self.used[subset] = tuple(
+                sorted(f for unit in self.units if tested & set(unit) for f in unit)
+            )
 
     def distinct(self):
         """Features that the distinct trees use, sorted; each tree once."""
@@ -94,19 +110,20 @@ class BruteForce:
         steps = [((), self.used[left], self.errors[left])]
         while self.used[left]:
             now = self.errors[left]
-            without = {a: tuple(f for f in left if f != a) for a in self.used[left]}
+            used = [tuple(unit) for unit in self.units if unit[0] in self.used[left]]
+            without = {a: tuple(f for f in left if f not in a) for a in used}
             best = min(
                 without, key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a)
             )
             unused = tuple(f for f in left if f not in self.used[left])
             if self.errors[without[best]] < now:
-                removed = (best,)
+                removed = best
             elif not tie_goes_on:
                 break
             elif unused:
                 removed = unused
             elif self.errors[without[best]] == now:
-                removed = (best,)
+                removed = best
             else:
                 break
             left = tuple(f for f in left if f not in removed)

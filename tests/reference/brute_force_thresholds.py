@@ -5,22 +5,29 @@ way, and the cheapest sum wins. Rows are tuples of floats with NaN for missing.
 """
 
 import math
+from itertools import combinations
 
 
-def divisions(rows, nominal):
+def divisions(rows, nominal, subsets=False):
     """All ways a test can divide `rows` (lists of row numbers) into two non-empty sides.
 
-    `rows` are (number, values) pairs; `nominal` says which columns hold categories.
+    `rows` are (number, values) pairs; `nominal` says which columns hold categories. Of these one
+    is asked for, or with `subsets` any number of them.
     """
     for j, is_nominal in enumerate(nominal):
         missing = [i for i, values in rows if math.isnan(values[j])]
         present = [(i, values[j]) for i, values in rows if not math.isnan(values[j])]
         conditions = []
-        for v in sorted({value for _, value in present}):
+        distinct = sorted({value for _, value in present})
+        for v in distinct:
             if is_nominal:
                 conditions.append([i for i, value in present if value == v])
             else:
                 conditions.append([i for i, value in present if value <= v])
+        if is_nominal and subsets:
+            for size in range(2, len(distinct)):
+                for asked in combinations(distinct, size):
+                    conditions.append([i for i, value in present if value in asked])
         conditions = [met + extra for met in conditions for extra in ([], missing)] + [missing]
         for met in conditions:
             met = set(met)
@@ -54,6 +61,15 @@ def squared_error_leaf(y, weights):
     return cost
 
 
+def absolute_error_leaf(y, weights):
+    """Cost of a leaf: distance from the target that is best."""
+
+    def cost(rows):
+        return min(sum(weights[i] * abs(y[i] - y[answer]) for i, _ in rows) for answer, _ in rows)
+
+    return cost
+
+
 def best_cost(
     rows,
     leaf_cost,
@@ -65,6 +81,7 @@ def best_cost(
     min_rows=1,
     min_weight=0.0,
     split_cost=0.0,
+    subsets=False,
 ):
     """Least cost of a tree on `rows`; infinite when the minima forbid all trees."""
     if max_splits is None:
@@ -75,10 +92,11 @@ def best_cost(
     if max_depth == 0 or max_splits == 0 or best == 0.0:
         return best
     limits = {"min_rows": min_rows, "min_weight": min_weight, "split_cost": split_cost}
+    limits["subsets"] = subsets
     # No more splits than a side's depth has room for: other allotments repeat these.
     room = 2 ** (max_depth - 1) - 1
     allotments = {(min(k, room), min(max_splits - 1 - k, room)) for k in range(max_splits)}
-    for left, right in divisions(rows, nominal):
+    for left, right in divisions(rows, nominal, subsets):
         solved = {}
         for side, part in enumerate((left, right)):
             for n_splits in {allotment[side] for allotment in allotments}:

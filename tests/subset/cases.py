@@ -1,6 +1,12 @@
-"""Small random problems for the searches over feature subsets, and their brute force."""
+"""Small random problems for the searches over feature subsets, and their brute force.
+
+How many are tried is set by SKTREE_OPT_TESTS_EXAMPLES: a factor, 1 unless told otherwise.
+"""
+
+import os
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import _grow
@@ -13,16 +19,24 @@ from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import BruteForce
 from tests.reference.naive_greedy_tree import Problem, check_tree
 
-CRITERIA = ["information_gain", "gain_ratio", "gini", "error"]
+CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
+
+
+def examples(n):
+    """Settings of a test of `n` examples, or as many times more as the environment asks for."""
+    factor = float(os.environ.get("SKTREE_OPT_TESTS_EXAMPLES", "1"))
+    return settings(max_examples=max(1, round(n * factor)), deadline=None)
 
 
 class Case:
     """A table, an error estimate and a learner's parameters."""
 
-    def __init__(self, table, nominal, y, parts, criterion, parameters):
+    def __init__(self, table, nominal, y, parts, criterion, parameters, costs=None, groups=None):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion, self.parameters = criterion, parameters
         self.n_classes = max(y) + 1
+        self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
+        self.groups = groups
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
@@ -42,6 +56,8 @@ class Case:
             min_split_weight=self.parameters["min_samples_split"] - 1e-9,
             min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
             max_depth=self.parameters["max_depth"],
+            costs=self.costs,
+            groups=self.groups,
         )
 
     def grow(self, subset):
@@ -56,6 +72,7 @@ class Case:
                 self.y,
                 self.n_classes,
                 weights,
+                self.costs,
                 measure=quality.measure,
                 gain_ratio=quality.gain_ratio,
                 nominal_split=NOMINAL_SPLITS[self.parameters["nominal_split"]].code,
@@ -71,6 +88,7 @@ class Case:
                 self.y,
                 self.nominal,
                 self.criterion,
+                costs=self.costs,
                 n_classes=self.n_classes,
                 **self.parameters,
             )
@@ -81,7 +99,7 @@ class Case:
         return trees
 
     def brute_force(self):
-        return BruteForce(self.table, self.y, self.parts, self.grow)
+        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups)
 
 
 @st.composite
@@ -100,7 +118,27 @@ def parts_of(draw, n_rows):
 
 
 @st.composite
-def cases(draw, max_rows=16, max_columns=6):
+def groups_of(draw, n_columns):
+    """None, or columns dealt out to a few groups and to none."""
+    if n_columns < 2 or draw(st.booleans()):
+        return None
+    group = st.integers(-1, draw(st.integers(0, 2)))
+    numbers = draw(st.lists(group, min_size=n_columns, max_size=n_columns))
+    groups = [[j for j in range(n_columns) if numbers[j] == g] for g in range(3)]
+    return [group for group in groups if group]
+
+
+@st.composite
+def costs_of(draw, n_classes):
+    """A cost matrix of whole numbers or of binary fractions, whose sums have exact ties."""
+    unit = draw(st.sampled_from([1.0, 0.25]))
+    cost = st.integers(0, 6).map(lambda number: number * unit)
+    costs = [[0.0 if i == j else draw(cost) for j in range(n_classes)] for i in range(n_classes)]
+    return np.array(costs, dtype=float)
+
+
+@st.composite
+def cases(draw, max_rows=16, max_columns=6, with_groups=False):
     """A random problem."""
     n_rows = draw(st.integers(3, max_rows))
     n_columns = draw(st.integers(1, max_columns))
@@ -119,4 +157,7 @@ def cases(draw, max_rows=16, max_columns=6):
         "max_depth": draw(st.sampled_from([None, None, 1, 3])),
     }
     criterion = draw(st.sampled_from(CRITERIA))
-    return Case(table, nominal, y, draw(parts_of(n_rows)), criterion, parameters)
+    has_costs = criterion == "gini_cost" or draw(st.integers(0, 4)) == 0
+    costs = draw(costs_of(n_classes)) if has_costs else None
+    groups = draw(groups_of(n_columns)) if with_groups else None
+    return Case(table, nominal, y, draw(parts_of(n_rows)), criterion, parameters, costs, groups)

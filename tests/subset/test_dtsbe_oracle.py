@@ -1,11 +1,11 @@
 """Backward elimination against all subsets, and its methods against each other."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sktree_opt.subset._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import cases
+from tests.subset.cases import cases, examples
 
 
 def run(case, **options):
@@ -21,16 +21,18 @@ def run(case, **options):
     ]
 
 
-@settings(max_examples=200, deadline=None)
-@given(cases(max_columns=5))
+@examples(80)
+@given(cases(max_columns=5, with_groups=True))
 def test_steps_are_those_of_the_definition(case):
     brute = case.brute_force()
     for tie_goes_on in (True, False):
-        assert brute.eliminate(tie_goes_on) == run(case, tie_goes_on=tie_goes_on)
+        expected = brute.eliminate(tie_goes_on)
+        for method in METHODS:
+            assert expected == run(case, tie_goes_on=tie_goes_on, method=method)
 
 
-@settings(max_examples=300, deadline=None)
-@given(cases(max_rows=30, max_columns=10))
+@examples(120)
+@given(cases(max_rows=30, max_columns=10, with_groups=True))
 def test_methods_agree(case):
     expected = run(case, method="sbe")
     for method in METHODS:

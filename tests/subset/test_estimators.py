@@ -1,11 +1,14 @@
 """The three estimators as a user meets them."""
 
 import os
+import pickle
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -126,6 +129,136 @@ def test_search_over_delta():
     search = GridSearchCV(selector, {"delta": [0.0, 0.05]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
     assert make_pipeline(DTsbeSelector(random_state=0), GreedyTreeClassifier()).fit(X, y)
+
+
+@pytest.mark.parametrize("selector", [AcceptableSubsetSelector, DTsbeSelector])
+def test_groups_are_kept_or_dropped_together(selector):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :10]
+    groups = [["mean radius", "mean area"], [5, 6, 7]]
+    fitted = selector(feature_groups=groups, random_state=0).fit(X, y)
+    assert fitted.support_[0] == fitted.support_[3]
+    assert len(set(fitted.support_[5:8])) == 1
+    alone = selector(random_state=0).fit(X, y)
+    with_groups = selector(feature_groups=[[j] for j in range(10)], random_state=0).fit(X, y)
+    assert with_groups.support_.tolist() == alone.support_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("groups", "error"),
+    [
+        ([[0, 1], [1, 2]], ValueError),
+        ([[0, 0]], ValueError),
+        ([[0, 4]], ValueError),
+        ([["a", "b"]], ValueError),
+        (["ab"], TypeError),
+        ([3], TypeError),
+    ],
+)
+def test_groups_that_are_none(groups, error):
+    with pytest.raises(error, match="feature_groups"):
+        DTsbeSelector(feature_groups=groups).fit(*load_iris(return_X_y=True))
+
+
+def test_methods_find_the_same_groups():
+    X, y = load_breast_cancer(return_X_y=True)
+    groups = [[0, 1], [2, 3, 4], [8, 9]]
+    errors = {
+        AcceptableSubsetSelector(method=method, feature_groups=groups, random_state=0)
+        .fit(X[:, :10], y)
+        .error_
+        for method in ("on_demand", "dtaccept")
+    }
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize("criterion", ["gini_cost", "information_gain"])
+def test_errors_with_a_cost_matrix_are_mean_costs(criterion):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, costs = X[:, :5], np.array([[0.0, 1.0], [5.5, 0.0]])
+    learner = GreedyTreeClassifier(criterion=criterion, cost_matrix=costs, min_samples_leaf=20)
+    best = AcceptableSubsetSelector(learner, error="training").fit(X, y)
+    some = DTsbeSelector(learner, error="training").fit(X, y)
+    for fitted in (best, some):
+        assert fitted.error_ == pytest.approx(costs[y, fitted.predict(X)].mean())
+    assert best.error_ <= some.error_
+    with pytest.raises(ValueError, match="pessimistic"):
+        DTsbeSelector(learner, error="pessimistic").fit(X, y)
+
+
+def test_warm_start_goes_on_where_a_limit_ended_the_search():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :12]
+    options = {"random_state": 0, "error": "cross_validation"}
+    whole = AcceptableSubsetSelector(**options).fit(X, y)
+    selector = AcceptableSubsetSelector(**options, warm_start=True, time_limit=0.02)
+    bounds = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        while selector.fit(X, y).status_ != "optimal":
+            bounds.append(selector.lower_bound_)
+            selector = pickle.loads(pickle.dumps(selector))
+            # Limits may grow; the problem is the same.
+            selector.set_params(time_limit=2 * selector.time_limit)
+    assert bounds == sorted(bounds)
+    assert selector.error_ == whole.error_
+    assert selector.n_features_ == whole.n_features_
+    again = selector.fit(X, y)
+    assert again.search_stats_["n_decisions"] == 0
+    assert again.error_ == whole.error_
+    other = selector.set_params(time_limit=None).fit(X[:300], y[:300])
+    assert other.error_ == AcceptableSubsetSelector(**options).fit(X[:300], y[:300]).error_
+
+
+def test_warm_start_is_for_on_demand():
+    with pytest.raises(ValueError, match="warm_start"):
+        AcceptableSubsetSelector(method="dtaccept", warm_start=True).fit([[0], [1]] * 5, [0, 1] * 5)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_any_number_of_threads(estimator):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :9]
+    fitted = [estimator(random_state=0, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 5)]
+    for other in fitted[1:]:
+        for name in ("tree_", "n_distinct_", "history_", "lower_bound_"):
+            if hasattr(other, name) and name != "tree_":
+                np.testing.assert_equal(getattr(other, name), getattr(fitted[0], name))
+        np.testing.assert_equal(other.tree_.features, fitted[0].tree_.features)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[0.0], [1.0], [0.0], [1.0]] * 3, [0, 1, 0, 1] * 3),  # one feature, kept
+        ([[0.0], [1.0]] * 4, ["a"] * 8),  # one class
+        ([[np.nan, 1.0]] * 6, [0, 1] * 3),  # constant columns only
+        (np.eye(7), [0, 0, 0, 0, 0, 0, 1]),  # one class is in one part only
+    ],
+)
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_small_tables(estimator, X, y):
+    fitted = estimator(random_state=0).fit(X, y)
+    assert fitted.predict(X).shape == (len(y),)
+    if hasattr(fitted, "support_"):
+        assert fitted.transform(X).shape == (len(y), fitted.n_features_)
+
+
+def test_all_features_may_be_kept():
+    X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4)
+    y = X[:, 0] + 2 * X[:, 1] + 4 * X[:, 2]
+    for selector in (AcceptableSubsetSelector, DTsbeSelector):
+        assert selector(error="training").fit(X, y).support_.all()
+
+
+def test_many_sparse_columns():
+    rng = np.random.RandomState(0)
+    X = sparse.random(200, 20000, density=0.005, format="csr", random_state=rng)
+    y = np.asarray((X[:, :40].sum(axis=1) > 0).ravel()).astype(int)[0]
+    selector = DTsbeSelector(error="training", n_features_to_select=3).fit(X, y)
+    assert 0 < selector.n_features_ <= 3
+    assert sparse.issparse(selector.transform(X))
 
 
 @pytest.mark.parametrize("estimator", ALL)

@@ -48,7 +48,7 @@ public:
 
     // `floors` by column of the table, or null: IN what is known before, OUT what is known now.
     DepthTwoResult solve(const Problem& problem, const NodeRows& node, Allotment allotment,
-                         double cap, std::vector<double>* floors, SearchControl* control,
+                         double cap, std::vector<double>* floors, Watch& watch,
                          SearchStats& stats) {
         problem_ = &problem;
         node_ = &node;
@@ -56,29 +56,46 @@ public:
         result_ = DepthTwoResult();
         free_best_ = INFEASIBLE;
         cap_ = cap;
-        runner_.open(problem, node, control);
-        n_families_ = list_families(problem, node, families_);
+        if (!runner_.open(problem, node, watch)) return result_;
+        n_families_ = list_families(problem, node, families_, watch);
+        if (!book(watch.control()) || watch.stopped()) return result_;
         if (static_cast<int>(intervals_.size()) < n_families_) intervals_.resize(n_families_);
         known_.assign(problem.n_columns, 0.0);
-        if (floors != nullptr) known_ = *floors;
+        if (floors != nullptr && problem.use.floors) known_ = *floors;
         floor_.assign(problem.n_columns, INFEASIBLE);
         one_test_ = -1.0;
         for (int f = 0; f < n_families_; ++f) start(families_[f], intervals_[f]);
         bool open = true;
-        while (open && !control->stopped()) {
+        while (open && !watch.stopped()) {
             open = false;
-            for (int f = 0; f < n_families_ && !control->stopped(); ++f)
-                if (advance(f, stats)) open = true;
-            if (control->poll()) break;
+            for (int f = 0; f < n_families_ && !watch.stopped(); ++f)
+                if (advance(f, watch, stats)) open = true;
+            if (watch.poll()) break;
         }
         result_.lower = std::min(free_best_, cap_);
-        if (control->stopped()) result_.lower = std::min(result_.lower, open_bound());
-        if (floors != nullptr) write_floors(*floors);
+        if (watch.stopped()) result_.lower = std::min(result_.lower, open_bound());
+        else if (floors != nullptr) write_floors(*floors);
+        release();
         return result_;
     }
 
 private:
     using Costs = typename PassRunner<Lane>::Costs;
+
+    bool book(SearchControl* control) {
+        control_ = control;
+        n_bytes_ = 0;
+        for (const Family& family : families_) n_bytes_ += family.n_bytes();
+        return booking_.set(control, n_bytes_);
+    }
+
+    // Large tables have few nodes: memory matters more than the time to get it again.
+    void release() {
+        if (n_bytes_ < LARGE) return;
+        families_ = std::vector<Family>();
+        n_bytes_ = 0;
+        booking_.set(control_, 0);
+    }
 
     void start(const Family& family, std::vector<Interval>& intervals) {
         intervals.clear();
@@ -91,7 +108,7 @@ private:
             {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0});
     }
 
-    double limit() const { return std::min(cap_, result_.cost) - problem_->split_cost; }
+    double limit() const { return problem_->limit_below(std::min(cap_, result_.cost)); }
 
     int column_of(const Family& family) const {
         return node_->columns[family.column_index].column;
@@ -124,13 +141,12 @@ private:
     // test makes of them.
     void write_floors(std::vector<double>& floors) const {
         const double idle = one_test_ < 0.0 ? 0.0 : one_test_ + problem_->split_cost;
-        const bool whole = !runner_.stopped();
         for (int j = 0; j < problem_->n_columns; ++j)
-            floors[j] = std::max(known_[j], whole ? std::min(floor_[j], idle) : 0.0);
+            floors[j] = std::max(known_[j], std::min(floor_[j], idle));
     }
 
     // One pass over what is left of a family; false when nothing is.
-    bool advance(int f, SearchStats& stats) {
+    bool advance(int f, const Watch& watch, SearchStats& stats) {
         const Family& family = families_[f];
         std::vector<Interval>& intervals = intervals_[f];
         trim_all(f);
@@ -141,7 +157,7 @@ private:
         Costs costs[BATCH];
         const int n_chosen = static_cast<int>(chosen_.size());
         runner_.run(family, chosen_.data(), n_chosen, costs);
-        if (runner_.stopped()) return true;
+        if (watch.stopped()) return true;
         for (int lane = 0; lane < n_chosen; ++lane) take(family, chosen_[lane], costs[lane]);
         if (family.is_chain && n_chosen < BATCH) one_test_ = costs[n_chosen].free[0][1];
         divide(intervals, costs);
@@ -245,6 +261,10 @@ private:
     double one_test_ = -1.0;         // cost of all rows with at most one test; negative: not known
     std::vector<double> known_, floor_;
     DepthTwoResult result_;
+    static constexpr std::int64_t LARGE = 1 << 26;
+    SearchControl* control_ = nullptr;
+    Booking booking_;
+    std::int64_t n_bytes_ = 0;
     int n_families_ = 0;
     int n_cut_ = 0;
     std::vector<Family> families_;

@@ -18,16 +18,22 @@ struct Family {
     int column_index = 0;      // in NodeRows::columns
     bool is_chain = true;
     bool missing_left = false;
+    bool has_bounds = true;         // see _intervals.hpp
     bool has_missing_test = false;  // nominal: the last position asks for missing values
     int n_positions = 0;
-    std::vector<std::uint32_t> end;   // entries before it belong to groups 0..p
+    std::vector<std::uint32_t> end;   // see end_at(); empty when all present rows differ
     std::vector<double> moved;        // chain: largest cost of the rows on the left of p
     double all_moved = 0.0;           // the same of all rows
 
+    // Entries before it belong to groups 0..p.
+    std::uint32_t end_at(int p) const {
+        return end.empty() ? static_cast<std::uint32_t>(p) + 1 : end[p];
+    }
     double moved_at(int p) const {
         if (p < 0) return 0.0;
         return p < n_positions ? moved[p] : all_moved;
     }
+    std::int64_t n_bytes() const { return bytes_of(end) + bytes_of(moved); }
 };
 
 inline void describe_family(const Problem& problem, const NodeRows& node, int k, bool missing_left,
@@ -39,24 +45,32 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     family.column_index = k;
     family.is_chain = !column.is_nominal;
     family.missing_left = missing_left;
+    family.has_bounds = problem.use.intervals;
     family.has_missing_test = false;
+    const bool has_ties = column.n_groups < column.n_present;
     family.end.clear();
     family.moved.clear();
+    if (has_ties) family.end.reserve(column.n_groups);
+    family.moved.reserve(column.n_groups);
     double moved = 0.0;
     auto worst_cost = [&](std::uint32_t row) {
-        return node.weight[row] * problem.worst[node.label[row]];
+        if (!problem.is_regression()) return node.weight[row] * problem.worst[node.label[row]];
+        // The means of leaves are within the range of the node's targets.
+        const double farthest = std::max(node.target[row] - node.least_target,
+                                         node.largest_target - node.target[row]);
+        return node.weight[row] * farthest * (problem.is_absolute ? 1.0 : farthest);
     };
     if (missing_left)
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);
     for (std::uint32_t i = 0; i < column.n_present; ++i) {
         if (i > 0 && (order[i] & FIRST_OF_GROUP)) {
-            family.end.push_back(i);
+            if (has_ties) family.end.push_back(i);
             family.moved.push_back(moved);
         }
         moved += worst_cost(order[i] & ROW_MASK);
     }
     if (column.n_present > 0) {
-        family.end.push_back(column.n_present);
+        if (has_ties) family.end.push_back(column.n_present);
         family.moved.push_back(moved);
     }
     if (!missing_left)
@@ -77,13 +91,14 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     }
 }
 
-// Fills `families` (reusing its memory); returns how many there are.
+// Fills `families` (reusing its memory); returns how many there are. Cut short by a limit.
 inline int list_families(const Problem& problem, const NodeRows& node,
-                         std::vector<Family>& families) {
+                         std::vector<Family>& families, Watch& watch) {
     std::size_t count = 0;
     for (std::size_t k = 0; k < node.columns.size(); ++k) {
         const bool has_missing = node.columns[k].n_present < node.n;
         for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left) {
+            if (watch.walked(node.n)) return static_cast<int>(count);
             if (families.size() == count) families.emplace_back();
             describe_family(problem, node, static_cast<int>(k), missing_left != 0, families[count]);
             if (families[count].n_positions > 0) ++count;
@@ -112,7 +127,7 @@ inline Test test_at(const Problem& problem, const NodeRows& node, const Family& 
         return test;
     }
     test.missing_branch = family.missing_left ? 0 : 1;
-    const std::uint32_t last = family.end[position] - 1;
+    const std::uint32_t last = family.end_at(position) - 1;
     test.code = code_at(view, node.row[order[last] & ROW_MASK]);
     if (family.is_chain) {
         test.next_code = code_at(view, node.row[order[last + 1] & ROW_MASK]);

@@ -31,17 +31,20 @@ struct Interval {
 
 // Lower bound for all candidates, `split_cost` not included.
 inline double bound_of(const Family& family, const Interval& interval) {
+    if (!family.has_bounds) return 0.0;
     const double moved = family.moved_at(interval.v) - family.moved_at(interval.u);
     return std::max(interval.left_u + interval.right_v,
                     interval.left_v + interval.right_u - moved);
 }
 
 inline double bound_left(const Family& family, const Interval& interval, int p) {
+    if (!family.has_bounds) return 0.0;
     const double moved = family.moved_at(interval.v) - family.moved_at(p);
     return std::max(interval.left_u, interval.left_v - moved);
 }
 
 inline double bound_right(const Family& family, const Interval& interval, int p) {
+    if (!family.has_bounds) return 0.0;
     const double moved = family.moved_at(p) - family.moved_at(interval.u);
     return std::max(interval.right_v, interval.right_u - moved);
 }
@@ -50,6 +53,7 @@ inline double bound_right(const Family& family, const Interval& interval, int p)
 // none is left.
 inline bool trim(const Family& family, double limit, Interval& interval) {
     if (interval.lo > interval.hi || bound_of(family, interval) >= limit) return false;
+    if (!family.has_bounds) return true;
     // left_u + right_u - moved(u, p) >= limit for p near u.
     const double near_u = family.moved_at(interval.u) + interval.left_u + interval.right_u - limit;
     const double near_v = family.moved_at(interval.v) - interval.left_v - interval.right_v + limit;

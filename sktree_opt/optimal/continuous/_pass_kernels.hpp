@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define SKTREE_PASS_X86 1
@@ -40,7 +42,9 @@ namespace continuous {
 namespace portable {
 constexpr int VECTOR_BYTES = 16;
 #include "sktree_opt/optimal/continuous/_vectors.hpp"
+#include "sktree_opt/optimal/continuous/_walk_columns.hpp"
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 }  // namespace portable
 
@@ -54,7 +58,9 @@ constexpr int VECTOR_BYTES = 16;
 namespace avx2 {
 constexpr int VECTOR_BYTES = 32;
 #include "sktree_opt/optimal/continuous/_vectors.hpp"
+#include "sktree_opt/optimal/continuous/_walk_columns.hpp"
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 }  // namespace avx2
 #if defined(__clang__)
@@ -69,7 +75,9 @@ constexpr int VECTOR_BYTES = 32;
 namespace avx512 {
 constexpr int VECTOR_BYTES = 64;
 #include "sktree_opt/optimal/continuous/_vectors.hpp"
+#include "sktree_opt/optimal/continuous/_walk_columns.hpp"
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 }  // namespace avx512
 #if defined(__clang__)
@@ -105,6 +113,10 @@ inline InstructionSet best_instruction_set() {
         kernels.two_class[1] = &isa::two_class_pass<Lane, true>;       \
         kernels.multi_class[0] = &isa::multi_class_pass<Lane, false>;  \
         kernels.multi_class[1] = &isa::multi_class_pass<Lane, true>;   \
+        if constexpr (std::is_floating_point<Lane>::value) {           \
+            kernels.squares[0] = &isa::squares_pass<Lane, false>;      \
+            kernels.squares[1] = &isa::squares_pass<Lane, true>;       \
+        }                                                              \
     }
 
 template <class Lane>

@@ -8,7 +8,6 @@
 #include "sktree_opt/optimal/continuous/_families.hpp"
 #include "sktree_opt/optimal/continuous/_pass_kernels.hpp"
 #include "sktree_opt/optimal/continuous/_stump.hpp"
-#include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt {
 namespace continuous {
@@ -57,10 +56,11 @@ public:
             }
     }
 
-    void open(const Problem& problem, const NodeRows& node, SearchControl* control) {
+    // False when a limit ended it.
+    bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
         problem_ = &problem;
         node_ = &node;
-        control_ = control;
+        watch_ = &watch;
         key_.resize(node.n);
         choose_classes();
         choose_values();
@@ -71,6 +71,7 @@ public:
         task_.key = key_.data();
         task_.poll = &PassRunner::poll;
         task_.poll_argument = this;
+        return book() && !watch.stopped();
     }
 
     // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without minima
@@ -86,12 +87,18 @@ public:
         sum_sides(family, n_lanes);
         task_.n_lanes = n_lanes;
         const int set = family.is_chain ? 0 : 1;
+        if (problem_->is_absolute) {
+            run_absolute(set, n_lanes, costs);
+            return;
+        }
         for (int b = 0; b < 2; ++b) {
             task_.member[b] = member_[set][b].data();
             task_.signed_member[b] = signed_member_[set][b].data();
         }
         const int supports = task_.n_supports > 0;
-        if (two_classes_) {
+        if (problem_->is_regression()) {
+            kernels_.squares[supports](task_);
+        } else if (two_classes_) {
             kernels_.two_class[supports](task_);
         } else {
             kernels_.multi_class[supports](task_);
@@ -99,21 +106,31 @@ public:
         for (int lane = 0; lane < n_lanes; ++lane) read_costs(lane, costs[lane]);
     }
 
-    bool stopped() const { return control_->stopped(); }
-
 private:
+    bool book() {
+        return booking_.set(
+            watch_->control(),
+            bytes_of(runs_) + bytes_of(key_) + bytes_of(signed_key_) + bytes_of(value_) +
+                bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_));
+    }
+
     void list_columns() {
         runs_.clear();
         columns_.clear();
-        for (std::size_t k = 0; k < node_->columns.size(); ++k) {
+        for (std::size_t k = 0; k < node_->columns.size() && !watch_->walked(node_->n); ++k) {
             const NodeColumn& column = node_->columns[k];
             const std::size_t first = runs_.size();
-            list_runs(*node_, static_cast<int>(k), task_.n_supports > 0 || column.is_nominal,
-                      runs_);
-            const std::size_t n_runs = runs_.size() - first;
+            const bool every_group = task_.n_supports > 0 || column.is_nominal ||
+                                     problem_->is_regression() || !problem_->use.pure_runs;
+            list_runs(*node_, static_cast<int>(k), every_group, runs_);
+            std::size_t n_runs = runs_.size() - first;
             Walk walk = Walk::RUNS;
-            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal && column.n_present == node_->n)
+            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal &&
+                column.n_present == node_->n) {
                 walk = column.n_groups == node_->n ? Walk::ROWS : Walk::ROWS_WITH_TIES;
+                n_runs = 0;
+                runs_.resize(first);
+            }
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
                                 column.n_present, column.is_nominal, walk});
         }
@@ -137,11 +154,13 @@ private:
 
     // Errors on a node with two classes left need only their difference, however many the table has.
     void choose_classes() {
+        two_classes_ = false;
+        if (problem_->is_regression()) return;
         const int n_classes = problem_->n_classes;
         int present = 0;
         positive_ = negative_ = 0;
         for (int c = 0; c < n_classes; ++c)
-            if (node_->class_weight[c] > 0.0) {
+            if (node_->sums[c] > 0.0) {
                 negative_ = positive_;
                 positive_ = c;
                 ++present;
@@ -163,18 +182,25 @@ private:
         signed_key_.resize(n);
         for (std::uint32_t row = 0; row < n; ++row) {
             double value = node_->weight[row];
+            if (problem.is_regression()) value *= node_->target[row];
             if (two_classes_) value *= signed_gain(node_->label[row]);
             value_[row] = static_cast<Lane>(value);
         }
-        task_.value = unit_values ? nullptr : value_.data();
+        task_.value = unit_values && !problem.is_regression() ? nullptr : value_.data();
+        task_.weight = nullptr;
+        if (problem.is_regression() && !unit) {
+            support_weight_.assign(node_->weight.begin(), node_->weight.end());
+            task_.weight = support_weight_.data();
+        }
         task_.label = node_->label.data();
         task_.n_channels = problem.n_classes;
         gain_.assign(problem.gain.begin(), problem.gain.end());
         task_.gain = problem.is_error ? nullptr : gain_.data();
         set_supports(unit);
-        const std::size_t width = two_classes_ ? 0 : problem.n_classes;
+        const bool has_channels = !two_classes_ && !problem.is_regression();
+        const std::size_t width = has_channels ? problem.n_classes : 0;
         channel_work_.resize(4 * width * BATCH);
-        tops_.resize(two_classes_ ? 0 : 2 * (std::size_t{n} + 1) * (64 / sizeof(Lane)));
+        tops_.resize(!has_channels ? 0 : 2 * (std::size_t{n} + 1) * (64 / sizeof(Lane)));
         task_.channels = channel_work_.data();
         task_.tops = tops_.data();
     }
@@ -191,7 +217,7 @@ private:
         if (problem_->min_weight > 0.0 && !unit) {
             support_weight_.assign(node_->weight.begin(), node_->weight.end());
             const int s = task_.n_supports++;
-            const double limit = std::min(problem_->min_weight, total(node_->class_weight) + 1.0);
+            const double limit = std::min(problem_->min_weight, weight_of(*problem_, node_->sums.data()) + 1.0);
             task_.support[s] = support_weight_.data();
             task_.minimum[s] = static_cast<Lane>(
                 std::is_integral<Lane>::value ? std::ceil(limit) : limit);
@@ -208,8 +234,7 @@ private:
     void set_keys(const Family& family, const int* positions, int n_positions) {
         const NodeColumn& column = node_->columns[family.column_index];
         const std::uint32_t* order = node_->order(family.column_index);
-        const int n_classes = problem_->n_classes;
-        key_weight_.assign(N_KEYS * n_classes, 0.0);
+        key_sums_.assign(N_KEYS * problem_->n_sums(), 0.0);
         key_rows_.assign(N_KEYS, 0.0);
         std::uint32_t i = 0;
         int missing_key = family.is_chain ? (family.missing_left ? 0 : n_positions)
@@ -220,9 +245,9 @@ private:
                 missing_key = lane;
                 continue;
             }
-            const std::uint32_t begin = family.is_chain || p == 0 ? i : family.end[p - 1];
+            const std::uint32_t begin = family.is_chain || p == 0 ? i : family.end_at(p - 1);
             for (; i < begin; ++i) assign(order[i], NO_LANE);
-            for (; i < family.end[p]; ++i) assign(order[i], lane);
+            for (; i < family.end_at(p); ++i) assign(order[i], lane);
         }
         for (; i < column.n_present; ++i)
             assign(order[i], family.is_chain ? n_positions : NO_LANE);
@@ -235,29 +260,30 @@ private:
         const int label = node_->label[row];
         key_[row] = static_cast<std::uint8_t>(key);
         signed_key_[row] = static_cast<std::uint8_t>(2 * key + (label == positive_));
-        key_weight_[key * problem_->n_classes + label] += node_->weight[row];
+        node_->add_sums(row, &key_sums_[key * problem_->n_sums()]);
         key_rows_[key] += 1.0;
     }
 
     // Class weights and rows of both sides of every lane.
     void sum_sides(const Family& family, int n_lanes) {
-        const int n_classes = problem_->n_classes;
-        lane_weight_.assign(2 * BATCH * n_classes, 0.0);
-        const double* everywhere = &key_weight_[ALL_LANES * n_classes];
+        const int n_sums = problem_->n_sums();
+        lane_sums_.assign(2 * BATCH * n_sums, 0.0);
+        const double* everywhere = &key_sums_[ALL_LANES * n_sums];
         for (int lane = 0; lane < n_lanes; ++lane) {
-            const double* own = &key_weight_[lane * n_classes];
-            double* left = &lane_weight_[lane * n_classes];
-            double* right = &lane_weight_[(BATCH + lane) * n_classes];
+            const double* own = &key_sums_[lane * n_sums];
+            double* left = &lane_sums_[lane * n_sums];
+            double* right = &lane_sums_[(BATCH + lane) * n_sums];
             const bool nested = family.is_chain && lane > 0;
-            for (int c = 0; c < n_classes; ++c) {
-                left[c] = own[c] + (nested ? left[c - n_classes] : everywhere[c]);
-                right[c] = node_->class_weight[c] - left[c];
+            for (int c = 0; c < n_sums; ++c) {
+                left[c] = own[c] + (nested ? left[c - n_sums] : everywhere[c]);
+                right[c] = node_->sums[c] - left[c];
             }
             const double before = nested ? lane_rows_[0][lane - 1] : key_rows_[ALL_LANES];
             lane_rows_[0][lane] = before + key_rows_[lane];
             lane_rows_[1][lane] = node_->n - lane_rows_[0][lane];
         }
-        if (!two_classes_) set_channel_totals(n_lanes);
+        if (problem_->is_regression()) set_means(n_lanes);
+        else if (!two_classes_) set_channel_totals(n_lanes);
         for (int s = 0; s < task_.n_supports; ++s)
             for (int b = 0; b < 2; ++b)
                 for (int lane = 0; lane < n_lanes; ++lane)
@@ -266,13 +292,21 @@ private:
     }
 
     double side_weight(int b, int lane) const {
-        double sum = 0.0;
-        for (int c = 0; c < problem_->n_classes; ++c) sum += class_weights(b, lane)[c];
-        return sum;
+        return weight_of(*problem_, sums(b, lane));
     }
 
-    const double* class_weights(int b, int lane) const {
-        return &lane_weight_[(b * BATCH + lane) * problem_->n_classes];
+    const double* sums(int b, int lane) const {
+        return &lane_sums_[(b * BATCH + lane) * problem_->n_sums()];
+    }
+
+    void set_means(int n_lanes) {
+        for (int b = 0; b < 2; ++b)
+            for (int lane = 0; lane < n_lanes; ++lane) {
+                const double weight = sums(b, lane)[0];
+                task_.weight_total[b][lane] = static_cast<Lane>(weight);
+                task_.mean[b][lane] =
+                    static_cast<Lane>(weight > 0.0 ? sums(b, lane)[1] / weight : 0.0);
+            }
     }
 
     void set_channel_totals(int n_lanes) {
@@ -282,19 +316,57 @@ private:
             for (int lane = 0; lane < n_lanes; ++lane)
                 for (int a = 0; a < n_classes; ++a) {
                     double sum = 0.0;
-                    if (problem_->is_error) sum = class_weights(b, lane)[a];
+                    if (problem_->is_error) sum = sums(b, lane)[a];
                     else
                         for (int c = 0; c < n_classes; ++c)
-                            sum += class_weights(b, lane)[c] * problem_->gain[c * n_classes + a];
+                            sum += sums(b, lane)[c] * problem_->gain[c * n_classes + a];
                     channel_total_[b][a * BATCH + lane] = static_cast<Lane>(sum);
                 }
             task_.channel_total[b] = channel_total_[b].data();
         }
     }
 
+    // Medians do not add up: each side of each lane is walked for itself.
+    void run_absolute(int set, int n_lanes, Costs* costs) {
+        inside_.resize(node_->n);
+        for (int lane = 0; lane < n_lanes; ++lane)
+            for (int b = 0; b < 2; ++b) {
+                const Lane* member = member_[set][b].data() + lane;
+                for (std::uint32_t row = 0; row < node_->n; ++row)
+                    inside_[row] = member[key_[row] * BATCH] != 0;
+                absolute_.open(*node_, inside_.data());
+                double free = INFEASIBLE, supported = INFEASIBLE;
+                for (std::size_t k = 0; k < node_->columns.size(); ++k) {
+                    if (poll(this)) return;
+                    const bool has_missing = node_->columns[k].n_present < node_->n;
+                    for (int missing_left = 0; missing_left <= has_missing; ++missing_left)
+                        for (const Division& one :
+                             absolute_.divide(static_cast<int>(k), missing_left != 0)) {
+                            free = std::min(free, one.cost);
+                            if (one.cost < supported && has_minima(one))
+                                supported = one.cost;
+                        }
+                }
+                const double leaf = absolute_.leaf_cost();
+                const bool is_leaf =
+                    supports_leaf(*problem_, absolute_.n_rows(), absolute_.weight());
+                costs[lane].free[b][0] = leaf;
+                costs[lane].free[b][1] = with_test(leaf, free);
+                costs[lane].supported[b][0] = is_leaf ? leaf : INFEASIBLE;
+                costs[lane].supported[b][1] =
+                    is_leaf ? with_test(leaf, supported) : INFEASIBLE;
+            }
+    }
+
+    bool has_minima(const Division& one) const {
+        return supports_leaf(*problem_, one.n_left, one.weight_left) &&
+               supports_leaf(*problem_, absolute_.n_rows() - one.n_left,
+                             absolute_.weight() - one.weight_left);
+    }
+
     void read_costs(int lane, Costs& costs) const {
         for (int b = 0; b < 2; ++b) {
-            const double* weights = class_weights(b, lane);
+            const double* weights = sums(b, lane);
             const LeafCost leaf = leaf_cost(*problem_, weights);
             const double rows = lane_rows_[b][lane];
             const bool feasible = supports_leaf(*problem_, rows, side_weight(b, lane));
@@ -316,6 +388,8 @@ private:
 
     double stump_cost(int b, int supported, int lane, const LeafCost& leaf,
                       const double* weights) const {
+        if (problem_->is_regression())
+            return std::max(0.0, leaf.cost - task_.best[b][supported][lane]);
         if (!two_classes_)
             return std::min(leaf.cost, leaf.worst - task_.best[b][supported][lane]);
         // What is lost when all rows get the positive, or all the negative answer.
@@ -332,32 +406,29 @@ private:
                         all_negative - static_cast<double>(task_.high[b][supported][lane]));
     }
 
-    // Reading the clock after every column would cost more than walking a small one.
     static bool poll(void* self) {
         PassRunner& runner = *static_cast<PassRunner*>(self);
-        runner.walked_ += runner.node_->n;
-        if (runner.walked_ < 20000) return false;
-        runner.walked_ = 0;
-        return runner.control_->poll();
+        return runner.watch_->walked(runner.node_->n);
     }
 
     PassKernels<Lane> kernels_;
     PassTask<Lane> task_;
     const Problem* problem_ = nullptr;
     const NodeRows* node_ = nullptr;
-    SearchControl* control_ = nullptr;
+    Watch* watch_ = nullptr;
+    Booking booking_;
     bool two_classes_ = true;
     int positive_ = 0, negative_ = 0;
-    std::int64_t walked_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
     // Rows to a run below which walking row by row, which has no branches to mispredict, is faster.
     static constexpr std::size_t SHORT_RUN = 4;
 
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
-    std::vector<std::uint8_t> key_, signed_key_;
+    std::vector<std::uint8_t> key_, signed_key_, inside_;
+    AbsoluteErrors absolute_;
     std::vector<Lane> value_, gain_, support_weight_, channel_work_, tops_, channel_total_[2];
-    std::vector<double> key_weight_, key_rows_, lane_weight_;
+    std::vector<double> key_sums_, key_rows_, lane_sums_;
     double lane_rows_[2][BATCH] = {};
 };
 

@@ -44,7 +44,8 @@ struct PassTask {
     const Lane* member[2] = {};
     const Lane* signed_member[2] = {};    // two classes, unit weights: by key and class
     const std::uint8_t* signed_key = nullptr;
-    const Lane* value = nullptr;          // by row: weight, two classes: signed; null when all 1
+    const Lane* value = nullptr;          // by row: weight, two classes: signed; null when all 1;
+                                          // squared errors: weight times target
     const std::uint16_t* label = nullptr; // by row: channel; more than two classes
     const Lane* gain = nullptr;           // [label][channel]: costs; null for errors
     int n_channels = 0;
@@ -54,10 +55,15 @@ struct PassTask {
     Lane minimum[2] = {};
     Lane support_total[2][2][BATCH] = {}; // [side][support]
 
+    const Lane* weight = nullptr;         // squared errors: by row; null when all 1
+    Lane mean[2][BATCH] = {};             // of the targets of each side
+    Lane weight_total[2][BATCH] = {};
+
     // OUT, two classes: smallest and largest signed sum of a branch; with minimal leaves in [1].
     Lane low[2][2][BATCH];
     Lane high[2][2][BATCH];
-    // OUT, more classes: largest sum of the channels that two leaves answer.
+    // OUT, more classes: largest sum of the channels that two leaves answer. Squared errors: the most
+    // that a test saves.
     Lane best[2][2][BATCH];
 
     Lane* channels = nullptr;             // WORK: 4 * n_channels * BATCH
@@ -70,6 +76,7 @@ template <class Lane>
 struct PassKernels {
     void (*two_class[2])(PassTask<Lane>&) = {};    // without and with supports
     void (*multi_class[2])(PassTask<Lane>&) = {};
+    void (*squares[2])(PassTask<Lane>&) = {};  // doubles only
 };
 
 }  // namespace continuous

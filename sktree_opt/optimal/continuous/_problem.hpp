@@ -9,25 +9,46 @@
 namespace sktree_opt {
 namespace continuous {
 
-// The training set and the limits of one search. Weights, costs and `split_cost` are multiples of
-// one power of two, so small that every sum of them is exact in a double: sums do not depend on
-// their order, and equal costs compare equal.
+// What may be left out, slower but with the same optimum; for tests.
+struct Switches {
+    bool intervals = true;   // bounds between solved positions of a chain
+    bool floors = true;      // bounds of columns, inherited along a chain one level up
+    bool caps = true;        // sub-problems are solved only up to the cost that would exclude them
+    bool best_first = true;  // intervals of lowest bound first
+    bool pure_runs = true;   // no tests between equal codes of one class
+    bool look_ahead = true;  // a depth-two tree before deeper ones
+};
+
+// The training set and the limits of one search. Weights, costs of classes and their `split_cost` are
+// multiples of one power of two, so small that every sum of them is exact in a double: sums do not
+// depend on their order, and equal costs compare equal.
 struct Problem {
     std::uint32_t n_rows = 0;
     const ColumnView* columns = nullptr;
     int n_columns = 0;
     int n_classes = 0;
-    const std::uint16_t* label = nullptr;   // class of each row
+    const std::uint16_t* label = nullptr;   // class of each row; 0 in a regression
+    const double* target = nullptr;         // of each row, of a regression
+    bool is_absolute = false;               // its errors are not squared
     const double* weight = nullptr;         // of each row
     bool is_error = true;                   // cost 1 for each wrong answer
     std::vector<double> gain;               // [class][answer]: worst cost of the class - cost
     std::vector<double> worst;              // [class]: largest cost of an answer
     double split_cost = 0.0;                // of each test
+    double tolerance = 0.0;                 // sums of a regression are not exact: costs as far apart
+                                            // as this count as equal
     double min_rows = 1.0;                  // of each leaf
     double min_weight = 0.0;                // of each leaf
     int n_threads = 1;
+    Switches use;
 
-    bool has_supports() const { return min_rows > 1.0 || min_weight > 0.0; }
+    bool is_regression() const { return target != nullptr; }
+
+    // A node's sums: weight by class; or weight, weight * target, weight * target^2.
+    int n_sums() const { return is_regression() ? 3 : n_classes; }
+
+    // The leaves below a test may cost less than this to be better than `cost`.
+    double limit_below(double cost) const { return cost - split_cost - tolerance; }
 };
 
 enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING, PRESENT };

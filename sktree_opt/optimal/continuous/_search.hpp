@@ -43,10 +43,12 @@ struct NodeResult {
 // Floors (see _depth_two.hpp) of both sides of a solved root test.
 struct Floors {
     std::vector<double> of[2];
+    Booking booking;
 };
 
 struct OpenInterval {
     double bound;
+    double rank;  // the bound, or 0 to explore in order of width alone
     int allotment;
     int family;
     Interval interval;
@@ -55,7 +57,7 @@ struct OpenInterval {
 
 // Orders a heap: lowest bound on top, then the widest.
 inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
-    if (a.bound != b.bound) return a.bound > b.bound;
+    if (a.rank != b.rank) return a.rank > b.rank;
     if (a.interval.size() != b.interval.size()) return a.interval.size() < b.interval.size();
     if (a.allotment != b.allotment) return a.allotment > b.allotment;
     if (a.family != b.family) return a.family > b.family;
@@ -93,7 +95,7 @@ private:
                                  std::vector<double>* floors);
 
     const Problem& problem_;
-    SearchControl* control_;
+    Watch watch_;
     InstructionSet set_;
     double largest_sum_;
     bool whole_ = true;  // weights and costs are integers
@@ -118,8 +120,9 @@ struct Evaluation {
 // Branch and bound over the root tests of one node.
 class NodeSearch {
 public:
+    // Of no use when a limit ends it: ask `watch`.
     NodeSearch(const Problem& problem, const NodeRows& node, int depth, int n_splits,
-               std::vector<Family>& families, std::vector<OpenInterval>& heap)
+               std::vector<Family>& families, std::vector<OpenInterval>& heap, Watch& watch)
         : problem_(problem), node_(node), depth_(depth), families_(families), heap_(heap) {
         const int most = (1 << std::min(depth - 1, 20)) - 1;
         const int rest = n_splits - 1;
@@ -129,7 +132,10 @@ public:
             for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left)
                 allotments_.push_back({left, rest - left});
         }
-        const int n_families = list_families(problem, node, families_);
+        const int n_families = list_families(problem, node, families_, watch);
+        std::int64_t bytes = 0;
+        for (const Family& family : families_) bytes += family.n_bytes();
+        booking_.set(watch.control(), bytes);
         heap_.clear();
         for (std::size_t a = 0; a < allotments_.size(); ++a)
             for (int f = 0; f < n_families; ++f) open_family(static_cast<int>(a), f);
@@ -182,9 +188,12 @@ public:
         }
         SubtreeSolver::Level& level = *solver.levels_[depth_];
         NodeRows* const children[2] = {&level.children[0], &level.children[1]};
-        solver.divider_.divide(problem_, node_, evaluation.test, children);
+        evaluation.left = bound[0];
+        evaluation.right = bound[1];
+        if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_))
+            return evaluation;
         ++solver.stats.n_evaluated;
-        if (depth_ == 3) evaluation.floors = inherited_floors(item, p);
+        if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
         for (int turn = 0; turn < 2; ++turn) {
@@ -192,12 +201,12 @@ public:
             double other = beyond[b];
             const bool alone = !family.is_chain || (b == 0 ? p == interval.hi : p == interval.lo);
             if (alone) other = std::max(other, bound[1 - b]);
-            const double cap = limit - other;
+            const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
             if (bound[b] >= cap) continue;
             results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
                                       depth_ == 3 ? &evaluation.floors->of[b] : nullptr);
             bound[b] = std::max(bound[b], results[b].lower);
-            if (solver.control_->stopped()) break;
+            if (solver.watch_.stopped()) break;
         }
         evaluation.left = bound[0];
         evaluation.right = bound[1];
@@ -237,17 +246,19 @@ private:
     void open_family(int allotment, int f) {
         const Family& family = families_[f];
         if (family.is_chain) {
-            push({0.0, allotment, f,
+            push({0.0, 0.0, allotment, f,
                   {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0}});
             return;
         }
         for (int p = 0; p < family.n_positions; ++p)
-            push({0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}});
+            push({0.0, 0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}});
     }
 
     // What the solved ends of an interval say about the sides of position p between them.
-    std::shared_ptr<Floors> inherited_floors(const OpenInterval& item, int p) const {
+    std::shared_ptr<Floors> inherited_floors(const OpenInterval& item, int p,
+                                             SearchControl* control) const {
         auto floors = std::make_shared<Floors>();
+        floors->booking.set(control, 16 * std::int64_t{problem_.n_columns});
         const Family& family = families_[item.family];
         double from_u = 0.0, from_v = 0.0;
         if (family.is_chain) {
@@ -273,6 +284,7 @@ private:
         if (!family.is_chain) return item.bound < limit;
         if (!trim(family, limit, item.interval)) return false;
         item.bound = std::max(item.bound, bound_of(family, item.interval));
+        item.rank = problem_.use.best_first ? item.bound : 0.0;
         return item.bound < limit;
     }
 
@@ -285,12 +297,13 @@ private:
     const NodeRows& node_;
     int depth_;
     std::vector<Allotment> allotments_;
+    Booking booking_;
     std::vector<Family>& families_;
     std::vector<OpenInterval>& heap_;
 };
 
 inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth)
-    : problem_(problem), control_(control), set_(best_instruction_set()) {
+    : problem_(problem), watch_(control), set_(best_instruction_set()) {
     double sum = 0.0;
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
         const double weight = problem.weight[row];
@@ -310,32 +323,32 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
-    double sum = total(node.class_weight);
+    double sum = weight_of(problem_, node.sums.data());
     if (!problem_.is_error) sum = std::max(sum, largest_sum_);
     sum = std::max(sum, static_cast<double>(node.n));
-    if (whole_ && sum < 32000.0) {
+    if (whole_ && !problem_.is_regression() && sum < 32000.0) {
         if (!narrow_) narrow_ = std::make_unique<DepthTwoSolver<std::int16_t>>(set_);
-        return narrow_->solve(problem_, node, allotment, cap, floors, control_, stats);
+        return narrow_->solve(problem_, node, allotment, cap, floors, watch_, stats);
     }
-    if (whole_ && sum < 1e9) {
+    if (whole_ && !problem_.is_regression() && sum < 1e9) {
         if (!wide_) wide_ = std::make_unique<DepthTwoSolver<std::int32_t>>(set_);
-        return wide_->solve(problem_, node, allotment, cap, floors, control_, stats);
+        return wide_->solve(problem_, node, allotment, cap, floors, watch_, stats);
     }
     if (!real_) real_ = std::make_unique<DepthTwoSolver<double>>(set_);
-    return real_->solve(problem_, node, allotment, cap, floors, control_, stats);
+    return real_->solve(problem_, node, allotment, cap, floors, watch_, stats);
 }
 
 inline NodeResult SubtreeSolver::solve(
     const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
-    const SmallTree tree = stump_.solve(problem_, node, small && depth > 0 && n_splits > 0);
+    const SmallTree tree = stump_.solve(problem_, node, small && depth > 0 && n_splits > 0, &watch_);
     result.cost = tree.cost;
     result.test = tree.test;
     result.n_splits = tree.test.column >= 0;
     result.lower = tree.free_cost;
     // A test costs split_cost at least.
-    if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost) return result;
+    if (small || node.columns.empty() || tree.free_cost <= problem_.split_cost + problem_.tolerance) return result;
     if (depth == 2 || n_splits == 2) {
         solve_depth_two(node, n_splits, cap, floors, result);
     } else {
@@ -368,7 +381,7 @@ inline void SubtreeSolver::solve_deeper(
     ++stats.n_nodes;
     Level& level = *levels_[depth];
     const double leaf_lower = result.lower;
-    {
+    if (problem_.use.look_ahead) {
         NodeResult shallow = result;
         solve_depth_two(node, n_splits, cap, nullptr, shallow);
         if (shallow.cost < result.cost) {
@@ -377,13 +390,14 @@ inline void SubtreeSolver::solve_deeper(
         }
     }
     double lower = leaf_lower;
-    NodeSearch search(problem_, node, depth, n_splits, level.families, level.heap);
+    NodeSearch search(problem_, node, depth, n_splits, level.families, level.heap, watch_);
+    if (watch_.stopped()) lower = 0.0;
     OpenInterval item;
-    while (!control_->stopped()) {
-        const double limit = std::min(cap, result.cost) - problem_.split_cost;
+    while (!watch_.stopped()) {
+        const double limit = problem_.limit_below(std::min(cap, result.cost));
         if (!search.next(limit, item)) break;
         Evaluation evaluation = search.evaluate(*this, item, limit, result.cost);
-        if (control_->stopped()) search.give_back(item);
+        if (watch_.stopped()) search.give_back(item);
         else search.divide(item, evaluation, limit);
         lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
         if (evaluation.cost < result.cost) {
@@ -393,7 +407,7 @@ inline void SubtreeSolver::solve_deeper(
             result.plan.swap(evaluation.plan);
         }
     }
-    if (control_->stopped()) lower = std::min(lower, search.open_bound());
+    if (watch_.stopped()) lower = std::min(lower, search.open_bound());
     result.lower = std::min({lower, cap, result.cost});
 }
 
@@ -405,8 +419,8 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
         return result.plan;
     }
     // A depth-two result: one test may do as well, else its sides are the best single tests.
-    const SmallTree single = stump_.solve(problem_, node, true);
-    if (single.cost <= result.cost) {
+    const SmallTree single = stump_.solve(problem_, node, true, nullptr);
+    if (single.cost <= result.cost + problem_.tolerance) {
         result.test = single.test;
         result.n_splits = single.test.column >= 0;
         result.plan = result.n_splits == 0 ? leaf_plan()
@@ -415,10 +429,10 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
     }
     Level& level = *levels_[1];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};
-    divider_.divide(problem_, node, result.test, children);
+    divider_.divide(problem_, node, result.test, children, nullptr);
     Plan parts[2];
     for (int b = 0; b < 2; ++b) {
-        const SmallTree tree = stump_.solve(problem_, *children[b], result.split[b]);
+        const SmallTree tree = stump_.solve(problem_, *children[b], result.split[b], nullptr);
         parts[b] = tree.test.column < 0 ? leaf_plan() : join(tree.test, leaf_plan(), leaf_plan());
     }
     result.plan = join(result.test, parts[0], parts[1]);

@@ -6,18 +6,24 @@ from numpy.typing import NDArray
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._control import SearchControl
 
+SWITCHES: tuple[str, ...]
+
 def search(
     table: Table,
     label: NDArray[np.uint16],
     weight: NDArray[np.float64],
-    cost_matrix: NDArray[np.float64] | None,
+    savings: NDArray[np.float64] | None,
+    target: NDArray[np.float64] | None,
     control: SearchControl,
     *,
     max_depth: int,
     max_splits: int,
     n_classes: int,
     split_cost: float,
+    tolerance: float,
     min_rows: float,
     min_weight: float,
     n_threads: int,
+    is_absolute: bool = False,
+    off: tuple[str, ...] = (),
 ) -> dict[str, Any]: ...

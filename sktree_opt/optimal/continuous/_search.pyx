@@ -10,20 +10,27 @@ from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         namespace "sktree_opt::continuous" nogil:
+    cdef cppclass Switches:
+        cpp_bool intervals, floors, caps, best_first, pure_runs, look_ahead
+
     cdef cppclass Problem:
         uint32_t n_rows
         const ColumnView* columns
         int n_columns
         int n_classes
         const uint16_t* label
+        const double* target
+        cpp_bool is_absolute
         const double* weight
         cpp_bool is_error
         vector[double] gain
         vector[double] worst
         double split_cost
+        double tolerance
         double min_rows
         double min_weight
         int n_threads
+        Switches use
 
     cdef enum TestKind "sktree_opt::continuous::TestKind":
         pass
@@ -63,20 +70,41 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
     ) except +
 
 
+SWITCHES = ("intervals", "floors", "caps", "best_first", "pure_runs", "look_ahead")
+
+
+cdef Switches convert_switches(off) except *:
+    cdef Switches use
+    unknown = set(off) - set(SWITCHES)
+    if unknown:
+        raise ValueError(f"unknown switches: {sorted(unknown)}")
+    use.intervals = "intervals" not in off
+    use.floors = "floors" not in off
+    use.caps = "caps" not in off
+    use.best_first = "best_first" not in off
+    use.pure_runs = "pure_runs" not in off
+    use.look_ahead = "look_ahead" not in off
+    return use
+
+
 def search(
     Table table,
     const uint16_t[::1] label,
     const double[::1] weight,
-    cost_matrix,
+    savings,
+    const double[::1] target,
     SearchControl control,
     *,
     int max_depth,
     int max_splits,
     int n_classes,
     double split_cost,
+    double tolerance,
     double min_rows,
     double min_weight,
     int n_threads,
+    bint is_absolute=False,
+    off=(),
 ):
     """Run the search.
 
@@ -85,15 +113,23 @@ def search(
     table : Table
     label : ndarray of uint16, shape (n_rows,)
     weight : ndarray of float64, shape (n_rows,)
-    cost_matrix : ndarray of shape (n_classes, n_classes) or None
-        Cost of each answer (column) to each class (row), not negative; None counts errors.
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one, by class (row); None counts errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        None for classes; else errors are squared, and labels are 0.
     control : SearchControl
     max_depth, max_splits, n_classes : int
     split_cost : float
         Cost of each test, in units of weight.
+    tolerance : float
+        Costs as far apart count as equal; 0 for classes.
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
+    is_absolute : bool
+        Errors of targets are not squared.
+    off : tuple of str
+        Techniques of ``SWITCHES`` to do without.
 
     Returns
     -------
@@ -108,17 +144,21 @@ def search(
     problem.n_classes = n_classes
     problem.label = &label[0]
     problem.weight = &weight[0]
-    problem.is_error = cost_matrix is None
-    if cost_matrix is None:
+    problem.is_error = savings is None
+    if savings is None:
         problem.worst = [1.0] * n_classes
     else:
-        worst = cost_matrix.max(axis=1)
-        problem.worst = worst.tolist()
-        problem.gain = (worst[:, None] - cost_matrix).ravel().tolist()
+        problem.worst = savings.max(axis=1).tolist()
+        problem.gain = savings.ravel().tolist()
+    if target is not None:
+        problem.target = &target[0]
+    problem.is_absolute = is_absolute
     problem.split_cost = split_cost
+    problem.tolerance = tolerance
     problem.min_rows = min_rows
     problem.min_weight = min_weight
     problem.n_threads = n_threads
+    problem.use = convert_switches(off)
     with nogil:
         outcome = search_all_thresholds(problem, &control.cpp, max_depth, max_splits)
     control.raise_pending()

@@ -1,156 +1,161 @@
 """The best tree over every threshold of a table: what drives the search and reads its answer."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from sktree_opt.optimal import _driver
 from sktree_opt.optimal.continuous import _search
-from sktree_opt.tree import Tree
-from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NODE_DTYPE, NUMERIC
-from sktree_opt.utils._control import SearchControl
+from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._bits import row_bytes_for
+from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
+
+# Leaf scores (see ``LeafObjective``) that the search knows.
+SCORES = ("two_class", "largest", "squared", "absolute")
+
+# Errors of a regression that are closer than this share of all count as equal.
+TOLERANCE = 1e-12
+
+# Class codes have 16 bits.
+MOST_CLASSES = 1 << 16
 
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Binary columns above which a search over ranks is the faster one.
+# Thresholds above which a search over ranks is faster than one over a binary column for each.
 MANY_THRESHOLDS = 300
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search over all thresholds found.
-
-    Attributes
-    ----------
-    tree : Tree
-    objective : float
-        Cost of the leaves plus complexity cost, in units of weight.
-    lower_bound : float
-        No tree within the limits costs less.
-    status : str
-        "optimal", or what ended the search before its proof.
-    incumbents : list of (seconds, objective, lower bound)
-    stats : dict
-    """
-
-    tree: Tree
-    objective: float
-    lower_bound: float
-    status: str
-    incumbents: list = field(repr=False)
-    stats: dict = field(repr=False)
-
-
-def solve_table(
-    table,
-    y,
-    weights=None,
-    *,
-    n_classes,
-    max_depth,
-    max_splits=None,
-    min_samples_leaf=1,
-    min_weight_leaf=0.0,
-    complexity_cost=0.0,
-    cost_matrix=None,
-    n_threads=1,
-    control=None,
-):
-    """Find the tree of least cost over all thresholds and categories of `table`.
+def search(problem, off=()):
+    """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
     ----------
-    table : Table
-        Rows without weight left out.
+    problem : _driver.Problem
+        With a `table`, and a leaf form that ``can_search`` accepts.
 
-    y : ndarray of shape (n_rows,)
-        Class codes.
-
-    weights : ndarray of shape (n_rows,) or None, default=None
-        Positive; None weighs every row 1.
-
-    n_classes : int
-
-    max_depth : int
-
-    max_splits : int or None, default=None
-        None for as many as the depth allows.
-
-    min_samples_leaf : int, default=1
-        Rows of each leaf.
-
-    min_weight_leaf : float, default=0.0
-        Weight of each leaf.
-
-    complexity_cost : float, default=0.0
-        Cost of each test, as a share of the total weight.
-
-    cost_matrix : ndarray of shape (n_classes, n_classes) or None, default=None
-        Cost of each answer (column) to each class (row), not negative; None counts errors.
-
-    n_threads : int, default=1
-
-    control : SearchControl or None, default=None
+    off : tuple of str
+        Techniques to do without (see ``_search.SWITCHES``).
 
     Returns
     -------
-    result : SearchResult
-        ``stats`` counts; ``incumbents`` tell when each better tree was found.
+    tests : BinaryTests
+        Those that the tree asks.
 
-    Raises
-    ------
-    ValueError
-        When not even a single leaf meets the minima.
+    result : _driver.SearchResult
+        Its nodes refer to `tests`.
     """
-    control = SearchControl() if control is None else control
-    weights = np.ones(table.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
-    label = np.ascontiguousarray(y, dtype=np.uint16)
-    if min_samples_leaf > table.n_rows or min_weight_leaf > weights.sum():
-        raise ValueError(
-            f"min_samples_leaf={min_samples_leaf} or min_weight_leaf={min_weight_leaf} is more "
-            f"than all {table.n_rows} rows of weight {weights.sum():g} have."
-        )
-    max_depth = min(max_depth, table.n_rows)
-    deepest = 2 ** min(max_depth, 30) - 1
-    max_splits = deepest if max_splits is None else min(max_splits, deepest)
-    scale = common_unit(weights)
-    total_weight = weights.sum() / scale
-    offset, matrix, largest = 0.0, None, 1.0
-    if cost_matrix is not None:
-        matrix = np.asarray(cost_matrix, dtype=np.float64)
-        # What even the best answer to a class costs is paid by every tree.
-        cheapest = matrix.min(axis=1)
-        offset = float(cheapest[label] @ weights)
-        matrix = matrix - cheapest[:, None]
-        largest = max(float(matrix.max()), 1.0)
-    grid = grid_for(total_weight * max(largest, 1.0 + complexity_cost * max_splits))
+    limits, table = problem.limits, problem.table
+    control = problem.control()
+    is_absolute = problem.leaf_form.score == "absolute"
+    is_regression = is_absolute or problem.leaf_form.score == "squared"
+    leaves = target_leaves(problem, is_absolute) if is_regression else cost_leaves(problem)
+    max_depth = min(limits.max_depth, table.n_rows)
+    max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
+    weight_unit = common_unit(leaves.weights)
+    cost_unit = weight_unit * leaves.scale
+    split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
+    total = leaves.weights.sum() / weight_unit
+    grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
     outcome = _search.search(
         table,
-        label,
-        round_to(weights / scale, grid),
-        matrix,
+        leaves.label,
+        round_to(leaves.weights / weight_unit, grid),
+        leaves.savings,
+        leaves.target,
         control,
         max_depth=max_depth,
         max_splits=max_splits,
-        n_classes=n_classes,
-        split_cost=float(round_to(complexity_cost * total_weight, grid)),
-        min_rows=float(min_samples_leaf),
-        min_weight=float(round_to(min_weight_leaf / scale, grid)),
-        n_threads=n_threads,
+        n_classes=leaves.n_classes,
+        split_cost=float(round_to(split_cost, grid)),
+        tolerance=leaves.tolerance * total,
+        min_rows=float(limits.min_samples_leaf),
+        min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
+        n_threads=limits.n_threads,
+        is_absolute=is_absolute,
+        off=off,
     )
-    return SearchResult(
-        tree=build_tree(outcome["plan"], table, label, weights, n_classes, cost_matrix),
-        objective=outcome["cost"] * scale + offset,
-        lower_bound=outcome["lower_bound"] * scale + offset,
+    tests, nodes = tests_of_plan(outcome["plan"], table)
+    result = _driver.SearchResult(
+        nodes=nodes,
+        cost=problem.in_units(outcome["cost"] * cost_unit),
+        lower_bound=problem.in_units(outcome["lower_bound"] * cost_unit),
         status=control.status,
         incumbents=[
-            (seconds, cost * scale + offset, lower * scale + offset)
-            for seconds, cost, lower in outcome["incumbents"]
+            (seconds, problem.in_units(cost * cost_unit))
+            for seconds, cost, _ in outcome["incumbents"]
         ],
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
+    return tests, result
+
+
+@dataclass
+class Leaves:
+    """What the cost of a leaf is made of, as the search takes it.
+
+    Attributes
+    ----------
+    label : ndarray of uint16, shape (n_rows,)
+    weights : ndarray of float64, shape (n_rows,)
+    n_classes : int
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one; None for errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        Of a regression.
+    scale : float
+        Units of the objective in one of the search.
+    tolerance : float
+        By weight: costs as far apart count as equal.
+    """
+
+    label: np.ndarray
+    weights: np.ndarray
+    n_classes: int = 1
+    savings: np.ndarray | None = None
+    target: np.ndarray | None = None
+    scale: float = 1.0
+    tolerance: float = 0.0
+
+    @property
+    def largest_saving(self):
+        """The most that a row of weight 1 can cost, or 1."""
+        return 1.0 if self.savings is None else max(1.0, float(self.savings.max()))
+
+
+def cost_leaves(problem):
+    """Leaves that cost what the cheapest answer does."""
+    label = np.ascontiguousarray(problem.y, dtype=np.uint16)
+    weights = np.ones(len(label)) if problem.weights is None else problem.weights
+    savings = savings_of(problem.leaf_form)
+    own = diagonal(savings)
+    if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
+        # An error costs the same whatever the answer: it weighs more, instead.
+        weights, savings = weights * own[label], None
+    return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
+
+
+def target_leaves(problem, is_absolute):
+    """Leaves that cost the squared distances from their means, or distances from their medians."""
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    # Squares of very large and very small numbers are no floats.
+    largest = float(np.abs(problem.y).max()) or 1.0
+    target = np.ascontiguousarray(problem.y / largest)
+    errors = np.abs(target) if is_absolute else target**2
+    return Leaves(
+        np.zeros(len(target), dtype=np.uint16),
+        weights,
+        target=target,
+        scale=largest if is_absolute else largest**2,
+        tolerance=TOLERANCE * float(np.average(errors, weights=weights)),
+    )
+
+
+def can_search(form):
+    """Whether the search knows the leaf score of a ``LeafObjective``."""
+    return form.score in SCORES and len(form.class_mass) < MOST_CLASSES
 
 
 def has_many_thresholds(table):
@@ -163,16 +168,33 @@ def has_many_thresholds(table):
     return n_thresholds >= MANY_THRESHOLDS
 
 
+def savings_of(form):
+    """What each answer (column) saves for a row of each class, over its worst answer."""
+    if form.score == "two_class":
+        return np.diag(form.class_mass)
+    return np.asarray(form.class_channels, dtype=np.float64)
+
+
+def diagonal(matrix):
+    """The diagonal of a matrix that has nothing else, else None."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return None
+    own = matrix.diagonal()
+    return own if np.array_equal(matrix, np.diag(own)) else None
+
+
 def common_unit(weights):
     """The least weight if all others are whole multiples of it, else 1: integers count faster."""
-    least = weights.min()
+    least = weights.min(where=weights > 0.0, initial=np.inf)
+    if not np.isfinite(least):
+        return 1.0
     multiples = np.rint(weights / least)
     return float(least) if np.array_equal(multiples * least, weights) else 1.0
 
 
 def grid_for(largest_sum):
     """The power of two that is the unit of all weights and costs."""
-    return 2.0 ** (np.ceil(np.log2(largest_sum)) - SUM_BITS)
+    return 2.0 ** (np.ceil(np.log2(max(largest_sum, 1.0))) - SUM_BITS)
 
 
 def round_to(values, grid):
@@ -180,58 +202,55 @@ def round_to(values, grid):
     return np.rint(values / grid) * grid
 
 
-def build_tree(plan, table, label, weights, n_classes, cost_matrix):
-    """The Tree of a plan: numbered level by level, with class weights of the training rows."""
-    costs = 1.0 - np.eye(n_classes) if cost_matrix is None else np.asarray(cost_matrix)
-    nodes = np.zeros(len(plan), dtype=NODE_DTYPE)
-    nodes["first_child"] = nodes["feature"] = nodes["missing_branch"] = -1
-    nodes["category_start"] = -1
-    nodes["threshold"] = np.nan
-    values = np.zeros((len(plan), n_classes))
-    category_branch = []
-    # (place in the plan, rows) of each node, in the order of the tree.
-    queue = [(0, np.arange(table.n_rows))]
-    for index in range(len(plan)):
-        place, rows = queue[index]
-        queue[index] = None
-        node = nodes[index]
-        values[index] = np.bincount(label[rows], weights=weights[rows], minlength=n_classes)
-        node["weight"] = values[index].sum()
-        # What the node would cost as a leaf, by weight.
-        node["impurity"] = (values[index] @ costs).min() / node["weight"]
-        node["n_samples"] = len(rows)
-        column, *test, right = plan[place]
-        if column < 0:
-            continue
-        node["first_child"], node["n_children"] = len(queue), 2
-        branch = set_test(node, column, test, table, rows, category_branch)
-        # A tree's missing values take branch 0 of the test that asks for them.
-        places = (right, place + 1) if test[0] == PRESENT else (place + 1, right)
-        queue.extend((places[b], rows[branch == b]) for b in range(2))
-    return Tree(nodes, values, category_branch, n_features=table.n_columns, is_classifier=True)
+def tests_of_plan(plan, table):
+    """The tests of a plan, and its nodes as the other searches give them.
 
+    Parameters
+    ----------
+    plan : list of tuple
+        Nodes in preorder: column or -1, kind of test, branch of missing values, code, next code of
+        the node's rows, and where branch 1 begins.
 
-def set_test(node, column, test, table, rows, category_branch):
-    """Write a test into its node; the branch of each row."""
-    kind, missing_branch, code, next_code = test
-    codes = table.codes[column][rows]
-    n_values = len(table.values[column])
-    missing = codes == n_values
-    node["feature"] = column
-    if kind in (MISSING, PRESENT):
-        node["kind"], node["missing_branch"] = IS_MISSING, 0
-        return np.where(missing, 0, 1)
-    node["missing_branch"] = missing_branch
-    if kind == AT_MOST:
-        node["kind"] = NUMERIC
-        node["threshold"] = midpoint(table.values[column][code], table.values[column][next_code])
-        branch = codes > code
-    else:
-        node["kind"] = CATEGORY_ONE
-        node["category_start"], node["n_categories"] = len(category_branch), n_values
-        category_branch.extend(int(category != code) for category in range(n_values))
-        branch = codes != code
-    return np.where(missing, missing_branch, branch)
+    table : Table
+
+    Returns
+    -------
+    tests : BinaryTests
+        One for each inner node.
+
+    nodes : ndarray of shape (n_nodes, 3)
+        Test or -1, child of the rows that pass it, child of the others.
+    """
+    nodes = np.full((len(plan), 3), -1, dtype=np.int32)
+    inner = [place for place, node in enumerate(plan) if node[0] >= 0]
+    tests = BinaryTests(
+        kind=np.full(len(inner), NUMERIC, dtype=np.uint8),
+        feature=np.array([plan[place][0] for place in inner], dtype=np.int32),
+        threshold=np.full(len(inner), np.nan),
+        category=np.full(len(inner), -1, dtype=np.int32),
+        missing_branch=np.array([plan[place][2] for place in inner], dtype=np.int32),
+        bits=np.zeros((table.n_rows, row_bytes_for(len(inner))), dtype=np.uint8),
+    )
+    for index, place in enumerate(inner):
+        column, kind, missing_branch, code, next_code, right = plan[place]
+        children = place + 1, right
+        codes, values = table.codes[column], table.values[column]
+        missing = codes == len(values)
+        if kind == AT_MOST:
+            tests.threshold[index] = midpoint(values[code], values[next_code])
+            passed = codes <= code
+        elif kind == ONE_CATEGORY:
+            tests.kind[index], tests.category[index] = CATEGORY_ONE, code
+            passed = codes == code
+        else:
+            tests.kind[index], missing_branch = IS_MISSING, 0
+            # Missing values pass; a chain's last test has them on its other side.
+            children = children if kind == MISSING else children[::-1]
+            passed = missing
+        passed = np.where(missing, missing_branch == 0, passed)
+        tests.bits[:, index >> 3] |= passed.astype(np.uint8) << (index & 7)
+        nodes[place] = index, *children
+    return tests, nodes
 
 
 def midpoint(lower, upper):

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "sktree_opt/optimal/continuous/_absolute.hpp"
 #include "sktree_opt/optimal/continuous/_families.hpp"
 
 namespace sktree_opt {
@@ -21,27 +22,35 @@ struct SmallTree {
 class StumpSolver {
 public:
     // Of equal costs a leaf is taken, else the lowest column, then the lowest threshold.
-    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split) {
+    // A limit cuts it short, then `free_cost` is 0; a null `watch` lets it finish.
+    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split, Watch* watch) {
         SmallTree best;
-        best.free_cost = leaf_cost(problem, node.class_weight.data()).cost;
-        if (supports_leaf(problem, node.n, total(node.class_weight))) best.cost = best.free_cost;
-        if (!may_split || node.n < 2 || best.cost == 0.0) return best;
+        if (problem.is_absolute) absolute_.open(node, nullptr);
+        best.free_cost = problem.is_absolute ? absolute_.leaf_cost()
+                                             : leaf_cost(problem, node.sums.data()).cost;
+        if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data()))) best.cost = best.free_cost;
+        if (!may_split || node.n < 2 || best.cost <= problem.tolerance) return best;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             const bool has_missing = node.columns[k].n_present < node.n;
-            for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left)
+            for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left) {
+                if (watch != nullptr && watch->walked(node.n)) {
+                    best.free_cost = 0.0;
+                    return best;
+                }
                 try_column(problem, node, static_cast<int>(k), missing_left != 0, best);
+            }
         }
         return best;
     }
 
 private:
     void add(const NodeRows& node, std::uint32_t row) {
-        left_[node.label[row]] += node.weight[row];
+        node.add_sums(row, left_.data());
         n_left_ += 1.0;
     }
 
     void clear(const Problem& problem) {
-        left_.assign(problem.n_classes, 0.0);
+        left_.assign(problem.n_sums(), 0.0);
         n_left_ = 0.0;
     }
 
@@ -54,6 +63,15 @@ private:
     void try_column(const Problem& problem, const NodeRows& node, int k, bool missing_left,
                     SmallTree& best) {
         describe_family(problem, node, k, missing_left, family_);
+        if (problem.is_absolute) {
+            const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
+            for (int p = 0; p < family_.n_positions; ++p) {
+                const Division& one = divisions[p];
+                offer(problem, node, p, one.cost + problem.split_cost, one.n_left,
+                      one.weight_left, best);
+            }
+            return;
+        }
         const std::uint32_t* order = node.order(k);
         std::uint32_t i = 0;
         clear(problem);
@@ -65,29 +83,31 @@ private:
                 if (missing_left || missing_only) add_missing(node, k);
             }
             if (family_.is_chain || !missing_only)
-                for (; i < family_.end[p]; ++i) add(node, order[i] & ROW_MASK);
+                for (; i < family_.end_at(p); ++i) add(node, order[i] & ROW_MASK);
             try_position(problem, node, p, best);
         }
     }
 
     void try_position(const Problem& problem, const NodeRows& node, int p, SmallTree& best) {
-        right_.resize(problem.n_classes);
-        double weight_left = 0.0, weight_right = 0.0;
-        for (int c = 0; c < problem.n_classes; ++c) {
-            right_[c] = node.class_weight[c] - left_[c];
-            weight_left += left_[c];
-            weight_right += right_[c];
-        }
+        right_.resize(problem.n_sums());
+        for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = node.sums[c] - left_[c];
         const double cost = problem.split_cost + leaf_cost(problem, left_.data()).cost +
                             leaf_cost(problem, right_.data()).cost;
+        offer(problem, node, p, cost, n_left_, weight_of(problem, left_.data()), best);
+    }
+
+    void offer(const Problem& problem, const NodeRows& node, int p, double cost, double n_left,
+               double weight_left, SmallTree& best) {
         if (cost < best.free_cost) best.free_cost = cost;
-        if (cost < best.cost && supports_leaf(problem, n_left_, weight_left) &&
-            supports_leaf(problem, node.n - n_left_, weight_right)) {
+        const double weight_right = weight_of(problem, node.sums.data()) - weight_left;
+        if (cost < best.cost - problem.tolerance && supports_leaf(problem, n_left, weight_left) &&
+            supports_leaf(problem, node.n - n_left, weight_right)) {
             best.cost = cost;
             best.test = test_at(problem, node, family_, p);
         }
     }
 
+    AbsoluteErrors absolute_;
     Family family_;
     std::vector<double> left_, right_;
     double n_left_ = 0.0;

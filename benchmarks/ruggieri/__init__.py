@@ -1,0 +1,1 @@
+"""What benchmarks/ruggieri2019.py is made of."""

@@ -1,0 +1,187 @@
+"""What the paper compares, each fitted on the training part of one fold and tried on its test part.
+
+To add a method: a function of a ``Fold`` that returns an ``Outcome``, and a line in ``METHODS``.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
+from uci import as_codes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the folds of an experiment have in common."""
+
+    tree: GreedyTreeClassifier
+    error: str = "search"
+    time_limit: float = 3600.0  # of each complete, black-box or optimal search
+    n_jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method gave in one fold; errors in percent."""
+
+    error: float
+    seconds: float
+    search_error: float = np.nan
+    used: np.ndarray | None = None  # mask of the features that the tree tests
+    is_finished: bool = True
+
+
+class Fold:
+    """One training and one test part, and what several methods need of them."""
+
+    def __init__(self, X, y, train, test, settings, seed):
+        self.X, self.y, self.train, self.test = X, y, train, test
+        self.settings, self.seed = settings, seed
+        self.X_train, self.y_train = X.iloc[train], y[train]
+
+    def error_of(self, estimator, X_test):
+        """Percent of the test rows for which the answer is wrong."""
+        return 100.0 * float(np.mean(estimator.predict(X_test) != self.y[self.test]))
+
+    def outcome(self, tree, seconds, **more):
+        """The outcome of a tree that takes the whole table."""
+        used = np.zeros(self.X.shape[1], dtype=bool)
+        used[tree.tree_.features] = True
+        error = self.error_of(tree, self.X.iloc[self.test])
+        return Outcome(error, seconds, used=used, **more)
+
+    def search(self, selector_class, **options):
+        """A fitted selector; with the same seed, all have the same search rows."""
+        s = self.settings
+        selector = selector_class(
+            s.tree, error=s.error, random_state=self.seed, n_jobs=s.n_jobs, **options
+        )
+        return selector.fit(self.X_train, self.y_train)
+
+    @cached_property
+    def dtsbe(self):
+        return self.search(DTsbeSelector)
+
+    @cached_property
+    def codes(self):
+        return as_codes(self.X)
+
+
+def timed(function):
+    start = time.perf_counter()
+    result = function()
+    return result, time.perf_counter() - start
+
+
+def baseline(fold):
+    tree, seconds = timed(lambda: clone(fold.settings.tree).fit(fold.X_train, fold.y_train))
+    search_error = 100.0 * fold.dtsbe.history_[0]["error"]
+    return fold.outcome(tree, seconds, search_error=search_error)
+
+
+def dtsbe(fold):
+    """Seconds without reading the table, as those of the black box: the two are compared."""
+    selector = fold.dtsbe
+    seconds = selector.search_stats_["seconds"]
+    return fold.outcome(selector.estimator_, seconds, search_error=100.0 * selector.error_)
+
+
+def black_box(fold):
+    selector = fold.search(DTsbeSelector, method="sbe", time_limit=fold.settings.time_limit)
+    is_finished = selector.status_ == "finished"
+    if is_finished and (selector.support_ != fold.dtsbe.support_).any():
+        raise AssertionError("DTsbe and the black box select different features")
+    return fold.outcome(
+        selector.estimator_, selector.search_stats_["seconds"], is_finished=is_finished
+    )
+
+
+def dtaccept(fold, delta=0.0):
+    limit = fold.settings.time_limit
+    selector, seconds = timed(
+        lambda: fold.search(AcceptableSubsetSelector, delta=delta, time_limit=limit)
+    )
+    return fold.outcome(
+        selector.estimator_,
+        seconds,
+        search_error=100.0 * selector.error_,
+        is_finished=selector.status_ == "optimal",
+    )
+
+
+def forest_on(fold, columns):
+    """scikit-learn's forest, which reads categories as numbers."""
+    forest = RandomForestClassifier(
+        100,
+        criterion="entropy",
+        max_features="log2",
+        min_samples_leaf=int(fold.settings.tree.min_samples_leaf),
+        random_state=fold.seed,
+        n_jobs=fold.settings.n_jobs,
+    )
+    # A forest of stumps where nothing is selected: all columns constant.
+    codes = fold.codes[:, columns] if columns.any() else np.zeros((len(fold.y), 1))
+    _, seconds = timed(lambda: forest.fit(codes[fold.train], fold.y_train))
+    return Outcome(fold.error_of(forest, codes[fold.test]), seconds)
+
+
+def forest(fold):
+    return forest_on(fold, np.ones(fold.X.shape[1], dtype=bool))
+
+
+def dtsbe_forest(fold):
+    return forest_on(fold, fold.dtsbe.support_)
+
+
+def optimal(fold, n_quantiles=8):
+    """The optimal tree of the same depth, on numeric columns cut at quantiles of their values."""
+    X = cut_at_quantiles(fold.X, fold.train, n_quantiles)
+    tree = OptimalTreeClassifier(
+        max_depth=fold.settings.tree.max_depth,
+        time_limit=fold.settings.time_limit,
+        n_jobs=fold.settings.n_jobs,
+    )
+    _, seconds = timed(lambda: tree.fit(X.iloc[fold.train], fold.y_train))
+    error = fold.error_of(tree, X.iloc[fold.test])
+    return Outcome(error, seconds, is_finished=tree.status_ == "optimal")
+
+
+def cut_at_quantiles(X, train, n_quantiles):
+    """Numeric columns as numbers of the interval between quantiles of the training rows."""
+    shares = np.arange(1, n_quantiles) / n_quantiles
+    columns = {}
+    for name in X.columns:
+        column = X[name]
+        if not isinstance(column.dtype, pd.CategoricalDtype):
+            cuts = np.unique(column.iloc[train].quantile(shares, interpolation="lower").dropna())
+            interval = np.searchsorted(cuts, column).astype(np.float64)
+            column = pd.Series(np.where(column.isna(), np.nan, interval), index=X.index)
+        columns[name] = column
+    return pd.DataFrame(columns)
+
+
+METHODS = {
+    "baseline": baseline,
+    "DTsbe": dtsbe,
+    "SBE": black_box,
+    "DTaccept_0": dtaccept,
+    "DTaccept_0.02": partial(dtaccept, delta=0.02),
+    "DTaccept_0.04": partial(dtaccept, delta=0.04),
+    "RF": forest,
+    "DTsbe+RF": dtsbe_forest,
+    "optimal": optimal,
+}
+
+
+def run_methods(X, y, train, test, settings, seed, names):
+    """Outcomes of the named methods in one fold, by name."""
+    fold = Fold(X, y, train, test, settings, seed)
+    return {name: METHODS[name](fold) for name in names}

@@ -1,0 +1,82 @@
+// One pass of the depth-two solver for squared errors. Included once per instruction set.
+//
+// Let a side have weight W and mean m, and a branch of it weight w and summed targets s. A test that
+// makes this branch lowers the squared error by W d^2 / (w (W - w)), d = s - m w. Fractions are
+// compared by multiplying crosswise: there is no division until the end.
+
+template <class Lane, bool UNIT, bool SUPPORTS>
+struct SquaresSide {
+    struct Branch {
+        Vector<Lane> sum, weight, count[SUPPORTS ? 2 : 1];
+
+        SKTREE_INLINE void clear() {
+            sum = weight = splat<Lane>(0);
+            for (auto& each : count) each = splat<Lane>(0);
+        }
+        SKTREE_INLINE Branch times(Vector<Lane> factor) const {
+            Branch scaled = *this;
+            scaled.sum = sum * factor;
+            scaled.weight = weight * factor;
+            return scaled;
+        }
+        SKTREE_INLINE Branch plus(const Branch& other) const {
+            Branch both = *this;
+            both.sum = sum + other.sum;
+            both.weight = weight + other.weight;
+            if (SUPPORTS)
+                for (int s = 0; s < 2; ++s) both.count[s] = count[s] + other.count[s];
+            return both;
+        }
+    };
+    struct Fraction {
+        Vector<Lane> above, below;
+
+        SKTREE_INLINE void take_larger(Vector<Lane> other_above, Vector<Lane> other_below) {
+            const Vector<Lane> mine = above * other_below, others = other_above * below;
+            above = where_at_least(mine, others, above, other_above);
+            below = where_at_least(mine, others, below, other_below);
+        }
+    };
+    Branch branch;
+    Vector<Lane> mean, weight;
+    Fraction best, best_supported;
+    Supports<Lane, SUPPORTS> supports;
+
+    SKTREE_INLINE void open(const PassTask<Lane>& task, int offset, int b) {
+        mean = load(task.mean[b] + offset);
+        weight = load(task.weight_total[b] + offset);
+        best = best_supported = {splat<Lane>(0), splat<Lane>(1)};
+        supports.open(task, offset, b);
+    }
+    SKTREE_INLINE void consider(const PassTask<Lane>& task, const Branch& tried) {
+        const Vector<Lane> zero = splat<Lane>(0);
+        const Vector<Lane> distance = tried.sum - mean * tried.weight;
+        const Vector<Lane> below = tried.weight * (weight - tried.weight);
+        // Weights are exact: this is 0 where one branch is empty, and what stands above is noise.
+        const Vector<Lane> least = splat<Lane>(std::numeric_limits<Lane>::min());
+        const Vector<Lane> above = where_at_least(below, least, distance * distance, zero);
+        best.take_larger(above, below);
+        if constexpr (SUPPORTS)
+            best_supported.take_larger(supports.where_met(task, tried.count, above), below);
+    }
+    SKTREE_INLINE void add_row(
+        const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
+        const Vector<Lane> member = load(task.member[b] + task.key[row] * BATCH + offset);
+        branch.sum = branch.sum + member * splat<Lane>(task.value[row]);
+        branch.weight = branch.weight + (UNIT ? member : member * splat<Lane>(task.weight[row]));
+        Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
+    }
+    SKTREE_INLINE void close(PassTask<Lane>& task, int offset, int b) const {
+        store(task.best[b][0] + offset, weight * best.above / best.below);
+        store(task.best[b][1] + offset, weight * best_supported.above / best_supported.below);
+    }
+};
+
+template <class Lane, bool SUPPORTS>
+void squares_pass(PassTask<Lane>& task) {
+    if (task.weight == nullptr) {
+        walk_columns<SquaresSide<Lane, true, SUPPORTS>>(task);
+    } else {
+        walk_columns<SquaresSide<Lane, false, SUPPORTS>>(task);
+    }
+}

@@ -1,0 +1,133 @@
+"""Estimators on tables with many thresholds: which search they run, and that both agree."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal.continuous import _solve
+
+
+def both_ways(model, *data, **fit_params):
+    """The model fitted by binary tests, and by the search over all thresholds."""
+    fitted = []
+    for least in (10**9, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_solve, "MANY_THRESHOLDS", least)
+            fitted.append(type(model)(**model.get_params()).fit(*data, **fit_params))
+    binary, table = fitted
+    assert "n_passes" not in binary.search_stats_
+    return binary, table
+
+
+@st.composite
+def mixed_tables(draw, max_rows=40):
+    """Columns with ties and categories, as a matrix and which columns are nominal."""
+    n_rows = draw(st.integers(2, max_rows))
+    n_columns = draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_values = draw(st.lists(st.sampled_from([2, 4, 50]), min_size=n_columns, max_size=n_columns))
+    # A value that is no 0 or 1, for which there is another way in.
+    X = np.column_stack([rng.integers(0, n, n_rows) for n in n_values]) + 0.5
+    nominal = np.array([n <= 4 and draw(st.booleans()) for n in n_values])
+    return X, nominal, rng
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_same_optimum_as_binary_tests(data):
+    X, nominal, rng = data.draw(mixed_tables())
+    n_rows, n_classes = len(X), data.draw(st.integers(1, 4))
+    y = rng.integers(0, n_classes, n_rows)
+    n_classes = len(np.unique(y))
+    objective = data.draw(st.sampled_from(["error", "balanced_error", "cost"]))
+    costs = None
+    if objective == "cost":
+        costs = data.draw(
+            st.sampled_from(
+                [
+                    rng.integers(0, 4, (n_classes, n_classes)).astype(float),
+                    rng.uniform(0, 2, (n_classes, n_classes)),
+                    np.outer(rng.integers(0, 3, n_classes), np.ones(n_classes)),
+                ]
+            )
+        )
+    weights = data.draw(
+        st.sampled_from([None, rng.integers(0, 4, n_rows) + (y == y[0]), rng.random(n_rows) + 0.1])
+    )
+    class_weight = data.draw(st.sampled_from([None, "balanced", {0: 0.0, 1: 2.5}]))
+    if isinstance(class_weight, dict):
+        present = np.unique(y if weights is None else y[weights > 0])
+        class_weight = {c: float(2 * k) for k, c in enumerate(present)}
+        if len(present) == 1:
+            class_weight = None
+    max_depth = data.draw(st.integers(0, 3))
+    model = OptimalTreeClassifier(
+        max_depth=max_depth,
+        max_splits=data.draw(st.none() | st.integers(0, 2**max_depth)),
+        min_samples_leaf=data.draw(st.sampled_from([1, 1, 2])),
+        min_weight_fraction_leaf=data.draw(st.sampled_from([0.0, 0.0, 0.1])),
+        objective=objective,
+        cost_matrix=costs,
+        complexity_cost=data.draw(st.sampled_from([0.0, 0.0, 0.01, 0.2])),
+        class_weight=class_weight,
+        categorical_features=nominal,
+    )
+    if weights is not None and np.count_nonzero(weights) < model.min_samples_leaf:
+        return
+    if objective == "cost" and weights is not None and len(np.unique(y[weights > 0])) < n_classes:
+        return
+    binary, table = both_ways(model, X, y, sample_weight=weights)
+    assert "n_passes" in table.search_stats_
+    assert table.status_ == binary.status_ == "optimal"
+    assert table.gap_ == 0.0
+    scale = 1e-9 * max(1.0, abs(binary.objective_))
+    assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9, abs=scale)
+    assert table.tree_.depth <= max_depth
+    assert model.max_splits is None or table.tree_.n_splits <= model.max_splits
+    leaves = table.tree_.nodes[table.tree_.nodes["n_children"] == 0]
+    assert leaves["n_samples"].min() >= model.min_samples_leaf
+    # A leaf is where the walk says that its rows are.
+    ended, _ = table.tree_.walk(table._encoder.transform(X))
+    kept = slice(None) if weights is None else weights > 0
+    counts = np.bincount(ended[kept], minlength=len(table.tree_.nodes))
+    is_leaf = table.tree_.nodes["n_children"] == 0
+    assert (counts[is_leaf] == leaves["n_samples"]).all()
+
+
+def test_many_thresholds_are_searched_as_ranks():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    y = np.where(X[:, 0] * X[:, 1] > 0.3, "yes", "no")
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert model.status_ == "optimal"
+    assert model.gap_ == 0.0
+    assert (model.predict(X) != y).sum() == model.objective_
+    assert "n_passes" in model.search_stats_
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"objective": "gini"},
+        {"objective": "f1"},
+        {"ranking": ("error", "depth", "size")},
+        {"max_error": 100.0},
+        {"n_trees": 2},
+    ],
+)
+def test_other_questions_go_to_binary_tests(params):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=150) > 0
+    assert "n_passes" in OptimalTreeClassifier(max_depth=1).fit(X, y).search_stats_
+    model = OptimalTreeClassifier(max_depth=1, **params).fit(X, y)
+    assert "n_passes" not in model.search_stats_
+
+
+def test_few_thresholds_go_to_binary_tests():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, size=(200, 3))
+    model = OptimalTreeClassifier(max_depth=2).fit(X, X[:, 0] > 2)
+    assert "n_passes" not in model.search_stats_

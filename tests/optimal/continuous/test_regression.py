@@ -1,0 +1,133 @@
+"""Regression trees over all thresholds against brute force and against binary tests."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sktree_opt.optimal import OptimalTreeRegressor
+from sktree_opt.optimal.continuous import _solve
+from tests.reference.brute_force_thresholds import (
+    absolute_error_leaf,
+    best_cost,
+    squared_error_leaf,
+)
+
+
+def fit_table(model, *data, **fit_params):
+    """Fit by the search over all thresholds, however few there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MANY_THRESHOLDS", 0)
+        return model.fit(*data, **fit_params)
+
+
+@st.composite
+def problems(draw, max_rows, max_depth):
+    """A table with ties, categories and holes, targets, weights and parameters."""
+    n_rows = draw(st.integers(1, max_rows))
+    n_columns = draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = np.empty((n_rows, n_columns))
+    nominal = np.zeros(n_columns, dtype=bool)
+    for j in range(n_columns):
+        n_values = draw(st.sampled_from([2, 4, 100]))
+        X[:, j] = rng.integers(0, n_values, n_rows) + 0.5
+        nominal[j] = n_values <= 4 and draw(st.booleans())
+        if draw(st.booleans()):
+            X[rng.random(n_rows) < 0.3, j] = np.nan
+    y = rng.normal(draw(st.sampled_from([0.0, 1e4])), 1.0, n_rows)
+    y = y.round(draw(st.sampled_from([0, 1, 12])))
+    weights = draw(
+        st.sampled_from([None, rng.integers(1, 5, n_rows).astype(float), rng.random(n_rows) + 0.1])
+    )
+    depth = draw(st.integers(0, max_depth))
+    parameters = {
+        "max_depth": depth,
+        "max_splits": draw(st.none() | st.integers(0, 2**depth - 1)),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 2])),
+        "min_weight_leaf": draw(st.sampled_from([0.0, 0.0, 0.6])),
+        "complexity_cost": draw(st.sampled_from([0.0, 0.0, 0.01, 0.2])),
+        "categorical_features": nominal,
+    }
+    total = n_rows if weights is None else weights.sum()
+    parameters["min_samples_leaf"] = min(parameters["min_samples_leaf"], n_rows)
+    parameters["min_weight_leaf"] = min(parameters["min_weight_leaf"], total)
+    return X, y, weights, parameters
+
+
+def check_brute_force(problem, objective, leaf):
+    X, y, weights, parameters = problem
+    model = OptimalTreeRegressor(objective=objective, **parameters)
+    model = fit_table(model, X, y, sample_weight=weights)
+    weights = np.ones(len(y)) if weights is None else weights
+    expected = best_cost(
+        list(enumerate(map(tuple, X.tolist()))),
+        leaf(y.tolist(), weights.tolist()),
+        parameters["categorical_features"],
+        weights.tolist(),
+        max_depth=parameters["max_depth"],
+        max_splits=parameters["max_splits"],
+        min_rows=parameters["min_samples_leaf"],
+        min_weight=parameters["min_weight_leaf"],
+        split_cost=parameters["complexity_cost"] * weights.sum(),
+    )
+    assert model.status_ == "optimal"
+    assert model.objective_ == pytest.approx(expected, rel=1e-8, abs=1e-8)
+    tree = model.tree_
+    split_cost = parameters["complexity_cost"] * weights.sum() * tree.n_splits
+    leaves, _ = tree.walk(model._encoder.transform(X))
+    costs = [
+        leaf(y[leaves == k].tolist(), weights[leaves == k].tolist())(
+            [(i, ()) for i in range(int((leaves == k).sum()))]
+        )
+        for k in np.unique(leaves)
+    ]
+    assert sum(costs) + split_cost == pytest.approx(expected, rel=1e-8, abs=1e-8)
+    assert tree.depth <= parameters["max_depth"]
+    is_leaf = tree.nodes["n_children"] == 0
+    assert tree.nodes["n_samples"][is_leaf].min() >= parameters["min_samples_leaf"]
+    assert tree.nodes["weight"][is_leaf].min() >= parameters["min_weight_leaf"] - 1e-9
+
+
+@settings(max_examples=100, deadline=None)
+@given(problem=problems(max_rows=16, max_depth=2))
+def test_squared_error_equals_brute_force(problem):
+    check_brute_force(problem, "squared_error", squared_error_leaf)
+
+
+@settings(max_examples=30, deadline=None)
+@given(problem=problems(max_rows=9, max_depth=3))
+def test_squared_error_equals_brute_force_at_depth_three(problem):
+    check_brute_force(problem, "squared_error", squared_error_leaf)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(max_rows=12, max_depth=2))
+def test_absolute_error_equals_brute_force(problem):
+    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+
+
+@settings(max_examples=20, deadline=None)
+@given(problem=problems(max_rows=8, max_depth=3))
+def test_absolute_error_equals_brute_force_at_depth_three(problem):
+    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+
+
+def test_absolute_error_predicts_medians():
+    X = np.repeat([[0.0], [1.0]], [3, 4], axis=0)
+    model = OptimalTreeRegressor(max_depth=1, objective="absolute_error")
+    model.fit(X, [1.0, 2.0, 30.0, 5.0, 6.0, 8.0, 100.0])
+    assert model.predict([[0.0], [1.0]]).tolist() == [2.0, 7.0]
+    assert model.objective_ == (1.0 + 28.0) + (2.0 + 1.0 + 1.0 + 93.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(problem=problems(max_rows=60, max_depth=3))
+def test_squared_error_equals_binary_tests(problem):
+    X, y, weights, parameters = problem
+    X = np.nan_to_num(X, nan=0.5)
+    binary = OptimalTreeRegressor(**parameters).fit(X, y, sample_weight=weights)
+    assert "n_passes" not in binary.search_stats_
+    table = fit_table(OptimalTreeRegressor(**parameters), X, y, sample_weight=weights)
+    assert "n_passes" in table.search_stats_ or not (X != 0.5).any()
+    assert table.objective_ == pytest.approx(binary.objective_, rel=1e-8, abs=1e-8)
