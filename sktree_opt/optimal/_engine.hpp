@@ -11,6 +11,7 @@
 #endif
 
 #include "sktree_opt/optimal/_build_problem.hpp"
+#include "sktree_opt/optimal/_discrepancy.hpp"
 #include "sktree_opt/optimal/_reconstruct.hpp"
 #include "sktree_opt/optimal/_search.hpp"
 
@@ -26,6 +27,8 @@ public:
     // Searches to `depth`, which is at most the largest depth plus one of those before. False if it
     // has to be called again, since `seconds` are over.
     virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
+    // Looks for a better tree off the greedy one in few places (see _discrepancy.hpp).
+    virtual void dive(int discrepancies) = 0;
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
     // Of the trees that cost as little as the incumbent, the one that ties fall to (see
@@ -155,6 +158,17 @@ public:
 
     void solve_root(int n_times) override {
         for (int k = 0; k < n_times; ++k) searches_[0]->maker().solve_small(searches_[0]->root());
+    }
+
+    void dive(int discrepancies) override {
+        if (control_.stopped() || max_depth_ < 3 || budget_ < 2) return;
+        Incumbent found = DiscrepancySearch<Lane>(*searches_[0])
+                              .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
+        collect_stats();
+        if (found.nodes.empty()) return;
+        found.depth = depth_of(found.nodes, 0);
+        incumbent_ = std::move(found);
+        add_moment();
     }
 
     double true_cost(double cost) const override { return problem_.true_cost(cost); }
@@ -298,7 +312,12 @@ private:
         return 1 + std::max(depth_of(nodes, node.with), depth_of(nodes, node.without));
     }
 
-    void add_moment() { moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_}); }
+    void add_moment() {
+        if (!moments_.empty() && moments_.back().cost == incumbent_.cost &&
+            moments_.back().bound == lower_bound_)
+            return;
+        moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_});
+    }
 
     // Bounds of an earlier search hold again when its cost of a split comes back.
     int salt_of(double split_cost) {

@@ -172,6 +172,18 @@ public:
         return child;
     }
 
+    // Optima of both children of a column with two levels more; false after a stop.
+    bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!find_sides(node, j, with, without)) {
+            maker_.solve_sides(node, j, with, without);
+            if (control_.stopped()) return false;
+            store_sides(node, with, without);
+        }
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
+        return true;
+    }
+
     // What is known without a search. True if it settles the question: `lower` is the answer.
     bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
         if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
@@ -424,13 +436,7 @@ private:
     // At depth three: both children of a column, exact for every number of splits.
     double solve_pair(Node<Lane>& node, Phase& phase, int j) {
         SmallCosts with, without;
-        if (!find_sides(node, j, with, without)) {
-            maker_.solve_sides(node, j, with, without);
-            if (control_.stopped()) return 0.0;
-            store_sides(node, with, without);
-        }
-        price_splits(problem_.split_cost, with.costs);
-        price_splits(problem_.split_cost, without.costs);
+        if (!solve_both(node, j, with, without)) return 0.0;
         for (int k = 0; k < phase.n_budgets; ++k) {
             phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
             phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];
