@@ -144,10 +144,12 @@ SKTREE_INLINE void keep_row_maxima(
     store_pack(without, best.without_column);
 }
 
-// The larger of each two neighbours: `n` numbers out of 2 n.
+// The larger of each two neighbours: `n` numbers out of 2 n. With a narrower index, whose doubling
+// could wrap around, compilers make no vectors of it.
 template <class Lane>
-SKTREE_INLINE void halve(const Lane* __restrict from, int n, Lane* __restrict to) {
-    for (int k = 0; k < n; ++k) to[k] = from[2 * k] > from[2 * k + 1] ? from[2 * k] : from[2 * k + 1];
+SKTREE_INLINE void halve(const Lane* __restrict from, std::ptrdiff_t n, Lane* __restrict to) {
+    for (std::ptrdiff_t k = 0; k < n; ++k)
+        to[k] = from[2 * k] > from[2 * k + 1] ? from[2 * k] : from[2 * k + 1];
 }
 
 // What is left of the rows of lanes at `lanes`: the maximum of each, for all columns, all rows at once

@@ -442,4 +442,5 @@ def make_tree(problem, reached, values, impurities, n_features):
         np.concatenate(branches) if branches else (),
         n_features=n_features,
         is_classifier=problem.data.classes is not None,
+        is_sound=True,
     )

@@ -35,6 +35,9 @@ public:
     // _reconstruct.hpp), if the search has got so far.
     virtual std::vector<TreeNode> tree() = 0;
 
+    // Solves the root for two levels so many times more: what benchmarks of the kernel call.
+    virtual void solve_root(int n_times) = 0;
+
     double cost() const { return true_cost(incumbent_.cost) + constant_; }
     double lower_bound() const { return true_cost(lower_bound_) + constant_; }
     const std::vector<Moment>& moments() const { return moments_; }
@@ -151,6 +154,10 @@ public:
             }
         }
         return finish(depth, budget, bound_on(upper));
+    }
+
+    void solve_root(int n_times) override {
+        for (int k = 0; k < n_times; ++k) searches_[0]->maker().solve_small(searches_[0]->root());
     }
 
     void dive(int discrepancies) override {
@@ -271,7 +278,7 @@ private:
         collect_stats();
         if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
         if (control_.stopped()) return true;
-        if (shared.next.load() < search.root().n_columns) return false;
+        if (shared.next.load() < static_cast<int>(shared.sequence.size())) return false;
         const double best = std::min(incumbent_.cost, upper);
         const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
         search.remember(search.root(), depth, budget, best, is_exact, -1);

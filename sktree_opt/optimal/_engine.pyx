@@ -55,6 +55,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         void dive(int discrepancies) except +
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree() except +
+        void solve_root(int n_times) except +
         double cost()
         double lower_bound()
         double constant()
@@ -305,6 +306,11 @@ cdef class Engine:
         with nogil:
             nodes = self.engine.get().tree()
         return node_array(nodes)
+
+    def solve_root(self, int n_times):
+        """Solve the root for two levels again and again, for benchmarks of the kernel."""
+        with nogil:
+            self.engine.get().solve_root(n_times)
 
     @property
     def cost(self):

@@ -127,6 +127,31 @@ public:
         set_costs(sibling.best, base_cost(sibling.totals), (small_is_true ? without : with).costs);
     }
 
+    // All pair counts of the node, and its optimum with up to three splits.
+    void solve_small(Node<Lane>& node) {
+        const int n_all = problem_.channels.n_all();
+        SweepTask<Lane> task = task_for(node, n_all);
+        if (problem_.has_values) list_slots(node, task);
+        problem_.kernels.count_marginals(
+            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
+        SweepSide<Lane> side;
+        side.marginals = node.marginals.data();
+        side.totals = node.totals.data();
+        side.best_true = node.best_true.need(node.stride + STRIDE);
+        side.best_false = node.best_false.need(node.stride + STRIDE);
+        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
+        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
+        task.counted = &side;
+        task.pairs =
+            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
+        problem_.kernels.sweep(task);
+        ++n_sweeps;
+        node.base = base_cost(node.totals.data());
+        set_costs(side.best, node.base, node.small_costs);
+        price_splits(problem_.split_cost, node.small_costs);
+        for (Phase& phase : node.phases) phase.is_open = false;
+    }
+
     double snap(double cost) const {
         return std::nearbyint(cost / problem_.grid) * problem_.grid;
     }
@@ -179,31 +204,6 @@ private:
             task.row_bytes = node.row_bytes;
         }
         return task;
-    }
-
-    // All pair counts of the node, and its optimum with up to three splits.
-    void solve_small(Node<Lane>& node) {
-        const int n_all = problem_.channels.n_all();
-        SweepTask<Lane> task = task_for(node, n_all);
-        if (problem_.has_values) list_slots(node, task);
-        problem_.kernels.count_marginals(
-            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
-        SweepSide<Lane> side;
-        side.marginals = node.marginals.data();
-        side.totals = node.totals.data();
-        side.best_true = node.best_true.need(node.stride + STRIDE);
-        side.best_false = node.best_false.need(node.stride + STRIDE);
-        side.leaf_true = node.leaf_true.need(node.stride + STRIDE);
-        side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
-        task.counted = &side;
-        task.pairs =
-            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
-        problem_.kernels.sweep(task);
-        ++n_sweeps;
-        node.base = base_cost(node.totals.data());
-        set_costs(side.best, node.base, node.small_costs);
-        price_splits(problem_.split_cost, node.small_costs);
-        for (Phase& phase : node.phases) phase.is_open = false;
     }
 
     void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {

@@ -294,7 +294,6 @@ public:
     // column is better than all before, `tree_of` makes the tree, none if the search was stopped.
     template <class TreeOf>
     void explore_root(int depth, int budget, SharedRoot& shared, TreeOf tree_of) {
-        Node<Lane>& node = root();
         Phase& phase = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {

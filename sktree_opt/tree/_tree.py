@@ -41,13 +41,20 @@ class Tree:
 
     is_classifier : bool
         Whether `values` are class weights.
+
+    is_sound : bool, default=False
+        The arrays come from a search and need no checks, which take as long as a search in a small
+        table.
     """
 
-    def __init__(self, nodes, values, category_branch=(), *, n_features, is_classifier):
+    def __init__(
+        self, nodes, values, category_branch=(), *, n_features, is_classifier, is_sound=False
+    ):
         nodes = np.ascontiguousarray(nodes, dtype=NODE_DTYPE)
         values = np.ascontiguousarray(values, dtype=np.float64)
         category_branch = np.ascontiguousarray(category_branch, dtype=np.int32)
-        check_arrays(nodes, values, category_branch, n_features)
+        if not is_sound:
+            check_arrays(nodes, values, category_branch, n_features)
         self.nodes = read_only(nodes)
         self.values = read_only(values)
         self.category_branch = read_only(category_branch)
