@@ -81,7 +81,7 @@ def run_table(number, arguments, known):
         missing = tuple(method for method in methods if method not in outcomes)
         if missing:
             outcomes |= tables.fold_outcomes(
-                name, missing, settings, arguments.repeats, n_folds, n_jobs
+                name, missing, settings, arguments.repeats, n_folds, n_jobs, table.is_one_hot
             )
         tables.print_dataset(name, table, {method: outcomes[method] for method in methods})
     print(f"{time.perf_counter() - start:.0f} s")
