@@ -1,6 +1,7 @@
 """What the optimal estimators share: parameters, and the way from a table to a proved tree."""
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -10,11 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.optimal._engine import SCORES
+from sktree_opt.optimal._initial import initial_nodes
+from sktree_opt.optimal._warm import KeptSearch
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
 from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
-from sktree_opt.utils._compat import HasMethods, Interval, StrOptions, n_threads_for
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import (
+    CallbackSupportMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    n_threads_for,
+)
+from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
@@ -28,7 +39,7 @@ def threshold_constraints(registry):
     ]
 
 
-class BaseOptimalTree(BaseEstimator):
+class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     """Parameters and fit of both optimal trees."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -44,16 +55,27 @@ class BaseOptimalTree(BaseEstimator):
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
+        "warm_start": ["boolean"],
+        "initial_tree": [HasMethods("decision_path"), None],
     }
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
         """Set all fitted attributes."""
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             problem = self._prepare(
                 X, y, sample_weight, is_classifier=is_classifier, class_weight=class_weight
             )
+            problem.progress = progress
+            if self.initial_tree is not None:
+                problem.initial = initial_nodes(self.initial_tree, X, problem)
+            if self.warm_start:
+                problem.kept = vars(self).setdefault("_kept_search", KeptSearch())
+            else:
+                vars(self).pop("_kept_search", None)
             self._keep_result(problem, self._search(problem))
-        if self.status_ != "optimal":
+        progress.finish()
+        if self.status_ not in ("optimal", "stopped"):
             warnings.warn(
                 f"The search ended by {self.status_} before it proved an optimum: the objective "
                 f"of the tree is {self.objective_:.6g}, its lower bound {self.lower_bound_:.6g}.",
@@ -63,15 +85,16 @@ class BaseOptimalTree(BaseEstimator):
         return self
 
     def _prepare(
-        self, X, y, sample_weight, *, is_classifier, class_weight=None, all_thresholds=None
+        self, X, y, sample_weight, *, is_classifier, class_weight=None, prefers_tests=False
     ):
         """The checked problem; sets what depends on the data alone.
 
-        It has a table, and no tests yet, if `all_thresholds` (None: what is asked for) can be
-        searched and there are many.
+        It has a table, and no tests yet, if all thresholds can be searched and there are many; if
+        it `prefers_tests`, too many for binary tests.
         """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
+        control = SearchControl(self.time_limit, memory_limit)
         data = check_training_data(
             self,
             encoder,
@@ -98,8 +121,6 @@ class BaseOptimalTree(BaseEstimator):
         self._prepare_objective(data)
         self._encoder = encoder
         leaf_form = self._leaf_form(data)
-        if all_thresholds is None:
-            all_thresholds = self._asks_for_one_tree()
         choice = resolve_thresholds(self.thresholds)
         split = CATEGORICAL_SPLITS[self.categorical_splits]
         tests, table = tests_or_table(
@@ -107,14 +128,15 @@ class BaseOptimalTree(BaseEstimator):
             choice,
             split,
             n_threads,
-            all_thresholds and continuous.can_search(leaf_form),
+            self._asks_for_one_tree() and continuous.can_search(leaf_form),
             leaf_form.score in SCORES,
+            prefers_tests,
         )
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
             f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
         )
-        return _driver.Problem(
+        problem = _driver.Problem(
             tests=tests,
             data=data,
             y=self._targets(data),
@@ -123,11 +145,17 @@ class BaseOptimalTree(BaseEstimator):
             limits=limits,
             n_categories=encoder.n_categories_,
             table=table,
+            started=control,
         )
+        problem.cost_of = lambda nodes: self._make_tree(problem, nodes)[1]
+        problem.node_costs = partial(self._group_costs, data)
+        problem.attributes_of = partial(self._attributes, problem)
+        return problem
 
     def _asks_for_one_tree(self):
         """Whether the answer is one tree whose leaves' costs sum to the least."""
-        return True
+        # The search over all thresholds has no use for a known tree, and keeps nothing.
+        return not self.warm_start and self.initial_tree is None
 
     def _search(self, problem):
         if problem.table is None:
@@ -163,9 +191,30 @@ class BaseOptimalTree(BaseEstimator):
         n_splits = len(is_leaf) // 2
         return tree, float(costs[is_leaf].sum()) + problem.limits.split_cost * n_splits
 
+    def _group_costs(self, data, group):
+        """What each group of rows would cost as a leaf."""
+        n_groups = int(group.max()) + 1
+        codes = data.y if data.classes is not None else np.zeros(len(data.y), dtype=np.int32)
+        n_classes = int(codes.max()) + 1 if data.classes is None else len(data.classes)
+        weights = np.bincount(
+            group * n_classes + codes, weights=data.weights, minlength=n_groups * n_classes
+        ).reshape(n_groups, n_classes)
+        reached = _driver.NodeRows(
+            nodes=np.full((n_groups, 3), -1, dtype=np.int32),
+            weights=weights,
+            n_rows=np.bincount(group),
+            leaves=group.astype(np.int32),
+        )
+        return self._node_values(data, reached)[1]
+
+    def _attributes(self, problem, nodes):
+        """What an estimator needs to predict by a tree, beside what ``_prepare`` has set."""
+        return {"tree_": self._make_tree(problem, nodes)[0]}
+
     def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.
         self.tree_, objective = self._make_tree(problem, result.nodes)
+        self._refuse_worse_tree(result, objective)
         self.objective_ = objective
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
@@ -173,8 +222,18 @@ class BaseOptimalTree(BaseEstimator):
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
 
+    def _refuse_worse_tree(self, result, objective):
+        """Raise if a tree costs more than its search has said, but for rounding."""
+        root = self.tree_.nodes[0]
+        largest = max(abs(objective), float(root["impurity"] * root["weight"]))
+        if objective > result.cost + 1e-7 * largest:
+            raise RuntimeError(
+                f"The search found an objective of {result.cost!r}, but its tree has "
+                f"{objective!r}: please report this with the data."
+            )
 
-def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
+
+def tests_or_table(data, choice, split, n_threads, all_thresholds, binary, prefers_tests):
     """Binary tests of training data; or a table, if all of many thresholds can be searched.
 
     Not `binary` is an objective that only the search over all thresholds knows.
@@ -185,14 +244,18 @@ def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
             return tests, None
+    if matrix.dtype.kind in "biu":
+        matrix = matrix.astype(np.float64)
     table = Table.from_matrix(matrix, n_categories, n_threads)
     # Of three categories each division has one alone on a side.
     by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
-    if by_ranks and (not binary or continuous.has_many_thresholds(table)):
+    is_large = continuous.has_too_many_tests if prefers_tests else continuous.has_many_thresholds
+    if by_ranks and (not binary or is_large(table)):
         return None, table
     if not binary:
         raise ValueError(
-            "This objective needs thresholds='all' and categorical_splits='one_vs_rest'."
+            "This objective needs thresholds='all' and categorical_splits='one_vs_rest', and has "
+            "no use for warm_start, initial_tree or a path."
         )
     cuts = choice.codes(table, data)
     return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None

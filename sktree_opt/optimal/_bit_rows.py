@@ -125,3 +125,21 @@ def class_units(weights, classes, n_classes):
             whole = mine
         units[classes == code] = np.maximum(1, np.rint(whole / unit[code]))
     return (None if (units == 1).all() else units), unit
+
+
+def nodes_from_preorder(columns):
+    """Nodes as ``Engine.tree`` gives them: column or -1, child with it, child without it."""
+    nodes = np.full((len(columns), 3), -1, dtype=np.int32)
+    nodes[:, 0] = columns
+    waiting = []
+    for at, column in enumerate(columns.tolist()):
+        if waiting:
+            parent = waiting[-1]
+            if nodes[parent, 1] < 0:
+                nodes[parent, 1] = at
+            else:
+                nodes[parent, 2] = at
+                waiting.pop()
+        if column >= 0:
+            waiting.append(at)
+    return nodes

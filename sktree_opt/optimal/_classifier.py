@@ -98,6 +98,15 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     n_jobs : int or None, default=None
         Threads; the tree does not depend on them. None means 1, -1 all.
 
+    warm_start : bool, default=False
+        Keep what the search has found: the next fit on the same data, with another depth, number
+        of tests or `complexity_cost`, pays for what is new only. Copies and pickles do not keep it.
+
+    initial_tree : Tree, fitted tree estimator or None, default=None
+        A tree that is known, ours or scikit-learn's, within the limits; the search looks for better
+        ones at once. Its tests need only part the rows as tests of the table do. To survive
+        ``clone``, a Tree or an estimator in ``FrozenEstimator``.
+
     Attributes
     ----------
     tree_ : Tree
@@ -207,6 +216,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
+        warm_start=False,
+        initial_tree=None,
     ):
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -226,6 +237,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.initial_tree = initial_tree
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -257,7 +270,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     def _asks_for_one_tree(self):
         is_plain = self.ranking is None and self.max_error is None and self.n_trees == 1
-        return is_plain and not is_metric(self.objective)
+        return is_plain and not is_metric(self.objective) and super()._asks_for_one_tree()
 
     def _search(self, problem):
         if problem.table is not None:
@@ -275,7 +288,6 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
         self.trees_ = [self.tree_, *(tree for tree, _ in others)]
         self.tree_objectives_ = np.array([self.objective_, *(cost for _, cost in others)])
-        self._answers = None
         vars(self).pop("pareto_front_", None)
         if getattr(result, "front", None) is not None:
             self._keep_metric(problem, result)
@@ -285,10 +297,21 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.objective_, self.lower_bound_ = result.cost, result.lower_bound
         self.gap_ = result.cost - result.lower_bound
         self.tree_objectives_ = np.array([result.cost])
-        # Within a leaf the metric may ask for the rarer class.
-        _, order = breadth_first(result.nodes)
-        answers = result.answers[order]
-        self._answers = np.where(answers < 0, self.tree_.values.argmax(axis=1), answers)
+        self._answers = self._attributes(problem, result.nodes, result.answers)["_answers"]
+
+    def _refuse_worse_tree(self, result, objective):
+        # A metric is no sum over the leaves.
+        if getattr(result, "front", None) is None:
+            super()._refuse_worse_tree(result, objective)
+
+    def _attributes(self, problem, nodes, answers=None):
+        attributes = super()._attributes(problem, nodes)
+        if answers is not None:
+            # Within a leaf the metric may ask for the rarer class.
+            answers = answers[breadth_first(nodes)[1]]
+            most_frequent = attributes["tree_"].values.argmax(axis=1)
+            attributes["_answers"] = np.where(answers < 0, most_frequent, answers)
+        return attributes
 
     def _decide_nodes(self):
         return super()._decide_nodes() if self._answers is None else self._answers
@@ -314,7 +337,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         class_weights = np.bincount(data.y, weights=data.weights, minlength=n_classes)
         if self.objective == "balanced_error":
             costs = objective.costs(class_weights)
-        self.classes_, self._costs = data.classes, costs
+        self.classes_, self._costs, self._answers = data.classes, costs, None
         self._class_weights = class_weights
 
     def _targets(self, data):

@@ -21,7 +21,9 @@ from sktree_opt.optimal._classifier import OptimalTreeClassifier
 from sktree_opt.optimal._path import path_of, with_tree
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
+    CallbackSupportMixin,
     HasMethods,
     Interval,
     StrOptions,
@@ -60,7 +62,7 @@ FROM_MODEL = (
 )
 
 
-class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
+class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
     """The optimal tree whose depth and number of tests predict best in cross-validation.
 
     For each fold, one search finds the optimal trees of every depth and number of tests on the
@@ -197,7 +199,14 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         "cv": ["cv_object"],
         "scoring": [str, callable, HasMethods("__call__"), None],
     }
-    for name in ("complexity_cost", "ranking", "max_error", "n_trees"):
+    for name in (
+        "complexity_cost",
+        "ranking",
+        "max_error",
+        "n_trees",
+        "warm_start",
+        "initial_tree",
+    ):
         _parameter_constraints.pop(name)
 
     def __init__(
@@ -261,11 +270,16 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
             The fitted tree.
         """
         raise_for_params(params, self, "fit")
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
+            progress.begin("all rows")
             # First all rows: what is wrong with them is said before any fold is searched.
             path, model = path_of(self._path_model(), X, y, sample_weight)
-            scores = self._score_folds(X, y, sample_weight, self._route(sample_weight, params))
+            progress.end()
+            routed = self._route(sample_weight, params)
+            scores = self._score_folds(X, y, sample_weight, routed, progress)
             self._keep(path, model, scores)
+        progress.finish()
         if self.status_ != "optimal":
             warnings.warn(
                 f"The last search ended by {self.status_} before the whole path was proved.",
@@ -308,8 +322,11 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
 
-    def _score_folds(self, X, y, sample_weight, routed):
-        """Scores of shape (n_folds, max_depth + 1, max_splits + 1)."""
+    def _score_folds(self, X, y, sample_weight, routed, progress):
+        """Scores of shape (n_folds, max_depth + 1, max_splits + 1).
+
+        A callback may end it after any fold: those left are not scored.
+        """
         X, y, sample_weight = indexable(X, y, sample_weight)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
         tasks = (
@@ -325,7 +342,16 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseEstimator):
             )
             for train, test in folds
         )
-        return np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+        if not progress.is_watched:
+            return np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+        scores, found = [], Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        for k in range(len(folds)):
+            progress.begin(f"fold {k}")
+            scores.append(next(found))
+            if progress.end():
+                found.close()
+                break
+        return np.array(scores)
 
     def _keep(self, path, model, scores):
         means = scores.mean(axis=0)

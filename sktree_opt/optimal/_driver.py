@@ -1,20 +1,35 @@
 """From tests and an objective to a proved tree: what every optimal estimator runs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sktree_opt.optimal._engine import Engine, visit_nodes
+from sktree_opt.optimal._floors import equal_rows_floor, may_stop
+from sktree_opt.optimal._initial import is_within
+from sktree_opt.optimal._warm import KeptSearch, fingerprint
 from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
 from sktree_opt.tree._node import CATEGORY_KINDS, LEAF
+from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
 
 # What caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30
+
+# How long a search goes on before callbacks have a word.
+SECONDS_A_CHUNK = 0.2
+
+# Trees with more levels are searched for by limited discrepancy, too.
+PROVABLE_DEPTH = 5
+
+# Columns of all ranks, everywhere.
+MOST_DISCREPANCIES = 40
 
 
 @dataclass
@@ -88,6 +103,20 @@ class Problem:
         By feature, -1 for numeric ones; as `data`.
     table : Table or None
         What a search over all thresholds takes instead of `tests`.
+    started : SearchControl or None
+        What may end the search, with the clock that runs since the fit began; None: a new one.
+    cost_of : callable or None
+        From nodes to the objective of the tree.
+    attributes_of : callable or None
+        From nodes, and what they answer, to the attributes of an estimator fitted with them.
+    node_costs : callable or None
+        From the number of a group by row to what each group costs as a leaf.
+    progress : Progress or None
+        Callbacks to be told.
+    kept : KeptSearch or None
+        Where the search is kept for the next one.
+    initial : ndarray or None
+        Nodes of a tree that is known.
     """
 
     tests: BinaryTests | None
@@ -98,18 +127,96 @@ class Problem:
     data: TrainingData | None = None
     n_categories: np.ndarray | None = None
     table: Table | None = None
+    started: SearchControl | None = None
+    cost_of: Callable | None = None
+    attributes_of: Callable | None = None
+    node_costs: Callable | None = None
+    progress: Progress | None = None
+    kept: KeptSearch | None = None
+    initial: np.ndarray | None = None
 
     def in_units(self, cost):
         """An engine's cost in units of the objective."""
         return self.leaf_form.scale * cost + self.leaf_form.constant
+
+    def in_engine_units(self, objective):
+        """The reverse."""
+        return (objective - self.leaf_form.constant) / self.leaf_form.scale
+
+    def rows_in(self, nodes):
+        """What reaches each of some nodes, breadth first."""
+        return NodeRows.of(self, breadth_first(nodes)[0])
+
+    @property
+    def is_watched(self):
+        """Whether there is a callback to be told."""
+        return self.progress is not None and self.progress.is_watched
+
+    def chunk(self, control, name, work, answer_of):
+        """Do some work, and let callbacks say whether the search is to go on.
+
+        Parameters
+        ----------
+        control : SearchControl
+        name : str
+        work : callable
+            Without arguments.
+        answer_of : callable
+            From what `work` returned to the nodes of the best tree and, if it is not the most
+            frequent one, the class that each of them answers.
+        """
+        if not self.is_watched:
+            return work()
+        self.progress.begin(name)
+        result = work()
+        control.raise_pending()
+        if self.progress.end(lambda: self.attributes_of(*answer_of(result))):
+            control.request_stop()
+        return result
 
     def moments_in_units(self, moments):
         """(seconds, cost, bound) of an engine in units of the objective."""
         return [(t, self.in_units(cost), self.in_units(bound)) for t, cost, bound in moments]
 
     def control(self):
-        """What may end a search that begins now."""
+        """What may end the search."""
+        if self.started is not None:
+            return self.started
         return SearchControl(self.limits.time_limit, self.limits.memory_limit)
+
+    def open(self, kind, make):
+        """Control and search: those of the last fit on the same data, or new ones.
+
+        Parameters
+        ----------
+        kind : tuple
+            What kind of search; whatever else it depends on.
+        make : callable
+            From a control to a new search.
+
+        Returns
+        -------
+        control : SearchControl
+        search : object
+        close : callable
+            To be called when the search is over, for the next fit, with the nodes of its tree.
+        """
+        if self.kept is None:
+            control = self.control()
+            return control, make(control), lambda nodes: None
+        name = fingerprint(self, kind)
+        found = self.kept.take(name)
+        if found is None:
+            control = self.control()
+            found = control, make(control)
+        else:
+            limit = self.limits.time_limit
+            left = None if limit is None else max(0.0, limit - self.control().seconds)
+            *found, nodes = found
+            found[0].restart(left, self.limits.memory_limit)
+            if self.initial is None and nodes is not None and is_within(nodes, self.limits):
+                self.initial = nodes
+        return *found, lambda nodes: self.kept.keep(name, *found, nodes)
 
     def engine(self, control, off=()):
         """An engine for the problem; see ``_engine.SWITCHES`` for `off`."""
@@ -143,26 +250,102 @@ def search(problem, off=()):
     result : SearchResult
     """
     limits = problem.limits
-    control = problem.control()
-    engine = problem.engine(control, off)
-    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.leaf_form.scale)
+    control, engine, close = problem.open("depths", lambda control: problem.engine(control, off))
+    begin(problem, engine, limits.max_depth, limits.max_splits)
+    floor = equal_rows_floor(problem) if limits.max_depth > 3 and may_stop(problem) else -np.inf
+    dives = Dives(problem, control, engine)
     for depth in range(3, limits.max_depth + 1):
+        dives.go_on(depth)
         if control.poll() or engine.cost <= engine.lower_bound:
             break
-        engine.deepen(depth, n_threads=limits.n_threads)
+        deepen(problem, control, engine, depth)
+        dives.level_is_done()
     control.raise_pending()
     proved = engine.cost <= engine.lower_bound
     status = "optimal" if proved else control.status
-    nodes = engine.tree()
+    # What a dive of many levels has brought to the least cost there is has no need to be smaller.
+    nodes = engine.known_tree() if dives.has_ended_it else engine.tree()
     control.raise_pending()
+    close(nodes)
+    moments = problem.moments_in_units(engine.incumbents)
+    cost = problem.in_units(engine.cost)
     return SearchResult(
         nodes=nodes,
-        cost=problem.in_units(engine.cost),
-        lower_bound=problem.in_units(engine.lower_bound),
+        cost=cost,
+        lower_bound=max(problem.in_units(engine.lower_bound), min(floor, cost)),
         status=status,
-        incumbents=problem.moments_in_units(engine.incumbents),
+        incumbents=[(t, cost, max(bound, min(floor, cost))) for t, cost, bound in moments],
         stats=engine.stats | {"seconds": control.seconds},
     )
+
+
+class Dives:
+    """When a search looks for good trees of full depth, between the levels that it proves.
+
+    Beyond ``PROVABLE_DEPTH`` levels whichever is expected to take less work goes first: one more
+    discrepancy, about three times the last dive, or one more level, half as many times the last one
+    as there are columns. Up to that depth a greedy tree is enough, where the search may be stopped.
+    """
+
+    def __init__(self, problem, control, engine):
+        limits = problem.limits
+        self.problem, self.control, self.engine = problem, control, engine
+        self.is_deep = limits.max_depth > PROVABLE_DEPTH
+        self.discrepancies = 0 if self.is_deep or may_stop(problem) else None
+        self.dive_work = self.level_work = self.before_level = 0
+        self.has_ended_it = False
+
+    def go_on(self, depth):
+        """Dive as long as that is cheaper than searching to `depth`."""
+        if self.discrepancies is None or depth == self.problem.limits.max_depth == 3:
+            return
+        n_columns = self.engine.stats["n_distinct_tests"]
+        level_work = max(self.level_work, 2) * n_columns / 2
+        while self.engine.cost > self.engine.lower_bound and not self.control.poll():
+            if 3 * self.dive_work > level_work or self.discrepancies > MOST_DISCREPANCIES:
+                return
+            before = self.work()
+            self.problem.chunk(
+                self.control,
+                f"{self.discrepancies} discrepancies",
+                partial(self.engine.dive, self.discrepancies),
+                lambda _: (self.engine.known_tree(),),
+            )
+            self.before_level = self.work()
+            self.dive_work = self.before_level - before
+            self.discrepancies = self.discrepancies + 1 if self.is_deep else None
+            self.has_ended_it = self.is_deep and self.engine.cost <= self.engine.lower_bound
+            if not self.is_deep:
+                return
+
+    def level_is_done(self):
+        """Note how much work it was."""
+        self.level_work = self.work() - self.before_level
+        self.before_level = self.work()
+
+    def work(self):
+        """Sweeps of rows so far."""
+        return self.engine.stats["n_depth_two_counted"]
+
+
+def begin(problem, engine, max_depth, max_splits):
+    """Start an engine's search, with the tree that is known."""
+    engine.begin(max_depth, max_splits, problem.limits.split_cost / problem.leaf_form.scale)
+    if problem.initial is not None:
+        engine.offer(problem.initial, problem.in_engine_units(problem.cost_of(problem.initial)))
+
+
+def deepen(problem, control, engine, depth, upper=np.inf):
+    """Let an engine search to `depth`; callbacks are told of each chunk, and may stop it."""
+    seconds = SECONDS_A_CHUNK if problem.is_watched else np.inf
+    is_done = False
+    while not is_done and not control.stopped:
+        is_done = problem.chunk(
+            control,
+            f"depth {depth}",
+            lambda: engine.deepen(depth, upper, problem.limits.n_threads, seconds),
+            lambda _: (engine.known_tree(),),
+        )
 
 
 def breadth_first(nodes):

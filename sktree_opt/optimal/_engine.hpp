@@ -11,6 +11,7 @@
 #endif
 
 #include "sktree_opt/optimal/_build_problem.hpp"
+#include "sktree_opt/optimal/_discrepancy.hpp"
 #include "sktree_opt/optimal/_reconstruct.hpp"
 #include "sktree_opt/optimal/_search.hpp"
 
@@ -26,6 +27,8 @@ public:
     // Searches to `depth`, which is at most the largest depth plus one of those before. False if it
     // has to be called again, since `seconds` are over.
     virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
+    // Looks for a better tree off the greedy one in few places (see _discrepancy.hpp).
+    virtual void dive(int discrepancies) = 0;
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
     // Of the trees that cost as little as the incumbent, the one that ties fall to (see
@@ -72,6 +75,7 @@ public:
             throw std::logic_error("no kernel for this score and number type");
         problem_.bits = choose_bit_kernels(simd);
         lay_out(reduced, coefficients, problem_);
+        problem_.is_signed = counts_signs();
         set_score();
         largest_cost_ = std::max(sum_up(reduced), 1e-290);
         set_table(largest_cost_);
@@ -149,6 +153,17 @@ public:
         return finish(depth, budget, bound_on(upper));
     }
 
+    void dive(int discrepancies) override {
+        if (control_.stopped() || max_depth_ < 3 || budget_ < 2) return;
+        Incumbent found = DiscrepancySearch<Lane>(*searches_[0])
+                              .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
+        collect_stats();
+        if (found.nodes.empty()) return;
+        found.depth = depth_of(found.nodes, 0);
+        incumbent_ = std::move(found);
+        add_moment();
+    }
+
     double true_cost(double cost) const override { return problem_.true_cost(cost); }
 
     std::vector<TreeNode> known_tree() override {
@@ -190,6 +205,16 @@ private:
         score.z = problem_.objective.z;
         score.cf = problem_.objective.cf;
         score.least_weight = static_cast<Lane>(problem_.objective.least_weight / 2.0);
+    }
+
+    // Two classes, all rows of weight 1, and nothing counted but the score and the mass.
+    bool counts_signs() const {
+        if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return false;
+        for (std::size_t k = 0; k < problem_.coefficients.size(); k += 2)
+            if (std::abs(static_cast<double>(problem_.coefficients[k])) != 1.0 ||
+                problem_.coefficients[k + 1] != 1)
+                return false;
+        return true;
     }
 
     // Mass (or base) of all rows times what a unit can cost at most.
@@ -280,7 +305,12 @@ private:
         return 1 + std::max(depth_of(nodes, node.with), depth_of(nodes, node.without));
     }
 
-    void add_moment() { moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_}); }
+    void add_moment() {
+        if (!moments_.empty() && moments_.back().cost == incumbent_.cost &&
+            moments_.back().bound == lower_bound_)
+            return;
+        moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_});
+    }
 
     // Bounds of an earlier search hold again when its cost of a split comes back.
     int salt_of(double split_cost) {

@@ -52,6 +52,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         void begin(int max_depth, int max_splits, double split_cost) except +
         void offer(const vector[TreeNode]& nodes, double cost) except +
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
+        void dive(int discrepancies) except +
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree() except +
         double cost()
@@ -285,6 +286,11 @@ cdef class Engine:
                 depth, upper - self.engine.get().constant(), n_threads, seconds
             )
         return bool(is_done)
+
+    def dive(self, int discrepancies):
+        """Look for a better tree that leaves the greedy one in few places."""
+        with nogil:
+            self.engine.get().dive(discrepancies)
 
     def known_tree(self):
         """The best tree known: nodes as rows (column or -1, child with it, child without it)."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal._bit_rows import bit_rows
+from sktree_opt.optimal._bit_rows import bit_rows, nodes_from_preorder
 from sktree_opt.optimal._pareto import ParetoSearch
 from sktree_opt.utils._control import SearchControl
 
@@ -180,8 +180,15 @@ class MetricSearch:
             n_threads=n_threads,
         )
 
-    def solve(self, max_depth, max_splits):
+    def solve(self, max_depth, max_splits, chunk=None):
         """Best tree within `max_depth` and `max_splits`.
+
+        Parameters
+        ----------
+        max_depth, max_splits : int
+
+        chunk : callable or None
+            As ``Problem.chunk``, which tells callbacks of each stage.
 
         Returns
         -------
@@ -193,12 +200,28 @@ class MetricSearch:
         for depth, splits in self.stages(max_depth, max_splits):
             if self.control.stopped or self.cannot_improve(best, splits):
                 break
-            found = self.evaluate(self.search.front(depth, splits))
+            found = self.solve_stage(depth, splits, best, chunk)
             points.append(found)
             if found.value < best.value:
                 best = found
                 incumbents.append(self.log_entry(best))
         return self.collect(best, points, incumbents)
+
+    def solve_stage(self, depth, splits, best, chunk):
+        def work():
+            return self.evaluate(self.search.front(depth, splits))
+
+        def answer_of(found):
+            columns, answers = self.tree_of(min(found, best, key=lambda one: one.value))
+            return nodes_from_preorder(columns), answers
+
+        if chunk is None:
+            return work()
+        return chunk(self.control, f"depth {depth}, {splits} tests", work, answer_of)
+
+    def tree_of(self, found):
+        # Reading a tree solves small parts of the search again, after a stop too.
+        return found.front.tree(found.rank, SearchControl())
 
     def stages(self, max_depth, max_splits):
         """Limits to solve for, one after the other: deeper, or with one split more."""
@@ -233,8 +256,7 @@ class MetricSearch:
 
     def collect(self, best, found, incumbents):
         finished = self.control.status == "optimal"
-        # Reading a tree solves small parts of the search again, after a stop too.
-        columns, answers = best.front.tree(best.rank, SearchControl())
+        columns, answers = self.tree_of(best)
         return MetricTree(
             columns=columns,
             answers=answers,

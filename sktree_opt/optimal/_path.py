@@ -1,14 +1,28 @@
 """The optimum for every depth and number of splits, out of one search."""
 
 import warnings
+from functools import partial
 
-import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
 from sktree_opt.optimal._classifier import OptimalTreeClassifier
+from sktree_opt.optimal._driver import deepen
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
+from sktree_opt.optimal._regressor import OptimalTreeRegressor
+from sktree_opt.optimal.continuous import ThresholdSolver
+from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+
+# What a path cannot do, by parameter.
+PLAIN = {
+    "ranking": None,
+    "max_error": None,
+    "n_trees": 1,
+    "warm_start": False,
+    "initial_tree": None,
+}
 
 
 def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **params):
@@ -24,7 +38,7 @@ def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **pa
         The rows.
 
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels, or targets with ``objective="squared_error"``.
 
     max_depth : int, default=3
         Largest depth.
@@ -36,9 +50,10 @@ def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **pa
         Weights; None for equal ones.
 
     **params : dict
-        Other parameters of :class:`OptimalTreeClassifier`: a sum over leaves as `objective`,
-        `min_samples_leaf`, `time_limit` and so on, but no `complexity_cost`, since the path has the
-        trees for all of them.
+        Other parameters of :class:`OptimalTreeClassifier` or, with ``objective="squared_error"``,
+        of :class:`OptimalTreeRegressor`: a sum over leaves as `objective`, `min_samples_leaf`,
+        `time_limit` and so on, but no `complexity_cost`, since the path has the trees for all of
+        them.
 
     Returns
     -------
@@ -67,7 +82,9 @@ def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **pa
     >>> path.objectives[2]
     array([2., 2., 1., 0.])
     """
-    model = OptimalTreeClassifier(max_depth=max_depth, max_splits=max_splits, **params)
+    is_regression = params.get("objective") in REGRESSION_OBJECTIVES
+    estimator = OptimalTreeRegressor if is_regression else OptimalTreeClassifier
+    model = estimator(max_depth=max_depth, max_splits=max_splits, **params)
     path, _ = path_of(model, X, y, sample_weight)
     if path.status != "optimal":
         warnings.warn(
@@ -79,22 +96,29 @@ def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **pa
 
 
 def path_of(model, X, y, sample_weight=None):
-    """Path of an unfitted classifier, and the classifier fitted but for its tree."""
+    """Path of an unfitted estimator, and the estimator fitted but for its tree."""
     model._validate_params()
     if is_metric(model.objective):
         raise ValueError(f"A path needs a sum over leaves, not objective={model.objective!r}.")
     if model.complexity_cost:
         raise ValueError("A path has the trees for every complexity_cost; leave it at 0.")
+    for name, value in PLAIN.items():
+        if getattr(model, name, value) != value:
+            raise ValueError(f"A path has no use for {name}={getattr(model, name)!r}.")
     problem = model._prepare(
         X,
         y,
         sample_weight,
-        is_classifier=True,
-        class_weight=model.class_weight,
-        all_thresholds=False,
+        is_classifier=is_classifier(model),
+        class_weight=getattr(model, "class_weight", None),
+        prefers_tests=True,
     )
     limits, control = problem.limits, problem.control()
-    solver = Solver(problem.engine(control), 0.0, limits.n_threads)
+    if problem.table is not None:
+        solver = ThresholdSolver(problem, control)
+    else:
+        engine = problem.engine(control)
+        solver = Solver(engine, 0.0, partial(deepen, problem, control, engine))
     found = solve_path(solver, limits.max_depth, limits.max_splits)
     control.raise_pending()
     trees = [model._make_tree(problem, answer.nodes)[0] for answer in found.answers]
@@ -109,7 +133,6 @@ def path_of(model, X, y, sample_weight=None):
         status=control.status,
     )
     model.status_ = control.status
-    model._answers = None
     return path, model
 
 
@@ -117,9 +140,3 @@ def with_tree(model, tree):
     """Let a classifier from ``path_of`` predict by another tree."""
     model.tree_ = tree
     return model
-
-
-def least_limits(path, index):
-    """Least depth and number of tests under which a tree is the optimum."""
-    depth, splits = np.argwhere(path.tree_index == index)[0]
-    return int(depth), int(splits)

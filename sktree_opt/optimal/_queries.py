@@ -72,14 +72,15 @@ class Solver:
     split_cost : float
         Added to the cost for each split.
 
-    n_threads : int
-        OpenMP threads.
+    deepen : callable or None
+        Lets the engine search to a depth, for trees that cost less than a bound; None for the
+        engine's own method.
     """
 
-    def __init__(self, engine, split_cost=0.0, n_threads=1):
+    def __init__(self, engine, split_cost=0.0, deepen=None):
         self.engine = engine
         self.split_cost = split_cost
-        self.n_threads = n_threads
+        self.deepen = engine.deepen if deepen is None else deepen
 
     @property
     def stopped(self):
@@ -95,7 +96,7 @@ class Solver:
         max_depth = min(max_depth, max_splits)
         self.engine.begin(max_depth, max_splits, self.split_cost)
         for depth in range(3, max_depth + 1):
-            self.engine.deepen(depth, upper, self.n_threads)
+            self.deepen(depth, upper)
         is_proved = not self.stopped
         if is_proved and not self.engine.cost < upper:
             return None
@@ -107,7 +108,7 @@ def at_most(cost):
     return np.nextafter(cost, np.inf) + abs(cost) * 2.0**-50
 
 
-def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf):
+def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, known_error=np.inf):
     """The tree that is first by a lexicographic ranking (DL8, section 3).
 
     Each criterion tightens its limit as far as the others allow, one after the other: the error to
@@ -128,6 +129,9 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf):
     max_error : float
         Largest cost that is acceptable.
 
+    known_error : float
+        Cost of some tree within the limits, of use where "error" is the first criterion.
+
     Returns
     -------
     answer : Answer or None
@@ -135,7 +139,8 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf):
     """
     max_splits = n_useful_splits(max_depth, max_splits)
     upper = at_most(max_error)
-    answer = solver.solve(max_depth, max_splits, upper)
+    first = min(max_error, known_error) if ranking[0] == "error" else max_error
+    answer = solver.solve(max_depth, max_splits, at_most(first))
     for criterion in ranking:
         if answer is None or solver.stopped:
             return answer
@@ -188,7 +193,7 @@ class Path:
     is_proved: bool = True
 
 
-def solve_path(solver, max_depth, max_splits, least_cost=0.0, on_row=None):
+def solve_path(solver, max_depth, max_splits, least_cost=0.0):
     """Optima for every depth and number of splits, each search within the last one's bound.
 
     A limit more is worth a search only below the cost that one limit less reaches; where that is
@@ -202,8 +207,6 @@ def solve_path(solver, max_depth, max_splits, least_cost=0.0, on_row=None):
     for depth in range(1, max_depth + 1):
         for splits in range(1, max_splits + 1):
             fill_place(path, solver, depth, splits, least_cost)
-        if on_row is not None and on_row(depth):
-            break
     path.is_proved = not solver.stopped
     return path
 

@@ -1,13 +1,15 @@
 """Which search answers what a classifier was asked for, and what it leaves beside one tree."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sktree_opt.optimal import _driver
-from sktree_opt.optimal._bit_rows import bit_rows
+from sktree_opt.optimal._bit_rows import bit_rows, nodes_from_preorder
+from sktree_opt.optimal._floors import engine_floor, may_stop, metric_floor
 from sktree_opt.optimal._k_best import KBestSearch
-from sktree_opt.optimal._metrics import METRICS, MetricSearch
+from sktree_opt.optimal._metrics import METRICS, MetricSearch, losses_of
 from sktree_opt.optimal._queries import Solver, best_by_ranking, check_ranking
 from sktree_opt.utils._control import SearchControl
 
@@ -42,6 +44,16 @@ def answer(problem, *, objective, ranking, max_error, n_trees):
     """Run the search that the parameters of a classifier ask for."""
     if ranking is not None:
         ranking = check_ranking(ranking)
+    if problem.initial is not None and (
+        is_metric(objective)
+        or n_trees > 1
+        or (ranking is not None and ranking[0] != "error")
+        or (ranking is None and max_error is not None)
+    ):
+        raise ValueError(
+            "initial_tree is of use where the objective comes first: it has no meaning for a "
+            "metric, n_trees > 1, max_error alone, or a ranking that begins with another criterion."
+        )
     if is_metric(objective):
         refuse(ranking is not None, "ranking", objective)
         refuse(max_error is not None, "max_error", objective)
@@ -68,14 +80,20 @@ def refuse(is_set, name, objective):
 def search_ranking(problem, ranking, max_error):
     """The tree that is first by a lexicographic ranking."""
     limits, scale = problem.limits, problem.leaf_form.scale
-    control = problem.control()
-    engine = problem.engine(control)
-    solver = Solver(engine, limits.split_cost / scale, limits.n_threads)
-    worst = np.inf
+    control, engine, close = problem.open("depths", problem.engine)
+    solver = Solver(
+        engine, limits.split_cost / scale, partial(_driver.deepen, problem, control, engine)
+    )
+    worst = known = np.inf
     if max_error is not None:
-        worst = (max_error - problem.leaf_form.constant) / scale
-    found = best_by_ranking(solver, ranking, limits.max_depth, limits.max_splits, worst)
+        worst = problem.in_engine_units(max_error)
+    if problem.initial is not None:
+        known = problem.in_engine_units(problem.cost_of(problem.initial))
+    found = best_by_ranking(
+        solver, ranking, limits.max_depth, limits.max_splits, worst, known + 1e-9 * abs(known)
+    )
     control.raise_pending()
+    close(found.nodes if found is not None else None)
     if found is None:
         best = solver.solve(limits.max_depth, limits.max_splits)
         raise ValueError(
@@ -103,25 +121,37 @@ def search_metric(problem, metric):
         raise ValueError(
             f"objective={metric!r} is a metric of two classes; y has {len(data.classes)}."
         )
-    control = problem.control()
-    best = MetricSearch(
-        problem.tests.bits,
-        problem.tests.n_tests,
-        problem.y,
-        problem.weights,
-        metric,
-        control,
-        complexity_cost=limits.split_cost / float(data.weights.sum()),
-        min_samples_leaf=limits.min_samples_leaf,
-        min_weight_leaf=limits.min_weight_leaf,
-        n_threads=limits.n_threads,
-    ).solve(limits.max_depth, limits.max_splits)
+
+    def make(control):
+        return MetricSearch(
+            problem.tests.bits,
+            problem.tests.n_tests,
+            problem.y,
+            problem.weights,
+            metric,
+            control,
+            min_samples_leaf=limits.min_samples_leaf,
+            min_weight_leaf=limits.min_weight_leaf,
+            n_threads=limits.n_threads,
+        )
+
+    control, search, close = problem.open(("metric", limits.n_threads), make)
+    # Fronts are the same for all metrics.
+    search.metric = metric
+    search.complexity_cost = limits.split_cost / float(data.weights.sum())
+    floor = -np.inf
+    if limits.max_depth > 2 and may_stop(problem):
+        floor = metric_floor(
+            problem, lambda errors: losses_of(metric, errors, search.totals), search.totals
+        )
+    best = search.solve(limits.max_depth, limits.max_splits, problem.chunk)
+    close(None)
     return Found(
         nodes=nodes_from_preorder(best.columns),
         cost=best.objective,
-        lower_bound=best.lower_bound,
+        lower_bound=raised(best.lower_bound, floor, best.objective),
         status=control.status,
-        incumbents=best.incumbents,
+        incumbents=[(t, cost, raised(bound, floor, cost)) for t, cost, bound in best.incumbents],
         stats=best.stats | {"seconds": control.seconds},
         answers=best.answers,
         front=best.front,
@@ -131,66 +161,67 @@ def search_metric(problem, metric):
 def search_k_best(problem, n_trees):
     """The best trees, each deeper search bounded by the one before."""
     limits, form = problem.limits, problem.leaf_form
-    control = problem.control()
+    split_cost = limits.split_cost / form.scale
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
     n_classes = len(problem.data.classes)
-    search = KBestSearch(
-        bit_rows(problem.tests.bits, problem.tests.n_tests, problem.y, weights, n_classes),
-        form,
-        control,
-        n_best=n_trees,
-        split_cost=limits.split_cost / form.scale,
-        min_rows=limits.min_samples_leaf,
-        min_weight=limits.min_weight_leaf,
-        n_threads=limits.n_threads,
-    )
+
+    def make(control):
+        return KBestSearch(
+            bit_rows(problem.tests.bits, problem.tests.n_tests, problem.y, weights, n_classes),
+            form,
+            control,
+            n_best=n_trees,
+            split_cost=split_cost,
+            min_rows=limits.min_samples_leaf,
+            min_weight=limits.min_weight_leaf,
+            n_threads=limits.n_threads,
+        )
+
+    kind = ("k best", n_trees, split_cost, limits.n_threads)
+    control, search, close = problem.open(kind, make)
+    floor = 0.0
+    if limits.max_depth > 2 and may_stop(problem):
+        floor = engine_floor(problem, form)
     ranking = search.rank(0, 0)
-    incumbents = [(control.seconds, problem.in_units(ranking.costs[0]), problem.in_units(0.0))]
+    incumbents = [(control.seconds, ranking.costs[0], min(floor, ranking.costs[0]))]
     for depth in range(1, limits.max_depth + 1):
         bound = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
-        deeper = search.rank(depth, limits.max_splits, bound)
+        deeper = problem.chunk(
+            control,
+            f"depth {depth}",
+            partial(search.rank, depth, limits.max_splits, bound),
+            lambda found, best=ranking: (tree_of(found if len(found.costs) else best, 0),),
+        )
         if control.stopped and not is_better(deeper, ranking):
             break
         ranking = deeper
-        incumbents.append(
-            (control.seconds, problem.in_units(ranking.costs[0]), problem.in_units(0.0))
-        )
+        incumbents.append((control.seconds, ranking.costs[0], min(floor, ranking.costs[0])))
         if control.stopped:
             break
-    trees = [
-        nodes_from_preorder(ranking.tree(rank, SearchControl()))
-        for rank in range(len(ranking.costs))
-    ]
+    trees = [tree_of(ranking, rank) for rank in range(len(ranking.costs))]
+    close(None)
     cost = problem.in_units(ranking.costs[0])
     return Found(
         nodes=trees[0],
         cost=cost,
-        lower_bound=cost if control.status == "optimal" else problem.in_units(0.0),
+        lower_bound=cost if control.status == "optimal" else min(cost, problem.in_units(floor)),
         status=control.status,
-        incumbents=incumbents,
+        incumbents=problem.moments_in_units(incumbents),
         stats=search.statistics() | {"seconds": control.seconds},
         others=tuple(trees[1:]),
     )
 
 
+def raised(bound, floor, cost):
+    """A lower bound, with what else is known; above no tree's cost by rounding."""
+    return max(bound, min(floor, cost))
+
+
+def tree_of(ranking, rank):
+    """Nodes of a tree of a ranking."""
+    return nodes_from_preorder(ranking.tree(rank, SearchControl()))
+
+
 def is_better(ranking, other):
     """Whether a ranking has as many trees as another, and a better first one."""
     return len(ranking.costs) >= len(other.costs) and ranking.costs[0] < other.costs[0]
-
-
-def nodes_from_preorder(columns):
-    """Nodes as ``Engine.tree`` gives them: column or -1, child with it, child without it."""
-    nodes = np.full((len(columns), 3), -1, dtype=np.int32)
-    nodes[:, 0] = columns
-    waiting = []
-    for at, column in enumerate(columns.tolist()):
-        if waiting:
-            parent = waiting[-1]
-            if nodes[parent, 1] < 0:
-                nodes[parent, 1] = at
-            else:
-                nodes[parent, 2] = at
-                waiting.pop()
-        if column >= 0:
-            waiting.append(at)
-    return nodes

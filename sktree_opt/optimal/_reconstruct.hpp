@@ -65,72 +65,16 @@ public:
     // The search was stopped, or rounding has hidden the tree.
     bool failed() const { return failed_ || search_.control().stopped(); }
 
-private:
-    bool is_within(double cost, double target) const {
-        return cost <= target + problem_.slack;
-    }
-    double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
-
-    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
-    // the first step down is small.
-    int fewest_splits(int depth, int known, double target) {
-        int below = 2;
-        for (int step = 1; known - below > 1 && !search_.control().stopped();) {
-            const int fewer = std::max(known - step, (known + below) / 2);
-            const double cost =
-                search_.search(0, std::min(depth, fewer), fewer, upper_bound(target));
-            const bool is_enough = is_within(cost, target);
-            (is_enough ? known : below) = fewer;
-            step = is_enough ? 2 * step : 1;
-        }
-        return known;
-    }
-
-    // The tree of the node at `level` that costs `target`; its index.
-    int build(int level, int depth, int budget, double target) {
-        Node<Lane>& node = search_.node(level);
-        const int at = static_cast<int>(nodes_.size());
+    // For trees that are put together elsewhere.
+    int add_node() {
         nodes_.emplace_back();
-        if (depth == 0 || budget == 0 || is_within(node.small_costs[0], target)) return at;
-        const int most = std::min({budget, full_budget(depth), 3});
-        for (int splits = 1; splits <= most; ++splits) {
-            if (!is_within(node.small_costs[splits], target)) continue;
-            grow_small(level, splits, at);
-            return at;
-        }
-        for (int d = 3; d <= depth; ++d)
-            if (grow_deep(level, d, std::min(budget, full_budget(d)), target, at)) return at;
-        failed_ = true;
-        return at;
+        return static_cast<int>(nodes_.size()) - 1;
     }
-
-    bool grow_deep(int level, int depth, int budget, double target, int at) {
-        const double upper = upper_bound(target);
-        if (!is_within(search_.search(level, depth, budget, upper), target)) return false;
-        int j = -1;
-        const double cost = search_.explore(level, depth, budget, upper, j, order_);
-        if (search_.control().stopped() || j < 0) return false;
-        const SolvedColumn root =
-            search_.share_of(search_.node(level).phases[depth], depth, j, cost, level);
-        if (root.column < 0) return false;
-        grow(level, root, at);
-        return true;
+    void set_column(int at, int column) { nodes_[at].column = problem_.columns[column]; }
+    void set_child(int at, bool side, int child) {
+        (side ? nodes_[at].with : nodes_[at].without) = child;
     }
-
-    // Children of a column. A negative cost: the best there is.
-    void grow(int level, const SolvedColumn& root, int at) {
-        const int column = search_.node(level).columns[root.column];
-        nodes_[at].column = problem_.columns[column];
-        for (const bool side : {true, false}) {
-            const Node<Lane>& child = search_.make_child(level, root.column, side);
-            if (search_.control().stopped() && search_.maker().may_poll) return;
-            const int budget = side ? root.budget_true : root.budget_false;
-            double target = side ? root.cost_true : root.cost_false;
-            if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);
-            const int index = build(level + 1, root.depth - 1, budget, target);
-            (side ? nodes_[at].with : nodes_[at].without) = index;
-        }
-    }
+    std::vector<TreeNode> take() { return std::move(nodes_); }
 
     // `cost` of a side of a column, from its base and score.
     double side_cost(const Node<Lane>& node, int j, bool side, Lane score) const {
@@ -170,6 +114,70 @@ private:
             return;
         }
         grow(level, {best_column, 2, best_true, splits - 1 - best_true, -1.0, -1.0}, at);
+    }
+
+private:
+    bool is_within(double cost, double target) const {
+        return cost <= target + problem_.slack;
+    }
+    double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
+
+    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
+    // the first step down is small.
+    int fewest_splits(int depth, int known, double target) {
+        int below = 2;
+        for (int step = 1; known - below > 1 && !search_.control().stopped();) {
+            const int fewer = std::max(known - step, (known + below) / 2);
+            const double cost =
+                search_.search(0, std::min(depth, fewer), fewer, upper_bound(target));
+            const bool is_enough = is_within(cost, target);
+            (is_enough ? known : below) = fewer;
+            step = is_enough ? 2 * step : 1;
+        }
+        return known;
+    }
+
+    // The tree of the node at `level` that costs `target`; its index.
+    int build(int level, int depth, int budget, double target) {
+        Node<Lane>& node = search_.node(level);
+        const int at = add_node();
+        if (depth == 0 || budget == 0 || is_within(node.small_costs[0], target)) return at;
+        const int most = std::min({budget, full_budget(depth), 3});
+        for (int splits = 1; splits <= most; ++splits) {
+            if (!is_within(node.small_costs[splits], target)) continue;
+            grow_small(level, splits, at);
+            return at;
+        }
+        for (int d = 3; d <= depth; ++d)
+            if (grow_deep(level, d, std::min(budget, full_budget(d)), target, at)) return at;
+        failed_ = true;
+        return at;
+    }
+
+    bool grow_deep(int level, int depth, int budget, double target, int at) {
+        const double upper = upper_bound(target);
+        if (!is_within(search_.search(level, depth, budget, upper), target)) return false;
+        int j = -1;
+        const double cost = search_.explore(level, depth, budget, upper, j, order_);
+        if (search_.control().stopped() || j < 0) return false;
+        const SolvedColumn root =
+            search_.share_of(search_.node(level).phases[depth], depth, j, cost, level);
+        if (root.column < 0) return false;
+        grow(level, root, at);
+        return true;
+    }
+
+    // Children of a column. A negative cost: the best there is.
+    void grow(int level, const SolvedColumn& root, int at) {
+        set_column(at, search_.node(level).columns[root.column]);
+        for (const bool side : {true, false}) {
+            const Node<Lane>& child = search_.make_child(level, root.column, side);
+            if (search_.control().stopped() && search_.maker().may_poll) return;
+            const int budget = side ? root.budget_true : root.budget_false;
+            double target = side ? root.cost_true : root.cost_false;
+            if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);
+            set_child(at, side, build(level + 1, root.depth - 1, budget, target));
+        }
     }
 
     Search<Lane>& search_;

@@ -70,6 +70,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     n_jobs : int or None, default=None
         Threads; the tree does not depend on them. None means 1, -1 all.
 
+    warm_start : bool, default=False
+        Keep what the search has found: the next fit on the same data, with another depth, number
+        of tests or `complexity_cost`, pays for what is new only. Copies and pickles do not keep it.
+
+    initial_tree : Tree, fitted tree estimator or None, default=None
+        A tree that is known, ours or scikit-learn's, within the limits; the search looks for better
+        ones at once. Its tests need only part the rows as tests of the table do. To survive
+        ``clone``, a Tree or an estimator in ``FrozenEstimator``.
+
     Attributes
     ----------
     tree_ : Tree
@@ -152,6 +161,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         time_limit=None,
         memory_limit=None,
         n_jobs=None,
+        warm_start=False,
+        initial_tree=None,
     ):
         self.max_depth = max_depth
         self.max_splits = max_splits
@@ -166,6 +177,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.initial_tree = initial_tree
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):

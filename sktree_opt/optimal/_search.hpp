@@ -172,6 +172,18 @@ public:
         return child;
     }
 
+    // Optima of both children of a column with two levels more; false after a stop.
+    bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!find_sides(node, j, with, without)) {
+            maker_.solve_sides(node, j, with, without);
+            if (control_.stopped()) return false;
+            store_sides(node, with, without);
+        }
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
+        return true;
+    }
+
     // What is known without a search. True if it settles the question: `lower` is the answer.
     bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
         if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
@@ -206,7 +218,7 @@ public:
         Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
         Phase& phase = open_phase(problem_, node, parent, depth, budget);
         double best = upper;
-        for (const int j : sequence_of(level, depth, phase, order)) {
+        for (const int j : sequence_of(level, depth, phase, order, upper)) {
             const double cost = try_column(level, depth, phase, j, best);
             if (control_.stopped()) return best;
             if (cost >= best) continue;
@@ -242,12 +254,17 @@ public:
         return least + problem_.split_cost;
     }
 
+    // Columns that may cost less than `upper`, in the order to try them.
     const std::vector<std::int32_t>& sequence_of(
-        int level, int depth, const Phase& phase, Order by) {
+        int level, int depth, Phase& phase, Order by, double upper) {
         const Node<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
-        sequence.resize(node.n_columns);
-        for (int j = 0; j < node.n_columns; ++j) sequence[j] = j;
+        sequence.clear();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper)
+                sequence.push_back(j);
+        stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
+        stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
         if (by == Order::INDEX) return sequence;
         const bool by_look_ahead = by == Order::LOOK_AHEAD;
         const Lane* with = node.best_true.data();
@@ -268,7 +285,9 @@ public:
 
     // The order in which a team tries the columns of the root.
     std::vector<std::int32_t> root_sequence(int depth, int budget) {
-        return sequence_of(0, depth, open_root(depth, budget), Order::BOUNDS);
+        return sequence_of(
+            0, depth, open_root(depth, budget), Order::BOUNDS,
+            std::numeric_limits<double>::infinity());
     }
 
     // The threads of a team call this, each on its own search object with an equal root. Where a
@@ -282,7 +301,7 @@ public:
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
-            if (next >= node.n_columns || control_.stopped()) break;
+            if (next >= static_cast<int>(shared.sequence.size()) || control_.stopped()) break;
             const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
             if (control_.stopped()) break;
@@ -418,13 +437,7 @@ private:
     // At depth three: both children of a column, exact for every number of splits.
     double solve_pair(Node<Lane>& node, Phase& phase, int j) {
         SmallCosts with, without;
-        if (!find_sides(node, j, with, without)) {
-            maker_.solve_sides(node, j, with, without);
-            if (control_.stopped()) return 0.0;
-            store_sides(node, with, without);
-        }
-        price_splits(problem_.split_cost, with.costs);
-        price_splits(problem_.split_cost, without.costs);
+        if (!solve_both(node, j, with, without)) return 0.0;
         for (int k = 0; k < phase.n_budgets; ++k) {
             phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
             phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];

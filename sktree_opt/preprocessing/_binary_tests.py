@@ -71,6 +71,8 @@ class BinaryTests:
         """
         tests = cls.from_binary_matrix(matrix, n_categories)
         if tests is None:
+            if matrix.dtype.kind in "biu":
+                matrix = matrix.astype(np.float64)
             tests = cls.from_table(Table.from_matrix(matrix, n_categories, n_threads))
         return tests
 

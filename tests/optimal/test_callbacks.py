@@ -1,0 +1,115 @@
+"""scikit-learn's callbacks see a search, and may end it."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+)
+from tests.optimal.common import random_table
+
+callback = pytest.importorskip("sklearn.callback")
+
+QUESTIONS = [
+    {},
+    {"objective": "gini", "max_splits": 9},
+    {"objective": "f1", "max_depth": 3},
+    {"n_trees": 3, "max_depth": 3},
+    {"ranking": ("error", "size")},
+]
+
+
+class Recorder:
+    """Notes the tasks and the scores of the trees, and asks to stop after some of them."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.tasks, self.scores, self.n_open = stop_after, [], [], 0
+
+    def setup(self, estimator, context):
+        self.tasks, self.scores = [], []
+
+    def teardown(self, estimator, context):
+        self.is_torn_down = True
+
+    def on_fit_task_begin(self, estimator, context):
+        self.n_open += 1
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.n_open -= 1
+        self.tasks.append(context.task_name)
+        if fitted_estimator is not None:
+            self.scores.append(fitted_estimator.score(X, y))
+        return len(self.tasks) == self.stop_after
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_callbacks_see_better_and_better_trees(question, global_random_seed):
+    X, y = random_table(global_random_seed)
+    recorder = Recorder()
+    model = OptimalTreeClassifier(**{"max_depth": 4, **question}).set_callbacks(recorder).fit(X, y)
+    assert recorder.tasks[-1] == "fit"
+    assert len(recorder.tasks) > 1
+    assert recorder.n_open == 0
+    assert recorder.is_torn_down
+    assert recorder.scores[-1] == model.score(X, y)
+    # A ranking tightens the limits, and Gini impurity is no accuracy.
+    if not {"ranking", "objective"} & set(question):
+        assert recorder.scores == sorted(recorder.scores)
+    silent = clone(model).set_callbacks().fit(X, y)
+    assert silent.tree_ == model.tree_
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("question", QUESTIONS[:4])
+def test_a_callback_ends_the_search(question, n_jobs, global_random_seed):
+    X, y = random_table(global_random_seed)
+    model = OptimalTreeClassifier(**{"max_depth": 5, **question}, n_jobs=n_jobs)
+    # No warning: it was asked for.
+    model.set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.lower_bound_ <= model.objective_
+    assert model.tree_.depth <= 3
+    assert clone(model).set_callbacks().fit(X, y).status_ == "optimal"
+
+
+def test_a_long_search_is_stopped_between_root_features(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X, y = rng.integers(0, 2, (600, 60)), rng.integers(0, 2, 600)
+    recorder = Recorder(stop_after=6)
+    model = OptimalTreeClassifier(max_depth=6).set_callbacks(recorder).fit(X, y)
+    assert model.status_ == "stopped"
+    assert recorder.tasks[:6].count("depth 5") > 1
+
+
+def test_cross_validation_is_stopped_between_folds(global_random_seed):
+    X, y = random_table(global_random_seed)
+    recorder = Recorder(stop_after=3)
+    model = OptimalTreeClassifierCV(max_depth=3).set_callbacks(recorder).fit(X, y)
+    assert recorder.tasks == ["all rows", "fold 0", "fold 1", "fit"]
+    assert model.n_splits_ == 2
+
+
+def test_a_failed_fit_is_torn_down():
+    recorder = Recorder()
+    model = OptimalTreeClassifier(min_samples_leaf=9).set_callbacks(recorder)
+    with pytest.raises(ValueError, match="min_samples_leaf"):
+        model.fit([[0], [1]], [0, 1])
+    assert recorder.is_torn_down
+    assert not hasattr(model, "_callback_fit_ctx")
+
+
+def test_scikit_learn_s_own_callbacks(global_random_seed, capsys):
+    pytest.importorskip("rich")
+    X, y = random_table(global_random_seed)
+    monitor = callback.ScoringMonitor(scoring="r2")
+    weights = np.linspace(1, 2, len(y))
+    OptimalTreeRegressor().set_callbacks(monitor, callback.ProgressBar()).fit(X, y, weights)
+    scores = [row["r2"] for row in monitor.get_logs().data if row["task_name"] != "fit"]
+    assert scores
+    assert scores == sorted(scores)
+    search = GridSearchCV(OptimalTreeClassifier(), {"max_depth": [1, 3]}, cv=2)
+    search.set_callbacks(callback.ProgressBar()).fit(X, y)
