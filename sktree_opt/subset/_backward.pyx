@@ -1,7 +1,5 @@
 """Sequential backward elimination (see ``_elimination.hpp``)."""
 
-import numpy as np
-
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector

@@ -196,7 +196,7 @@ cdef SubSearch tuple_to_search(given) except *:
 
 
 cdef class TreeStream:
-    """An iterator over (features, cost, number of leaves) of trees, that can be left and resumed."""
+    """An iterator over (features, cost, number of leaves) of trees; it can be left and resumed."""
 
     cdef SubsetProblem problem
     cdef SearchControl control
