@@ -15,4 +15,5 @@ def eliminate(
     target_features: int | None = None,
     n_threads: int = 1,
     budget: int = ...,
+    min_parallel_work: int = ...,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]: ...

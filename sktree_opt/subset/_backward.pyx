@@ -1,7 +1,5 @@
 """Sequential backward elimination (see ``_elimination.hpp``)."""
 
-import numpy as np
-
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
@@ -42,6 +40,7 @@ cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset
         CppSearchControl& control,
         int64_t budget,
         int n_threads,
+        int64_t min_parallel_work,
         vector[EliminationStep]& steps,
     ) except +
 
@@ -62,6 +61,7 @@ def eliminate(
     target_features=None,
     int n_threads=1,
     int64_t budget=1 << 30,
+    int64_t min_parallel_work=200000,
 ):
     """Run a backward elimination.
 
@@ -85,6 +85,9 @@ def eliminate(
     budget : int
         Bytes of the lattice that may be kept.
 
+    min_parallel_work : int
+        Below so many cases times features a step is not worth a second thread.
+
     Returns
     -------
     steps : list of dict
@@ -101,7 +104,7 @@ def eliminate(
     rules.target_features = -1 if target_features is None else target_features
     with nogil:
         stats = eliminate_backward(
-            problem.cpp, chosen, rules, control.cpp, budget, n_threads, steps
+            problem.cpp, chosen, rules, control.cpp, budget, n_threads, min_parallel_work, steps
         )
     problem.raise_pending(control)
     return [

@@ -7,6 +7,7 @@
 //
 //   class bound   search rows whose class no training case of the node has: no leaf below answers it,
 //                 nor do the votes of several leaves below
+//   twin bound    of search rows that are equal in all features, all but one class are wrong
 //   split bound   the class bounds of the children of a split, and the costs of those that cannot be
 //                 split again: counted from the codes of the column, no child is made
 //   look-ahead    the least over the splits that the node may take: those of the ranking whose unit is
@@ -35,6 +36,7 @@ namespace sktree_opt::subset {
 struct BoundRules {
     int lookahead = 2;             // splits on a path; 0: none
     bool uses_class_bound = true;
+    bool uses_twin_bound = true;
     bool uses_size_bound = true;   // the number of features that a bound takes
     bool uses_choices = true;      // bounds are kept, and trees found, by what the choices agree on
 };
@@ -60,24 +62,24 @@ public:
     Bounds(Lattice& lattice, const BoundRules& rules)
         : lattice_(lattice), problem_(lattice.problem()), rules_(rules) {
         // With costs, a class may be answered that no case has.
-        if (problem_.has_losses()) rules_.uses_class_bound = false;
+        if (problem_.has_losses()) rules_.uses_class_bound = rules_.uses_twin_bound = false;
     }
 
-    // The class bound; the leaf's cost where there is nothing but a leaf.
+    // The class and twin bounds; the leaf's cost where there is nothing but a leaf.
     Cost of_node(CaseNode* node) {
         if (node->has_bound) return node->bound;
         node->has_bound = true;
         node->bound = 0;
         if (node->stops) {
             node->bound = node->leaf_cost;
-        } else if (rules_.uses_class_bound && !node->search.whole.empty()) {
-            is_present_.assign(problem_.target().n_classes, 0);
+        } else if (!node->search.whole.empty()) {
+            is_present_.assign(problem_.target().n_classes, !rules_.uses_class_bound);
             const std::uint16_t* classes = problem_.target().classes;
             for (std::uint32_t row : node->cases.rows) is_present_[classes[row]] = 1;
-            const std::vector<Cost>& costs = problem_.parts[node->part].costs;
             for (std::uint32_t row : node->search.whole) {
-                if (!is_present_[classes[row]]) node->bound += costs[row];
+                node->bound += cost_at_least(node, row, is_present_[classes[row]] != 0);
             }
+            node->bound += cost_of_twins();
         }
         return node->bound;
     }
@@ -220,11 +222,48 @@ private:
                 const auto b = split_.branch<std::uint32_t>(code);
                 if (answers_[b] >= 0) {
                     cost += problem_.cost_of(part, row, static_cast<std::uint32_t>(answers_[b]));
-                } else if (rules_.uses_class_bound && counts_[b * n_classes + classes[row]] <= 0.0) {
-                    cost += part.costs[row];
+                } else {
+                    const bool is_present = !rules_.uses_class_bound ||
+                                            counts_[b * n_classes + classes[row]] > 0.0;
+                    cost += cost_at_least(node, row, is_present);
                 }
             }
         });
+        return cost + cost_of_twins();
+    }
+
+    // What a row costs whose class is, or may be, answered below it or not. Twins that may be right are
+    // put aside for `cost_of_twins`: they stay together, so only one class of them is.
+    Cost cost_at_least(const CaseNode* node, std::uint32_t row, bool is_present) {
+        const Cost cost = problem_.parts[node->part].costs[row];
+        if (!is_present) return cost;
+        const std::int32_t twins = problem_.twins[row];
+        if (twins >= 0 && rules_.uses_twin_bound) {
+            twins_.push_back({twins, problem_.target().classes[row], cost});
+        }
+        return 0;
+    }
+
+    // Of the twins put aside, the cost of all but the dearest class of each set.
+    Cost cost_of_twins() {
+        if (twins_.empty()) return 0;
+        std::sort(twins_.begin(), twins_.end());
+        Cost cost = 0, of_class = 0, dearest = 0;
+        for (std::size_t i = 0; i < twins_.size(); ++i) {
+            cost += twins_[i].cost;
+            of_class += twins_[i].cost;
+            const bool is_last = i + 1 == twins_.size();
+            const bool ends_set = is_last || twins_[i + 1].set != twins_[i].set;
+            if (ends_set || twins_[i + 1].label != twins_[i].label) {
+                dearest = std::max(dearest, of_class);
+                of_class = 0;
+            }
+            if (ends_set) {
+                cost -= dearest;
+                dearest = 0;
+            }
+        }
+        twins_.clear();
         return cost;
     }
 
@@ -252,6 +291,15 @@ private:
         }
     }
 
+    struct Twin {
+        std::int32_t set;
+        std::uint16_t label;
+        Cost cost;
+        bool operator<(const Twin& other) const {
+            return set != other.set ? set < other.set : label < other.label;
+        }
+    };
+
     Lattice& lattice_;
     const Problem& problem_;
     BoundRules rules_;
@@ -261,6 +309,7 @@ private:
     std::vector<double> counts_;  // by branch and class
     std::vector<std::int32_t> answers_;
     std::vector<std::uint8_t> is_present_;
+    std::vector<Twin> twins_;
 };
 
 }  // namespace sktree_opt::subset

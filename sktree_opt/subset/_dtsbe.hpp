@@ -42,12 +42,10 @@ struct CurrentNode {
 
 class IncrementalTrees {
 public:
-    // Below so many cases times features a step is not worth a second thread.
-    static constexpr std::int64_t MIN_PARALLEL_WORK = 200000;
-
     IncrementalTrees(const Problem& problem, SearchControl& control, std::int64_t budget,
-                     int n_threads)
-        : problem_(problem), control_(control), n_threads_(n_threads) {
+                     int n_threads, std::int64_t min_parallel_work)
+        : problem_(problem), control_(control), n_threads_(n_threads),
+          min_parallel_work_(min_parallel_work) {
         const int n_lattices = n_threads > 1 ? n_threads + 1 : 1;
         for (int i = 0; i < n_lattices; ++i) {
             lattices_.push_back(
@@ -197,7 +195,7 @@ private:
         std::int64_t n_cases = 0;
         for (const CurrentNode* node : to_walk_) n_cases += node->cases->cases.size();
         const auto n_features = static_cast<std::int64_t>(problem_.n_features());
-        if (n_threads_ == 1 || n_cases * n_features < MIN_PARALLEL_WORK) {
+        if (n_threads_ == 1 || n_cases * n_features < min_parallel_work_) {
             for (CurrentNode* node : to_walk_) walk_alternative(*node, node->cases, 0);
             return;
         }
@@ -243,6 +241,7 @@ private:
     const Problem& problem_;
     SearchControl& control_;
     int n_threads_;
+    std::int64_t min_parallel_work_;
     const std::uint8_t* is_in_ = nullptr;
     std::vector<std::unique_ptr<Lattice>> lattices_;
     std::vector<std::unique_ptr<TreeWalk>> walks_;

@@ -148,12 +148,6 @@ public:
         return &node->ranking[position];
     }
 
-    // The feature of that split; -1 past the end.
-    std::int32_t feature_at(CaseNode* node, std::size_t position) {
-        const RankedSplit* ranked = ranked_at(node, position);
-        return ranked == nullptr ? -1 : ranked->feature;
-    }
-
     // The first split of the ranking whose feature is allowed; null when there is none: a leaf.
     template <class Allowed>
     RankedSplit* first_split(CaseNode* node, const Allowed& allowed) {

@@ -45,6 +45,7 @@ struct Problem {
     TreeRating rating = nullptr;        // instead of search rows
     void* rating_context = nullptr;
     double largest_loss = 1.0;          // of induction.costs
+    std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
     std::vector<std::int32_t> unit_of;              // by feature
     std::vector<std::vector<std::int32_t>> units;   // their features, increasing
 

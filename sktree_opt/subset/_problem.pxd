@@ -79,6 +79,7 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         TreeRating rating
         void* rating_context
         double largest_loss
+        vector[int32_t] twins
         vector[int32_t] unit_of
         vector[vector[int32_t]] units
 

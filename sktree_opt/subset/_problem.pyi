@@ -9,6 +9,8 @@ from sktree_opt.utils._control import SearchControl
 
 NOMINAL_SPLITS: dict[str, int]
 
+def find_twins(codes: list[NDArray[Any]]) -> NDArray[np.int32]: ...
+
 class SubsetProblem:
     table: Table
     classes: NDArray[np.uint16]

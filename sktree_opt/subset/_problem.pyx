@@ -134,6 +134,7 @@ cdef class SubsetProblem:
             induction.costs = np.ravel(costs).tolist()
             self.cpp.largest_loss = max(np.max(costs), 1e-300)
         self._set_units(groups)
+        self.cpp.twins = find_twins(table.codes)
         self._set_costs(parts, confidence)
         heaviest = 1.0
         for part in parts:
@@ -253,6 +254,37 @@ cdef class SubsetProblem:
     def cost_unit(self):
         """Weight that a cost of 1 stands for."""
         return self.cpp.cost_unit
+
+
+def find_twins(codes):
+    """For each row the number of its set of equal rows, or -1 if no other row is equal.
+
+    Parameters
+    ----------
+    codes : list of ndarray
+        The columns.
+
+    Returns
+    -------
+    twins : ndarray of int32
+    """
+    factor = np.uint64(0x9E3779B97F4A7C15)
+    hashes = np.zeros(len(codes[0]), dtype=np.uint64)
+    for column in codes:
+        hashes = (hashes ^ (column.astype(np.uint64) + np.uint64(1))) * factor
+        hashes ^= hashes >> np.uint64(29)
+    _, first, number, counts = np.unique(
+        hashes, return_index=True, return_inverse=True, return_counts=True
+    )
+    twins = np.where(counts[number] > 1, number, -1).astype(np.int32)
+    rows = np.flatnonzero(twins >= 0)
+    for column in codes:
+        # Rows of equal hashes that differ after all are on their own.
+        rows = rows[column[rows] == column[first[number[rows]]]]
+    alone = np.ones(len(twins), dtype=bool)
+    alone[rows] = False
+    twins[alone] = -1
+    return twins
 
 
 def _rebuild(matrix, n_categories, recipe):

@@ -25,6 +25,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
     cdef cppclass BoundRules:
         int lookahead
         cbool uses_class_bound
+        cbool uses_twin_bound
         cbool uses_size_bound
         cbool uses_choices
 
@@ -140,6 +141,7 @@ ORDERS = {
 DEFAULT_RULES = {
     "lookahead": 2,  # splits that the bounds look ahead; 0: none
     "class_bound": True,
+    "twin_bound": True,
     "size_bound": True,
     "choices": True,
     "only_best": False,
@@ -158,6 +160,7 @@ cdef BestRules make_rules(dict given) except *:
     chosen = {**DEFAULT_RULES, **given}
     rules.bounds.lookahead = chosen["lookahead"]
     rules.bounds.uses_class_bound = chosen["class_bound"]
+    rules.bounds.uses_twin_bound = chosen["twin_bound"]
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.only_best = chosen["only_best"]
@@ -193,7 +196,7 @@ cdef SubSearch tuple_to_search(given) except *:
 
 
 cdef class TreeStream:
-    """An iterator over (features, cost, number of leaves) of trees, that can be left and resumed."""
+    """An iterator over (features, cost, number of leaves) of trees; it can be left and resumed."""
 
     cdef SubsetProblem problem
     cdef SearchControl control

@@ -38,7 +38,7 @@ def test_methods_agree(case):
     for method in METHODS:
         assert [step[:2] for step in run(case, method=method)] == [s[:2] for s in expected]
         assert [step[2].expected for step in run(case, method=method)] == expected_errors(expected)
-    for options in ({"n_threads": 3}, {"budget": 0}):
+    for options in ({"n_threads": 3, "min_parallel_work": 0}, {"budget": 0}):
         assert [step[:2] for step in run(case, **options)] == [s[:2] for s in expected]
 
 

@@ -188,7 +188,7 @@ def test_errors_with_a_cost_matrix_are_mean_costs(criterion):
 
 def test_warm_start_goes_on_where_a_limit_ended_the_search():
     X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, :12]
+    X = X[:, :9]
     options = {"random_state": 0, "error": "cross_validation"}
     whole = AcceptableSubsetSelector(**options).fit(X, y)
     selector = AcceptableSubsetSelector(**options, warm_start=True, time_limit=0.02)
@@ -254,7 +254,7 @@ def test_all_features_may_be_kept():
 
 def test_many_sparse_columns():
     rng = np.random.RandomState(0)
-    X = sparse.random(200, 20000, density=0.005, format="csr", random_state=rng)
+    X = sparse.random(100, 20000, density=0.005, format="csr", random_state=rng)
     y = np.asarray((X[:, :40].sum(axis=1) > 0).ravel()).astype(int)[0]
     selector = DTsbeSelector(error="training", n_features_to_select=3).fit(X, y)
     assert 0 < selector.n_features_ <= 3
