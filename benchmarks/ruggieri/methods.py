@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
@@ -141,31 +140,15 @@ def dtsbe_forest(fold):
     return forest_on(fold, fold.dtsbe.support_)
 
 
-def optimal(fold, n_quantiles=8):
-    """The optimal tree of the same depth, on numeric columns cut at quantiles of their values."""
-    X = cut_at_quantiles(fold.X, fold.train, n_quantiles)
+def optimal(fold):
+    """The optimal tree of the same depth, or the best that was found in time."""
     tree = OptimalTreeClassifier(
         max_depth=fold.settings.tree.max_depth,
         time_limit=fold.settings.time_limit,
         n_jobs=fold.settings.n_jobs,
     )
-    _, seconds = timed(lambda: tree.fit(X.iloc[fold.train], fold.y_train))
-    error = fold.error_of(tree, X.iloc[fold.test])
-    return Outcome(error, seconds, is_finished=tree.status_ == "optimal")
-
-
-def cut_at_quantiles(X, train, n_quantiles):
-    """Numeric columns as numbers of the interval between quantiles of the training rows."""
-    shares = np.arange(1, n_quantiles) / n_quantiles
-    columns = {}
-    for name in X.columns:
-        column = X[name]
-        if not isinstance(column.dtype, pd.CategoricalDtype):
-            cuts = np.unique(column.iloc[train].quantile(shares, interpolation="lower").dropna())
-            interval = np.searchsorted(cuts, column).astype(np.float64)
-            column = pd.Series(np.where(column.isna(), np.nan, interval), index=X.index)
-        columns[name] = column
-    return pd.DataFrame(columns)
+    _, seconds = timed(lambda: tree.fit(fold.X_train, fold.y_train))
+    return fold.outcome(tree, seconds, is_finished=tree.status_ == "optimal")
 
 
 METHODS = {

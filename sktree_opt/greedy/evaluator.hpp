@@ -8,8 +8,10 @@
 // of a numeric feature (Quinlan, JAIR 4, 1996, doi:10.1613/jair.279).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 
 #include "sktree_opt/greedy/measures.hpp"
@@ -20,6 +22,9 @@
 namespace sktree_opt::greedy {
 
 enum class Measure : std::uint8_t { ENTROPY, GINI, GINI_COST, ERROR, SQUARED_ERROR };
+
+// Up to so many categories, cases are counted by category instead of ordered.
+constexpr std::uint32_t MAX_COUNTED_CATEGORIES = 32;
 
 // The cases at a node in the order of one column.
 template <class Entry>
@@ -40,6 +45,11 @@ public:
     virtual void evaluate(const OrderedCases<std::uint64_t>& ordered, const Cases& cases,
                           const NodeTotals& totals, SideMemory& memory,
                           SplitCandidate& candidate) const = 0;
+    // The same for a multiway split of a nominal column of few categories, from the cases as they
+    // come: categories are counted, not ordered.
+    virtual void evaluate_counted(const Column& column, const std::uint32_t* rows, std::uint32_t n,
+                                  const Cases& cases, const NodeTotals& totals, SideMemory& memory,
+                                  SplitCandidate& candidate) const = 0;
     // Impurity of a classification node from its class weights.
     virtual double impurity(const NodeTotals& totals, SideMemory& memory) const = 0;
 };
@@ -59,6 +69,53 @@ public:
                   const NodeTotals& totals, SideMemory& memory,
                   SplitCandidate& candidate) const override {
         search(ordered, cases, totals, memory, candidate);
+    }
+    void evaluate_counted(const Column& column, const std::uint32_t* rows, std::uint32_t n,
+                          const Cases& cases, const NodeTotals& totals, SideMemory& memory,
+                          SplitCandidate& candidate) const override {
+        if (!(totals.impurity > 0.0)) return;
+        const std::uint32_t k = context_.n_classes, n_slots = column.n_values + 1;
+        memory.reset(k, n_slots + 2);
+        double *counts, *known;  // by code and class, missing last; of all known cases
+        memory.get(0, counts);
+        memory.get(n_slots, known);
+        std::fill_n(counts, static_cast<std::size_t>(n_slots + 1) * k, 0.0);
+        with_codes(column, [&](auto codes) {
+            for (std::uint32_t i = 0; i < n; ++i) {
+                counts[codes[rows[i]] * k + cases.classes[i]] += cases.weight(i);
+            }
+        });
+        M measure;
+        measure.context = context_;
+        typename M::Side side;
+        if constexpr (M::HAS_COUNTS) memory.get(n_slots + 1, side.counts);
+        Found<typename M::Score> found;
+        found.score = 0;
+        found.n_branches = 0;
+        std::uint32_t n_heavy = 0;
+        double known_weight = 0.0, missing_weight = 0.0;
+        for (std::uint32_t code = 0; code < n_slots; ++code, counts += k) {
+            const double weight = std::accumulate(counts, counts + k, 0.0);
+            if (!(weight > 0.0)) continue;
+            if (code == column.n_values) {
+                missing_weight = weight;
+                continue;
+            }
+            for (std::uint32_t c = 0; c < k; ++c) known[c] += counts[c];
+            known_weight += weight;
+            ++found.n_branches;
+            n_heavy += weight >= rules_.min_leaf_weight;
+            found.branch_logs += x_log2_x(weight);
+            measure.assign(side, counts, weight);
+            found.score += measure.score(side);
+        }
+        if (found.n_branches < 2 || n_heavy < 2) return;
+        measure.assign(side, known, known_weight);
+        candidate.kind = SplitKind::MULTIWAY;
+        candidate.low = candidate.high = 0;
+        candidate.n_branches = found.n_branches;
+        rate(measure.to_real(found.score - measure.score(side)), 0,
+             found.branch_logs + x_log2_x(missing_weight), totals, candidate);
     }
     double impurity(const NodeTotals& totals, SideMemory& memory) const override {
         if (context_.n_classes == 0) return totals.impurity;

@@ -85,12 +85,12 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         return self
 
     def _prepare(
-        self, X, y, sample_weight, *, is_classifier, class_weight=None, all_thresholds=None
+        self, X, y, sample_weight, *, is_classifier, class_weight=None, prefers_tests=False
     ):
         """The checked problem; sets what depends on the data alone.
 
-        It has a table, and no tests yet, if `all_thresholds` (None: what is asked for) can be
-        searched and there are many.
+        It has a table, and no tests yet, if all thresholds can be searched and there are many; if
+        it `prefers_tests`, too many for binary tests.
         """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
@@ -121,8 +121,6 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self._prepare_objective(data)
         self._encoder = encoder
         leaf_form = self._leaf_form(data)
-        if all_thresholds is None:
-            all_thresholds = self._asks_for_one_tree()
         choice = resolve_thresholds(self.thresholds)
         split = CATEGORICAL_SPLITS[self.categorical_splits]
         tests, table = tests_or_table(
@@ -130,8 +128,9 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             choice,
             split,
             n_threads,
-            all_thresholds and continuous.can_search(leaf_form),
+            self._asks_for_one_tree() and continuous.can_search(leaf_form),
             leaf_form.score in SCORES,
+            prefers_tests,
         )
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
@@ -234,7 +233,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             )
 
 
-def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
+def tests_or_table(data, choice, split, n_threads, all_thresholds, binary, prefers_tests):
     """Binary tests of training data; or a table, if all of many thresholds can be searched.
 
     Not `binary` is an objective that only the search over all thresholds knows.
@@ -250,7 +249,8 @@ def tests_or_table(data, choice, split, n_threads, all_thresholds, binary):
     table = Table.from_matrix(matrix, n_categories, n_threads)
     # Of three categories each division has one alone on a side.
     by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
-    if by_ranks and (not binary or continuous.has_many_thresholds(table)):
+    is_large = continuous.has_too_many_tests if prefers_tests else continuous.has_many_thresholds
+    if by_ranks and (not binary or is_large(table)):
         return None, table
     if not binary:
         raise ValueError(

@@ -89,8 +89,13 @@ Phase& open_phase(
     const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth, int budget) {
     Phase& phase = node.phases[depth];
     const int child_full = full_budget(depth - 1);
-    phase.first_budget = std::max(0, budget - 1 - child_full);
-    phase.n_budgets = std::min(child_full, budget - 1) - phase.first_budget + 1;
+    const int first_budget = std::max(0, budget - 1 - child_full);
+    const int n_budgets = std::min(child_full, budget - 1) - first_budget + 1;
+    // What an earlier search of the same node found is still true.
+    if (phase.is_open && phase.first_budget == first_budget && phase.n_budgets == n_budgets)
+        return phase;
+    phase.first_budget = first_budget;
+    phase.n_budgets = n_budgets;
     const std::size_t size = static_cast<std::size_t>(phase.n_budgets) * node.stride;
     std::fill_n(phase.bounds_true.need(size), size, 0.0);
     std::fill_n(phase.bounds_false.need(size), size, 0.0);

@@ -78,12 +78,6 @@ void lay_out_segment(
     mark_present(span, n, problem.present.data());
 }
 
-// Slot of row k of n in a segment that begins at word `first`: see rows_to_words for the order.
-inline std::size_t slot_of(int first, int k, int n) {
-    const int start = k / 16 * 16, count = std::min(16, n - start);
-    return static_cast<std::size_t>(first) * 16 + start + (count - 1 - (k - start));
-}
-
 template <class Lane>
 void lay_out(
     const Reduction& reduced, const std::vector<double>& coefficients, Problem<Lane>& problem) {
@@ -104,13 +98,10 @@ void lay_out(
     problem.present.need(problem.n_words);
     if (reduced.has_values) {
         const int n_all = problem.channels.n_all();
-        const int n = static_cast<int>(reduced.groups.size());
         lay_out_segment(reduced, reduced.groups, problem.spans[0], problem);
         problem.values.zeros(static_cast<std::size_t>(problem.n_words) * 16 * n_all);
-        for (int k = 0; k < n; ++k)
-            std::copy_n(
-                reduced.group_values.data() + static_cast<std::size_t>(k) * n_all, n_all,
-                problem.values.data() + slot_of(0, k, n) * n_all);
+        std::copy(
+            reduced.group_values.begin(), reduced.group_values.end(), problem.values.data());
     }
     std::size_t s = 0;
     for (const auto& segment : reduced.segments)

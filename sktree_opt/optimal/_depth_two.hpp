@@ -5,110 +5,18 @@
 // three-split solutions out of the same counts (end of 4.3.2). https://jmlr.org/papers/v23/20-520.html
 //   D         -> rows of the node, as words           FQ(f_i, f_j) -> PairCounts::both
 //   F         -> n_columns                            CS(f_i, f_j) -> Objective::score
-//   BestLeftSubtree(f), BestRightSubtree(f) -> best_true, best_false
+//   BestLeftSubtree(f), BestRightSubtree(f) -> with_column, without_column
 // Deviations: the paper scatters each row into a matrix of pair counts, then walks the matrix. Here
-// the lanes of a vector are root columns j; a broadcast word of column i is and-ed with the words of
-// 32 columns j, and a popcount of each lane is the pair count itself, 512 rows-times-columns an
-// instruction and no sum across lanes. Scores are made of the counts while they are in registers and
-// first-level cache, the maxima over i stay in registers, and the matrix of counts is only written
-// when the similarity bound needs it. Taking all i for each j does every pair twice, which costs
-// less than the reduction across lanes that counting each pair once would need.
+// pairs are counted by blocks (see _pair_counts.hpp) and scores made of the counts while they are in
+// registers; the matrix of counts is only written when the similarity bound needs it.
 // Sibling subtraction (the paper's incremental counts, 4.3.3, in another form): the counts of the
 // other child are the parent's minus these, so both children are solved by counting the smaller.
-// Time O(n_words * n_columns * stride / LANES); memory O(channels * tile).
+// Then each pair is met once: a block's four leaves are scored for i below root j, whose maxima
+// stay in registers, and for j below root i, whose maxima are kept lane by lane in memory and
+// reduced across lanes at the end. Where the matrix of counts is wanted, each pair is met twice.
+// Time O(n_words * n_columns * stride / LANES); memory O(channels * tile + n_columns * LANES).
 
-// Adds the counts of pairs (i + a, 32 columns from j + b * LANES) over the words first..last.
-template <int ROWS, int VECTORS>
-SKTREE_INLINE void count_words(
-    const std::uint16_t* words, int stride, int first, int last, int i, int j,
-    Vector16 (&counts)[ROWS][VECTORS]) {
-    for (int a = 0; a < ROWS; ++a)
-        for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
-    for (int start = first; start < last; start += STEPS_PER_FOLD) {
-        const int end = last - start < STEPS_PER_FOLD ? last : start + STEPS_PER_FOLD;
-        Vector16 partial[ROWS][VECTORS];
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b) partial[a][b] = Vector16{};
-        for (int w = start; w < end; ++w) {
-            const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride;
-            Vector16 columns[VECTORS];
-            for (int b = 0; b < VECTORS; ++b)
-                columns[b] = load_native<std::int16_t, VECTOR_BYTES>(row + j + b * LANES);
-            for (int a = 0; a < ROWS; ++a) {
-                const Vector16 spread = broadcast16(row + i + a);
-                for (int b = 0; b < VECTORS; ++b)
-                    partial[a][b] = add_popcount(partial[a][b], columns[b] & spread);
-            }
-        }
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b)
-                counts[a][b] = counts[a][b] + fold_counts(partial[a][b]);
-    }
-}
-
-// A lane of 16 bits holds the counts of so many words.
-constexpr int MAX_WORDS = 2047;
-
-template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void add_counts(
-    Lane coefficient, const Vector16 (&counts)[ROWS][VECTORS], Lane* sums) {
-    const Pack<Lane> factor = fill_pack(coefficient);
-    for (int a = 0; a < ROWS; ++a)
-        for (int b = 0; b < VECTORS; ++b) {
-            Lane* sum = sums + (a * VECTORS + b) * LANES;
-            store_pack(sum, load_pack(sum) + factor * widen<Lane>(counts[a][b]));
-        }
-}
-
-// The same sums of real values, row by row: a row is added where it has column i, as `value` in the
-// columns that it has and 0 elsewhere.
-template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void sum_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
-    for (int k = 0; k < task.n_slots; ++k) {
-        const std::uint8_t* row =
-            task.rows + static_cast<std::ptrdiff_t>(task.slots[k]) * task.row_bytes;
-        const double* values =
-            task.values + static_cast<std::ptrdiff_t>(task.slots[k]) * task.n_all_channels;
-        for (int a = 0; a < ROWS; ++a) {
-            if (((row[(i + a) / 8] >> ((i + a) % 8)) & 1) == 0) continue;
-            for (int c = 0; c < task.n_counted; ++c)
-                for (int b = 0; b < VECTORS; ++b) {
-                    Lane* sum = tile + ((c * ROWS + a) * VECTORS + b) * LANES;
-                    store_pack(
-                        sum, load_pack(sum) + fill_pack(static_cast<Lane>(values[c])) *
-                                                  spread_bits<Lane>(row + (j + b * LANES) / 8));
-                }
-        }
-    }
-}
-
-// Counts of a tile of pairs, by channel: tile[((c * ROWS + a) * VECTORS + b) * LANES].
-template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
-    const int per_channel = ROWS * VECTORS * LANES;
-    for (int k = 0; k < task.n_counted * per_channel; k += LANES)
-        store_pack(tile + k, fill_pack<Lane>(0));
-    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
-        sum_tile<Lane, ROWS, VECTORS>(task, i, j, tile);
-        return;
-    }
-    for (int s = 0; s < task.n_segments; ++s) {
-        const Span span = task.spans[s];
-        const int end = span.first_word + span.n_words;
-        for (int first = span.first_word; first < end; first += MAX_WORDS) {
-            const int last = end - first < MAX_WORDS ? end : first + MAX_WORDS;
-            Vector16 counts[ROWS][VECTORS];
-            count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
-            for (int c = 0; c < task.n_counted; ++c) {
-                const Lane coefficient = task.coefficients[s * task.n_all_channels + c];
-                if (coefficient != 0)
-                    add_counts<Lane, ROWS, VECTORS>(coefficient, counts, tile + c * per_channel);
-            }
-        }
-    }
-}
-
-// Running maxima of one vector of root columns.
+// Running maxima over the second column of a pair, for a vector of root columns.
 template <class Lane>
 struct BestSides {
     Pack<Lane> with_column, without_column;
@@ -120,10 +28,16 @@ constexpr Lane lowest_score() {
     return sizeof(Lane) == 2 ? -8192 : sizeof(Lane) == 4 ? -(1 << 29) : static_cast<Lane>(-1e300);
 }
 
+template <class Lane>
+SKTREE_INLINE BestSides<Lane> no_sides() {
+    const Pack<Lane> none = fill_pack(lowest_score<Lane>());
+    return {none, none};
+}
+
 // Whether both leaves have the support they need, as a choice between two scores.
-template <class A, class B, class Lane>
+template <class A, class B, class Lane, class Both>
 SKTREE_INLINE Pack<Lane> if_supported(
-    const PairCounts<Lane>& n, const ScoreParameters<Lane>& p, Pack<Lane> score) {
+    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, Pack<Lane> score) {
     const Pack<Lane> none = fill_pack(lowest_score<Lane>());
     for (int k = 0; k < p.n_supports; ++k) {
         const Pack<Lane> minimum = fill_pack(p.minimum_support[k]);
@@ -133,17 +47,19 @@ SKTREE_INLINE Pack<Lane> if_supported(
     return score;
 }
 
-template <class Objective, class A, class B, bool SUPPORT, class Lane>
-SKTREE_INLINE Pack<Lane> split_score(const PairCounts<Lane>& n, const ScoreParameters<Lane>& p) {
+template <class Objective, class A, class B, bool SUPPORT, class Lane, class Both>
+SKTREE_INLINE Pack<Lane> split_score(
+    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
     Pack<Lane> score =
         Objective::template score<A>(n, p) + Objective::template score<B>(n, p);
     if (SUPPORT) score = if_supported<A, B>(n, p, score);
     return score;
 }
 
-template <class Objective, bool SUPPORT, class Lane>
+// Root columns j, with the test on column i below.
+template <class Objective, bool SUPPORT, class Lane, class Both>
 SKTREE_INLINE void improve(
-    const PairCounts<Lane>& n, const ScoreParameters<Lane>& p, BestSides<Lane>& best) {
+    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, BestSides<Lane>& best) {
     best.with_column = larger(
         best.with_column,
         split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
@@ -152,10 +68,22 @@ SKTREE_INLINE void improve(
         split_score<Objective, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
 }
 
-template <class Lane>
-SKTREE_INLINE PairCounts<Lane> pair_counts(
-    const SweepSide<Lane>& side, int stride, int i, int j, const Lane* both, int both_step) {
-    return {both, both_step, side.marginals + i, side.marginals + j, stride, side.totals};
+// The same four leaves, with column i as the root and the tests on columns j below, by lane.
+template <class Objective, bool SUPPORT, class Lane, class Both>
+SKTREE_INLINE void improve_row(
+    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, BestSides<Lane>& best) {
+    best.with_column = larger(
+        best.with_column,
+        split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
+    best.without_column = larger(
+        best.without_column,
+        split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
+}
+
+template <class Lane, class Both>
+SKTREE_INLINE PairCounts<Lane, Both> pair_counts(
+    const SweepSide<Lane>& side, int stride, int i, int j, Both both) {
+    return {both, side.marginals + i, side.marginals + j, stride, side.totals};
 }
 
 // Best sums with one to three splits over the root columns of one vector.
@@ -163,7 +91,7 @@ template <class Objective, bool SUPPORT, class Lane>
 SKTREE_INLINE void finish_vector(
     const SweepTask<Lane>& task, SweepSide<Lane>& side, int j, BestSides<Lane> best,
     Pack<Lane> (&sums)[3]) {
-    const PairCounts<Lane> n = pair_counts<Lane>(side, task.stride, j, j, nullptr, 0);
+    const auto n = pair_counts<Lane>(side, task.stride, j, j, NoCounts());
     const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
     const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
     best.with_column = larger(best.with_column, with);
@@ -187,7 +115,7 @@ SKTREE_INLINE void finish_vector(
 template <class Objective, class Lane>
 SKTREE_INLINE void finish_side(
     const SweepTask<Lane>& task, SweepSide<Lane>& side, Pack<Lane> (&sums)[3]) {
-    const PairCounts<Lane> n = pair_counts<Lane>(side, task.stride, 0, 0, nullptr, 0);
+    const auto n = pair_counts<Lane>(side, task.stride, 0, 0, NoCounts());
     side.best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
     for (int k = 0; k < 3; ++k) {
         const Lane best = largest_lane(sums[k]);
@@ -195,16 +123,84 @@ SKTREE_INLINE void finish_side(
     }
 }
 
-// Writes the counts of a tile where they are wanted, and makes the sibling's beside them.
-template <class Lane, bool SIBLING, int VECTORS>
+// Memory for the maxima of root columns i over lanes: by side, with and without the column; after
+// those of both sides there is room for reduce_rows.
+template <class Lane>
+SKTREE_INLINE Lane* row_maxima(const SweepTask<Lane>& task, int side, bool with, int i) {
+    const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(side) * 2 + with) * task.stride + i;
+    return task.work + at * LANES;
+}
+
+template <class Lane>
+SKTREE_INLINE void keep_row_maxima(
+    const SweepTask<Lane>& task, int side, int i, int j, BestSides<Lane> best) {
+    Lane* with = row_maxima(task, side, true, i);
+    Lane* without = row_maxima(task, side, false, i);
+    if (i < j) {  // else these are the first columns that it meets, those of its own vector
+        best.with_column = larger(best.with_column, load_pack(with));
+        best.without_column = larger(best.without_column, load_pack(without));
+    }
+    store_pack(with, best.with_column);
+    store_pack(without, best.without_column);
+}
+
+// The larger of each two neighbours: `n` numbers out of 2 n.
+template <class Lane>
+SKTREE_INLINE void halve(const Lane* __restrict from, int n, Lane* __restrict to) {
+    for (int k = 0; k < n; ++k) to[k] = from[2 * k] > from[2 * k + 1] ? from[2 * k] : from[2 * k + 1];
+}
+
+// What is left of the rows of lanes at `lanes`: the maximum of each, for all columns, all rows at once
+// so that vectors stay full to the end. `spare` has room for half of the rows.
+template <class Lane>
+SKTREE_INLINE const Lane* reduce_rows(const SweepTask<Lane>& task, Lane* lanes, Lane* spare) {
+    for (int left = LANES / 2; left > 0; left /= 2) {
+        halve(lanes, task.n_columns * left, spare);
+        Lane* const emptied = lanes;
+        lanes = spare;
+        spare = emptied;
+    }
+    for (int j = task.n_columns; j < task.stride; ++j) lanes[j] = lowest_score<Lane>();
+    return lanes;
+}
+
+// Memory for the maxima of root columns j over the rows, by side, with and without the column.
+template <class Lane>
+SKTREE_INLINE Lane* column_maxima(const SweepTask<Lane>& task, int side, bool with) {
+    return row_maxima(task, 2, true, 0) + (2 * side + with) * task.stride;
+}
+
+// One row of a block, its counts as `counts(b)` and `others(b)` of the sibling give them.
+template <
+    class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
+    class Others>
+SKTREE_INLINE void score_row(
+    const SweepTask<Lane>& task, int i, int j, const Counts& counts, const Others& others,
+    BestSides<Lane>* best, BestSides<Lane>* best_sibling) {
+    BestSides<Lane> row = no_sides<Lane>(), row_sibling = no_sides<Lane>();
+    for (int b = 0; b < VECTORS; ++b) {
+        const auto n = pair_counts(*task.counted, task.stride, i, j + b * LANES, counts(b));
+        improve<Objective, SUPPORT>(n, task.score, best[b]);
+        if (!SIBLING) continue;
+        improve_row<Objective, SUPPORT>(n, task.score, row);
+        const auto m = pair_counts(*task.sibling, task.stride, i, j + b * LANES, others(b));
+        improve<Objective, SUPPORT>(m, task.score, best_sibling[b]);
+        improve_row<Objective, SUPPORT>(m, task.score, row_sibling);
+    }
+    if (!SIBLING) return;
+    keep_row_maxima(task, 0, i, j, row);
+    keep_row_maxima(task, 1, i, j, row_sibling);
+}
+
+// Counts in a tile: writes them where they are wanted, and makes the sibling's beside them.
+template <class Lane, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void pass_on(const SweepTask<Lane>& task, int i, int j) {
-    constexpr int STEP = BLOCK_ROWS * VECTORS * LANES;
+    constexpr int STEP = ROWS * VECTORS * LANES;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
-    const int rows = task.n_columns - i < BLOCK_ROWS ? task.n_columns - i : BLOCK_ROWS;
     for (int c = 0; c < task.n_counted; ++c) {
         const Lane* tile = task.tile + c * STEP;
         Lane* other = task.tile + (task.n_counted + c) * STEP;
-        for (int a = 0; a < rows; ++a)
+        for (int a = 0; a < ROWS; ++a)
             for (int b = 0; b < VECTORS; ++b) {
                 const std::ptrdiff_t at = c * channel_step + (i + a) * task.stride + j + b * LANES;
                 const int in_tile = (a * VECTORS + b) * LANES;
@@ -213,107 +209,152 @@ SKTREE_INLINE void pass_on(const SweepTask<Lane>& task, int i, int j) {
                 if (SIBLING)
                     store_pack(other + in_tile, load_pack(task.parent_pairs + at) - counts);
             }
-        // Past the last column nothing is left to subtract from: no row has it.
-        if (SIBLING)
-            for (int k = rows * VECTORS * LANES; k < STEP; k += LANES)
-                store_pack(other + k, fill_pack<Lane>(0));
     }
 }
 
-// Root columns j .. j + VECTORS * LANES against all columns.
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS>
-SKTREE_INLINE void sweep_vectors(
-    const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[2][3]) {
-    constexpr int STEP = BLOCK_ROWS * VECTORS * LANES;
-    BestSides<Lane> best[2][VECTORS];
-    for (int b = 0; b < VECTORS; ++b) {
-        const Pack<Lane> none = fill_pack(lowest_score<Lane>());
-        best[0][b] = best[1][b] = {none, none};
-    }
-    for (int i = 0; i < task.n_columns; i += BLOCK_ROWS) {
-        count_tile<Lane, BLOCK_ROWS, VECTORS>(task, i, j, task.tile);
-        if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, VECTORS>(task, i, j);
-        for (int a = 0; a < BLOCK_ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b) {
-                const Lane* both = task.tile + (a * VECTORS + b) * LANES;
-                improve<Objective, SUPPORT>(
-                    pair_counts(*task.counted, task.stride, i + a, j + b * LANES, both, STEP),
-                    task.score, best[0][b]);
-                if (SIBLING)
-                    improve<Objective, SUPPORT>(
-                        pair_counts(
-                            *task.sibling, task.stride, i + a, j + b * LANES,
-                            both + task.n_counted * STEP, STEP),
-                        task.score, best[1][b]);
-            }
-    }
-    for (int b = 0; b < VECTORS; ++b) {
-        finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES, best[0][b], sums[0]);
-        if (SIBLING)
-            finish_vector<Objective, SUPPORT>(
-                task, *task.sibling, j + b * LANES, best[1][b], sums[1]);
-    }
-}
-
+// A row of a tile. A function of its own, or compilers make too much code of all the variants.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING>
+SKTREE_APART void score_tile_row(
+    const SweepTask<Lane>& task, int i, int j, const Lane* row, int step, int n_vectors,
+    BestSides<Lane>* best, BestSides<Lane>* best_sibling) {
+    const Lane* other = row + static_cast<std::ptrdiff_t>(task.n_counted) * step;
+    for (int b = 0; b < n_vectors; ++b, row += LANES, other += LANES)
+        score_row<Objective, Lane, SUPPORT, SIBLING, 1>(
+            task, i, j + b * LANES, [=](int) { return CountsInMemory<Lane>{row, step}; },
+            [=](int) { return CountsInMemory<Lane>{other, step}; }, best + b, best_sibling + b);
+}
+
+// Columns i .. i + ROWS against VECTORS vectors of columns from j.
+template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int ROWS, int VECTORS>
+SKTREE_INLINE void meet_block(
+    const SweepTask<Lane>& task, int i, int j, BestSides<Lane>* best,
+    BestSides<Lane>* best_sibling) {
+    constexpr int STEP = ROWS * VECTORS * LANES;
+    count_tile<Lane, ROWS, VECTORS>(task, i, j, task.tile);
+    if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, ROWS, VECTORS>(task, i, j);
+    for (int a = 0; a < ROWS; ++a)
+        score_tile_row<Objective, Lane, SUPPORT, SIBLING>(
+            task, i + a, j, task.tile + a * VECTORS * LANES, STEP, VECTORS, best, best_sibling);
+}
+
+// The same where the counts of one channel stay in registers; the only other one is the mass.
+template <class Objective, bool SIBLING, int ROWS, int VECTORS>
+SKTREE_INLINE void meet_signed_block(
+    const SweepTask<std::int16_t>& task, int i, int j, BestSides<std::int16_t>* best,
+    BestSides<std::int16_t>* best_sibling) {
+    typedef std::int16_t Lane;
+    const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
+    Vector16 counts[ROWS][VECTORS], mass[ROWS][VECTORS];
+    count_signed<!SIBLING, ROWS, VECTORS>(task, i, j, counts, mass);
+    SKTREE_UNROLL
+    for (int a = 0; a < ROWS; ++a) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i + a) * task.stride + j;
+        for (int b = 0; b < VECTORS && !SIBLING; ++b) {
+            Lane* pairs = task.pairs + at + b * LANES;
+            store_native<Lane, VECTOR_BYTES>(pairs, counts[a][b]);
+            store_native<Lane, VECTOR_BYTES>(pairs + channel_step, mass[a][b]);
+        }
+        const auto of_pair = [&](int b) { return CountsInRegister<Lane>{{{counts[a][b]}}}; };
+        const auto of_sibling = [&](int b) {
+            const Pack<Lane> all = load_pack(task.parent_pairs + at + b * LANES);
+            return CountsInRegister<Lane>{all - Pack<Lane>{{counts[a][b]}}};
+        };
+        score_row<Objective, Lane, false, SIBLING, VECTORS>(
+            task, i + a, j, of_pair, of_sibling, best, best_sibling);
+    }
+}
+
+template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
+struct Meeting {
+    template <int ROWS, int VECTORS>
+    static SKTREE_INLINE void meet(
+        const SweepTask<Lane>& task, int i, int j, BestSides<Lane>* best,
+        BestSides<Lane>* best_sibling) {
+        if constexpr (SIGNED)
+            meet_signed_block<Objective, SIBLING, ROWS, VECTORS>(task, i, j, best, best_sibling);
+        else
+            meet_block<Objective, Lane, SUPPORT, SIBLING, ROWS, VECTORS>(
+                task, i, j, best, best_sibling);
+    }
+
+    // Columns first .. last against VECTORS vectors from j.
+    template <int VECTORS>
+    static SKTREE_INLINE void meet_all(
+        const SweepTask<Lane>& task, int first, int last, int j, BestSides<Lane>* best,
+        BestSides<Lane>* best_sibling) {
+        int i = first;
+        for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS)
+            meet<BLOCK_ROWS, VECTORS>(task, i, j, best, best_sibling);
+        for (; i < last; ++i)
+            for (int b = 0; b < VECTORS; ++b)
+                meet<1, 1>(task, i, j + b * LANES, best + b, best_sibling + b);
+    }
+};
+
+// Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those before and
+// among them, where the others' maxima are kept by row.
+template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, int VECTORS>
+SKTREE_INLINE void sweep_vectors(
+    const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
+    typedef Meeting<Objective, Lane, SUPPORT, SIBLING, SIGNED> Meet;
+    BestSides<Lane> best[2][VECTORS];
+    for (int b = 0; b < VECTORS; ++b) best[0][b] = best[1][b] = no_sides<Lane>();
+    const int n = task.n_columns;
+    if (!SIBLING) {
+        Meet::template meet_all<VECTORS>(task, 0, n, j, best[0], best[1]);
+        for (int b = 0; b < VECTORS; ++b)
+            finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES, best[0][b], sums);
+        return;
+    }
+    const auto up_to = [=](int vectors) {
+        return j + vectors * LANES < n ? j + vectors * LANES : n;
+    };
+    Meet::template meet_all<VECTORS>(task, 0, up_to(1), j, best[0], best[1]);
+    // Columns of the second vector have met those of the first.
+    for (int b = 1; b < VECTORS; ++b)
+        Meet::template meet_all<1>(
+            task, up_to(b), up_to(b + 1), j + b * LANES, best[0] + b, best[1] + b);
+    for (int side = 0; side < 2; ++side)
+        for (int b = 0; b < VECTORS; ++b) {
+            const int at = j + b * LANES;
+            store_pack(column_maxima(task, side, true) + at, best[side][b].with_column);
+            store_pack(column_maxima(task, side, false) + at, best[side][b].without_column);
+        }
+}
+
+// With a sibling: the maxima over rows and over lanes are those over all other columns.
+template <class Objective, class Lane, bool SUPPORT>
+SKTREE_INLINE void finish_rows(
+    const SweepTask<Lane>& task, int which, SweepSide<Lane>& side, Pack<Lane> (&sums)[3]) {
+    Lane* spare = row_maxima(task, 2, false, 0);
+    const Lane* with = reduce_rows(task, row_maxima(task, which, true, 0), spare);
+    const Lane* without =
+        reduce_rows(task, row_maxima(task, which, false, 0), spare + task.stride * (LANES / 2));
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        const BestSides<Lane> best = {
+            larger(load_pack(with + j), load_pack(column_maxima(task, which, true) + j)),
+            larger(load_pack(without + j), load_pack(column_maxima(task, which, false) + j))};
+        finish_vector<Objective, SUPPORT>(task, side, j, best, sums);
+    }
+}
+
+template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 void sweep(SweepTask<Lane>& task) {
     Pack<Lane> sums[2][3];
     for (auto& side : sums)
         for (auto& sum : side) sum = fill_pack(lowest_score<Lane>());
     constexpr int WIDE = BLOCK_VECTORS * LANES;
     int j = 0;
-    for (; j + WIDE <= task.n_columns || (WIDE <= STRIDE && j < task.n_columns); j += WIDE) {
+    for (; j + WIDE <= task.stride && j + WIDE - LANES < task.n_columns; j += WIDE) {
         if (task.poll != nullptr && task.poll(task.poll_argument)) return;
-        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, BLOCK_VECTORS>(task, j, sums);
+        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, BLOCK_VECTORS>(task, j, sums[0]);
     }
     for (; j < task.n_columns; j += LANES)
-        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, 1>(task, j, sums);
+        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, 1>(task, j, sums[0]);
+    if (SIBLING) {
+        finish_rows<Objective, Lane, SUPPORT>(task, 0, *task.counted, sums[0]);
+        finish_rows<Objective, Lane, SUPPORT>(task, 1, *task.sibling, sums[1]);
+        finish_side<Objective>(task, *task.sibling, sums[1]);
+    }
     finish_side<Objective>(task, *task.counted, sums[0]);
-    if (SIBLING) finish_side<Objective>(task, *task.sibling, sums[1]);
-}
-
-template <class Lane>
-void sum_marginals(const SweepTask<Lane>& task, Lane* marginals) {
-    for (int k = 0; k < task.n_slots; ++k) {
-        const std::ptrdiff_t slot = task.slots[k];
-        const double* values = task.values + slot * task.n_all_channels;
-        for (int c = 0; c < task.n_all_channels; ++c)
-            for (int j = 0; j < task.n_columns; j += LANES) {
-                Lane* sum = marginals + c * task.stride + j;
-                store_pack(
-                    sum, load_pack(sum) +
-                             fill_pack(static_cast<Lane>(values[c])) *
-                                 spread_bits<Lane>(task.rows + slot * task.row_bytes + j / 8));
-            }
-    }
-}
-
-// Counts of each column alone, by channel.
-template <class Lane>
-void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
-    for (int k = 0; k < task.n_all_channels * task.stride; k += LANES)
-        store_pack(marginals + k, fill_pack<Lane>(0));
-    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
-        sum_marginals(task, marginals);
-        return;
-    }
-    for (int s = 0; s < task.n_segments; ++s) {
-        const Lane* coefficients = task.coefficients + s * task.n_all_channels;
-        const int end = task.spans[s].first_word + task.spans[s].n_words;
-        for (int j = 0; j < task.n_columns; j += LANES)
-            for (int first = task.spans[s].first_word; first < end; first += STEPS_PER_FOLD) {
-                const int last = end - first < STEPS_PER_FOLD ? end : first + STEPS_PER_FOLD;
-                Vector16 counts = Vector16{};
-                for (int w = first; w < last; ++w) {
-                    const Vector16 bits = load_native<std::int16_t, VECTOR_BYTES>(
-                        task.words + static_cast<std::ptrdiff_t>(w) * task.stride + j);
-                    counts = add_popcount(counts, bits);
-                }
-                const Pack<Lane> wide = widen<Lane>(fold_counts(counts));
-                for (int c = 0; c < task.n_all_channels; ++c) {
-                    Lane* sum = marginals + c * task.stride + j;
-                    store_pack(sum, load_pack(sum) + fill_pack(coefficients[c]) * wide);
-                }
-            }
-    }
 }

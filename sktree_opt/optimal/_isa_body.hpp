@@ -2,6 +2,7 @@
 // primitives.
 #include "sktree_opt/optimal/_lanes.hpp"
 #include "sktree_opt/optimal/_objectives.hpp"
+#include "sktree_opt/optimal/_pair_counts.hpp"
 #include "sktree_opt/optimal/_depth_two.hpp"
 #include "sktree_opt/optimal/_similarity.hpp"
 #include "sktree_opt/optimal/_transpose.hpp"
@@ -9,8 +10,9 @@
 template <class Objective, class Lane>
 SweepTable<Lane> sweeps() {
     return {
-        {&sweep<Objective, Lane, false, false>, &sweep<Objective, Lane, false, true>},
-        {&sweep<Objective, Lane, true, false>, &sweep<Objective, Lane, true, true>}};
+        {&sweep<Objective, Lane, false, false, false>, &sweep<Objective, Lane, false, true, false>},
+        {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
+        {nullptr, nullptr}};
 }
 
 template <class Lane>
@@ -28,7 +30,11 @@ inline BitKernels bit_kernels() {
 // The registry of leaf scores: which number types each is compiled for.
 inline bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
     kernels = common_kernels<std::int16_t>();
-    if (score == Score::TWO_CLASS) kernels.sweep = sweeps<TwoClassError, std::int16_t>();
+    if (score == Score::TWO_CLASS) {
+        kernels.sweep = sweeps<TwoClassError, std::int16_t>();
+        kernels.sweep.with_signs[0] = &sweep<TwoClassError, std::int16_t, false, false, true>;
+        kernels.sweep.with_signs[1] = &sweep<TwoClassError, std::int16_t, false, true, true>;
+    }
     else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestChannel, std::int16_t>();
     else return false;
     return true;

@@ -81,7 +81,7 @@ struct LeafCosts {
         parameters.z = z;
         parameters.cf = cf;
         parameters.least_weight = least_weight;
-        portable::PairCounts<double> leaves{};
+        Leaves leaves{};
         leaves.stride = n;
         for (int j = 0; j < n; j += portable::LANES) {
             leaves.column = work.data() + j;
@@ -94,8 +94,10 @@ struct LeafCosts {
     }
 
 private:
-    portable::Pack<double> score_of(const portable::PairCounts<double>& leaves,
-                                    const ScoreParameters<double>& parameters) const {
+    typedef portable::PairCounts<double, portable::NoCounts> Leaves;
+
+    portable::Pack<double> score_of(
+        const Leaves& leaves, const ScoreParameters<double>& parameters) const {
         using Leaf = portable::LeafColumn;
         switch (score) {
             case Score::TWO_CLASS:

@@ -8,6 +8,7 @@
 // targets of a regression) each row has its own value for each channel instead.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace sktree_opt {
@@ -58,7 +59,10 @@ struct SweepTask {
     SweepSide<Lane>* sibling = nullptr;  // null, or the rows of the parent that are not counted
     const Lane* parent_pairs = nullptr;  // with sibling: [channel][column][stride] of the parent
     Lane* pairs = nullptr;               // OUT or null: [channel][column][stride]
-    Lane* tile = nullptr;                // WORK: tile_size() lanes
+    Lane* tile = nullptr;                // WORK: 2 * n_counted * LARGEST_TILE lanes
+    Lane* work = nullptr;                // WORK with sibling: sweep_work(stride) lanes
+    // Channels are a score's only one, to which each row adds 1 or -1, and the number of rows.
+    bool is_signed = false;
     // Channels that are sums of reals, in place of words, spans and coefficients; else null.
     const double* values = nullptr;        // [slot][n_all_channels]
     const std::uint8_t* rows = nullptr;    // [slot][row_bytes]
@@ -69,6 +73,10 @@ struct SweepTask {
     bool (*poll)(void*) = nullptr;       // true: give up
     void* poll_argument = nullptr;
 };
+
+// Lanes of a block of pairs, and of the maxima by row, at the widest vector.
+constexpr int LARGEST_TILE = 8 * 2 * 32;
+inline std::size_t sweep_work(int stride) { return static_cast<std::size_t>(stride) * (5 * 32 + 4); }
 
 // Each byte as eight numbers 0 or 1.
 struct SpreadByte {

@@ -27,19 +27,35 @@
 #else
 #define SKTREE_INLINE __forceinline
 #endif
+#if defined(__GNUC__)
+#define SKTREE_APART __attribute__((noinline))
+#else
+#define SKTREE_APART __declspec(noinline)
+#endif
+// Loops over registers: unrolled whatever the compiler thinks of the size, or they go to memory.
+#if defined(__clang__)
+#define SKTREE_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define SKTREE_UNROLL _Pragma("GCC unroll 16")
+#else
+#define SKTREE_UNROLL
+#endif
 
 namespace sktree_opt {
 
 enum class Score : int { TWO_CLASS, LARGEST, GINI, ENTROPY, PESSIMISTIC, SQUARED };
 
-// Indexed by: has supports, has sibling.
+// Indexed by: has sibling.
 template <class Lane>
 struct SweepTable {
     void (*plain[2])(SweepTask<Lane>&);
     void (*supported[2])(SweepTask<Lane>&);
+    void (*with_signs[2])(SweepTask<Lane>&);  // null: the score has no such form
     void operator()(SweepTask<Lane>& task) const {
-        const auto& row = task.score.n_supports > 0 ? supported : plain;
-        row[task.sibling != nullptr](task);
+        const bool has_sibling = task.sibling != nullptr;
+        if (task.score.n_supports > 0) return supported[has_sibling](task);
+        if (task.is_signed && with_signs[0] != nullptr) return with_signs[has_sibling](task);
+        plain[has_sibling](task);
     }
 };
 

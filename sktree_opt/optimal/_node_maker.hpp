@@ -86,7 +86,7 @@ public:
             for (int k = 0; k < side_.n_rows; ++k)
                 std::copy_n(
                     node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all, n_all,
-                    child.values.data() + slot_of(0, k, side_.n_rows) * n_all);
+                    child.values.data() + static_cast<std::size_t>(k) * n_all);
         }
         child.totals.resize(n_all);
         for (int c = 0; c < n_all; ++c) {
@@ -120,6 +120,7 @@ public:
         task.counted = &counted;
         task.sibling = &sibling;
         task.parent_pairs = node.pairs.data();
+        task.work = row_maxima_.need(sweep_work(node.stride));
         problem_.kernels.sweep(task);
         ++n_sweeps;
         set_costs(counted.best, base_cost(counted.totals), (small_is_true ? with : without).costs);
@@ -166,6 +167,7 @@ private:
         task.n_all_channels = problem_.channels.n_all();
         task.n_counted = n_counted;
         task.tile = tile_.need(static_cast<std::size_t>(2) * n_counted * LARGEST_TILE);
+        task.is_signed = problem_.is_signed;
         task.score = problem_.score;
         task.poll = &poll;
         task.poll_argument = this;
@@ -252,13 +254,11 @@ private:
         return self->control_.poll();
     }
 
-    static constexpr int LARGEST_TILE = 8 * 2 * 32;
-
     const Problem<Lane>& problem_;
     const RowSets& row_sets_;
     SearchControl& control_;
     SideRows side_;
-    Buffer<Lane> tile_, side_marginals_;
+    Buffer<Lane> tile_, row_maxima_, side_marginals_;
     std::vector<Lane> side_totals_;
     std::vector<std::int32_t> slots_;
     std::int64_t work_ = 0, work_a_call_ = 0;

@@ -12,6 +12,7 @@ from sktree_opt.optimal._driver import deepen
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
 from sktree_opt.optimal._regressor import OptimalTreeRegressor
+from sktree_opt.optimal.continuous import ThresholdSolver
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 
 # What a path cannot do, by parameter.
@@ -110,11 +111,14 @@ def path_of(model, X, y, sample_weight=None):
         sample_weight,
         is_classifier=is_classifier(model),
         class_weight=getattr(model, "class_weight", None),
-        all_thresholds=False,
+        prefers_tests=True,
     )
     limits, control = problem.limits, problem.control()
-    engine = problem.engine(control)
-    solver = Solver(engine, 0.0, partial(deepen, problem, control, engine))
+    if problem.table is not None:
+        solver = ThresholdSolver(problem, control)
+    else:
+        engine = problem.engine(control)
+        solver = Solver(engine, 0.0, partial(deepen, problem, control, engine))
     found = solve_path(solver, limits.max_depth, limits.max_splits)
     control.raise_pending()
     trees = [model._make_tree(problem, answer.nodes)[0] for answer in found.answers]

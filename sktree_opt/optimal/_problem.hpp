@@ -102,6 +102,7 @@ struct Problem {
     Buffer<std::uint16_t> present;      // bits of the slots that hold a row
     Buffer<double> values;              // [slot][channel] if rows carry real numbers
     bool has_values = false;
+    bool is_signed = false;             // see SweepTask
     double split_cost = 0.0;            // that of ties among it
     double constant = 0.0;              // cost that no tree avoids
     double grid = 1.0;                  // all costs are multiples of it

@@ -77,19 +77,10 @@ inline void keep_distinct_columns(
     keep_columns(
         words.data(), n_words, stride, out.columns,
         kept_words.need(static_cast<std::size_t>(n_words) * kept_stride), kept_stride);
-    // A word's rows are in reverse order in the last, shorter word too: bit b is row count - 1 - b.
-    std::vector<std::uint8_t> reversed(static_cast<std::size_t>(n_words) * 16 * out.row_bytes);
+    // The last word has a few rows more than there are.
+    out.bits.resize(static_cast<std::size_t>(n_words) * 16 * out.row_bytes);
     kernels.words_to_rows(
-        kept_words.data(), n_words, kept_stride, reversed.data(), out.row_bytes);
-    out.bits.resize(static_cast<std::size_t>(n) * out.row_bytes);
-    for (int i = 0; i < n; ++i) {
-        const int start = i / 16 * 16, count = std::min(16, n - start);
-        const int slot = start + count - 1 - (i - start);
-        if (out.row_bytes > 0)
-            std::memcpy(
-                &out.bits[static_cast<std::size_t>(i) * out.row_bytes],
-                &reversed[static_cast<std::size_t>(slot) * out.row_bytes], out.row_bytes);
-    }
+        kept_words.data(), n_words, kept_stride, out.bits.data(), out.row_bytes);
 }
 
 inline std::uint64_t hash_bytes(const std::uint8_t* bytes, int size) {
@@ -139,8 +130,20 @@ inline void index_weights(const Rows& rows, Reduction& out, std::vector<std::int
             out.values.begin());
 }
 
+// Stable, by counting; keys are below `n_keys`.
+template <class KeyOf>
+void sort_atoms(std::vector<Atom>& atoms, std::int32_t n_keys, const KeyOf& key_of) {
+    if (n_keys <= 1) return;
+    std::vector<std::size_t> place(static_cast<std::size_t>(n_keys) + 1, 0);
+    for (const Atom& atom : atoms) ++place[key_of(atom) + 1];
+    for (std::int32_t key = 0; key < n_keys; ++key) place[key + 1] += place[key];
+    std::vector<Atom> sorted(atoms.size());
+    for (const Atom& atom : atoms) sorted[place[key_of(atom)]++] = atom;
+    atoms.swap(sorted);
+}
+
 inline void make_atoms(
-    const Rows& rows, const std::vector<std::int32_t>& value_of,
+    const Rows& rows, int n_classes, const std::vector<std::int32_t>& value_of,
     const std::vector<std::int32_t>& first, Reduction& out) {
     const bool weighted = rows.weights != nullptr && out.whole_weights;
     out.atoms.reserve(rows.n_rows);
@@ -149,10 +152,13 @@ inline void make_atoms(
         out.atoms.push_back(
             {static_cast<std::int32_t>(i), first[i], rows.classes[i], value_of[i], count});
     }
+    // By group, class and weight, in linear time: the last key first.
+    const std::int32_t n_values = static_cast<std::int32_t>(out.values.size());
+    sort_atoms(out.atoms, n_values, [](const Atom& a) { return a.value; });
+    sort_atoms(out.atoms, n_classes, [](const Atom& a) { return a.class_; });
+    const std::int32_t n_groups = static_cast<std::int32_t>(rows.n_rows);
+    sort_atoms(out.atoms, n_groups, [](const Atom& a) { return a.group; });
     const auto name = [](const Atom& a) { return std::make_tuple(a.group, a.class_, a.value); };
-    std::sort(out.atoms.begin(), out.atoms.end(), [&](const Atom& a, const Atom& b) {
-        return std::make_tuple(name(a), a.row) < std::make_tuple(name(b), b.row);
-    });
     std::size_t n_kept = 0;
     for (const Atom& atom : out.atoms) {
         if (n_kept > 0 && name(out.atoms[n_kept - 1]) == name(atom)) {
@@ -277,7 +283,7 @@ inline Reduction reduce(
         make_groups(rows, objective, plan, first, out);
         return out;
     }
-    make_atoms(rows, value_of, first, out);
+    make_atoms(rows, objective.n_classes, value_of, first, out);
     const bool alike = objective.n_classes == 2 && out.whole_weights &&
                        objective.class_mass[0] == objective.class_mass[1];
     if (switches.merge_rows && objective.cancels && alike && plan.n_supports() == 0)

@@ -218,7 +218,7 @@ public:
         Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
         Phase& phase = open_phase(problem_, node, parent, depth, budget);
         double best = upper;
-        for (const int j : sequence_of(level, depth, phase, order)) {
+        for (const int j : sequence_of(level, depth, phase, order, upper)) {
             const double cost = try_column(level, depth, phase, j, best);
             if (control_.stopped()) return best;
             if (cost >= best) continue;
@@ -254,12 +254,17 @@ public:
         return least + problem_.split_cost;
     }
 
+    // Columns that may cost less than `upper`, in the order to try them.
     const std::vector<std::int32_t>& sequence_of(
-        int level, int depth, const Phase& phase, Order by) {
+        int level, int depth, Phase& phase, Order by, double upper) {
         const Node<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
-        sequence.resize(node.n_columns);
-        for (int j = 0; j < node.n_columns; ++j) sequence[j] = j;
+        sequence.clear();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper)
+                sequence.push_back(j);
+        stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
+        stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
         if (by == Order::INDEX) return sequence;
         const bool by_look_ahead = by == Order::LOOK_AHEAD;
         const Lane* with = node.best_true.data();
@@ -280,7 +285,9 @@ public:
 
     // The order in which a team tries the columns of the root.
     std::vector<std::int32_t> root_sequence(int depth, int budget) {
-        return sequence_of(0, depth, open_root(depth, budget), Order::BOUNDS);
+        return sequence_of(
+            0, depth, open_root(depth, budget), Order::BOUNDS,
+            std::numeric_limits<double>::infinity());
     }
 
     // The threads of a team call this, each on its own search object with an equal root. Where a
@@ -294,7 +301,7 @@ public:
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
-            if (next >= node.n_columns || control_.stopped()) break;
+            if (next >= static_cast<int>(shared.sequence.size()) || control_.stopped()) break;
             const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
             if (control_.stopped()) break;

@@ -5,6 +5,7 @@ constexpr int VECTOR_BYTES = 32;
 constexpr int BLOCK_ROWS = 4;
 constexpr int BLOCK_VECTORS = 1;
 constexpr int STEPS_PER_FOLD = 31;  // a byte holds 31 * 8 counts
+constexpr bool FOLDS = true;  // whether counts are bytes until folded
 
 typedef std::int16_t Vector16 __attribute__((vector_size(VECTOR_BYTES)));
 
@@ -29,7 +30,7 @@ SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) {
     return (Vector16)_mm256_set1_epi16(static_cast<short>(*word));
 }
 
-SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
+SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vector16 one) {
     std::uint16_t mask;
     std::memcpy(&mask, bits, sizeof(mask));
     const __m256i selector = _mm256_setr_epi16(
@@ -37,7 +38,7 @@ SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
     const __m256i spread = _mm256_set1_epi16(static_cast<short>(mask));
     const __m256i is_set =
         _mm256_cmpeq_epi16(_mm256_and_si256(spread, selector), selector);
-    return lanes + lanes - (Vector16)is_set;
+    return lanes + ((Vector16)is_set & one);
 }
 
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {

@@ -6,6 +6,7 @@ constexpr int VECTOR_BYTES = 64;
 constexpr int BLOCK_ROWS = 8;     // 16 of the 32 registers hold counts
 constexpr int BLOCK_VECTORS = 2;  // one broadcast serves two vectors of columns
 constexpr int STEPS_PER_FOLD = 2047;
+constexpr bool FOLDS = false;  // whether counts are bytes until folded
 
 typedef std::int16_t Vector16 __attribute__((vector_size(VECTOR_BYTES)));
 
@@ -19,12 +20,11 @@ SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) {
     return (Vector16)_mm512_set1_epi16(static_cast<short>(*word));
 }
 
-// Each lane doubled, plus the lane's bit of `bits` (little-endian).
-SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
+// Plus `one` in each lane whose bit of `bits` (little-endian) is set.
+SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vector16 one) {
     std::uint32_t mask;
     std::memcpy(&mask, bits, sizeof(mask));
-    const __m512i doubled = _mm512_add_epi16((__m512i)lanes, (__m512i)lanes);
-    return (Vector16)_mm512_mask_add_epi16(doubled, mask, doubled, _mm512_set1_epi16(1));
+    return (Vector16)_mm512_mask_add_epi16((__m512i)lanes, mask, (__m512i)lanes, (__m512i)one);
 }
 
 // The sign of each lane, one bit a lane.

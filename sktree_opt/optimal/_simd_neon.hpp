@@ -5,6 +5,7 @@ constexpr int VECTOR_BYTES = 16;
 constexpr int BLOCK_ROWS = 8;
 constexpr int BLOCK_VECTORS = 1;
 constexpr int STEPS_PER_FOLD = 2047;
+constexpr bool FOLDS = false;  // whether counts are bytes until folded
 
 typedef std::int16_t Vector16 __attribute__((vector_size(VECTOR_BYTES)));
 
@@ -18,9 +19,9 @@ SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) {
     return (Vector16)vdupq_n_u16(*word);
 }
 
-SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
+SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vector16 one) {
     const uint16x8_t selector = {1, 2, 4, 8, 16, 32, 64, 128};
-    return lanes + lanes - (Vector16)vtstq_u16(vdupq_n_u16(*bits), selector);
+    return lanes + ((Vector16)vtstq_u16(vdupq_n_u16(*bits), selector) & one);
 }
 
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {

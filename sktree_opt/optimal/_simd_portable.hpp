@@ -6,6 +6,7 @@ constexpr int VECTOR_BYTES = 16;
 constexpr int BLOCK_ROWS = 2;
 constexpr int BLOCK_VECTORS = 2;
 constexpr int STEPS_PER_FOLD = 31;
+constexpr bool FOLDS = true;  // whether counts are bytes until folded
 
 using Vector16 = Native<std::int16_t, VECTOR_BYTES>;
 
@@ -28,12 +29,13 @@ SKTREE_INLINE Vector16 fold_counts(Vector16 counts) {
 
 SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) { return constant16(*word); }
 
-SKTREE_INLINE Vector16 shift_in(Vector16 lanes, const std::uint8_t* bits) {
+SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vector16 one) {
     std::int16_t spread[LANES];
-    for (int lane = 0; lane < LANES; ++lane) spread[lane] = (*bits >> lane) & 1;
-    Vector16 added;
-    std::memcpy(&added, spread, sizeof(added));
-    return lanes + lanes + added;
+    for (int lane = 0; lane < LANES; ++lane)
+        spread[lane] = static_cast<std::int16_t>(-((*bits >> lane) & 1));
+    Vector16 is_set;
+    std::memcpy(&is_set, spread, sizeof(is_set));
+    return lanes + (is_set & one);
 }
 
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {

@@ -2,6 +2,19 @@
 // rows it needs, and the words of 16 rows by column that counting reads. Included once per
 // instruction set.
 
+// Sixteen rows or, in the last word, fewer: row k is bit k. Without a chain from row to row but the
+// sums, so that one instruction a row is all it takes.
+SKTREE_INLINE Vector16 word_of_rows(
+    const std::uint8_t* rows, int row_bytes, const std::int32_t* slots, int count) {
+    Vector16 lanes = Vector16{}, one = fill_native<std::int16_t, VECTOR_BYTES>(1);
+    SKTREE_UNROLL
+    for (int k = 0; k < count; ++k) {
+        lanes = add_where(lanes, rows + static_cast<std::ptrdiff_t>(slots[k]) * row_bytes, one);
+        one = one + one;
+    }
+    return lanes;
+}
+
 // Rows `slots` (`row_bytes` apart in `rows`) become words of 16, the last one padded with zeros.
 inline void rows_to_words(
     const std::uint8_t* rows,
@@ -13,11 +26,11 @@ inline void rows_to_words(
     for (int start = 0; start < n_rows; start += 16, words += stride) {
         const int count = n_rows - start < 16 ? n_rows - start : 16;
         for (int j = 0; j < stride; j += LANES) {
-            Vector16 lanes = Vector16{};
-            for (int k = 0; k < count; ++k)
-                lanes = shift_in(
-                    lanes,
-                    rows + static_cast<std::ptrdiff_t>(slots[start + k]) * row_bytes + j / 8);
+            const std::uint8_t* from = rows + j / 8;
+            // The usual count is a constant, so that the loop is unrolled.
+            const Vector16 lanes = count == 16
+                                       ? word_of_rows(from, row_bytes, slots + start, 16)
+                                       : word_of_rows(from, row_bytes, slots + start, count);
             store_native<std::int16_t, VECTOR_BYTES>(words + j, lanes);
         }
     }

@@ -146,7 +146,12 @@ private:
     // Leaves the best split of the feature in `candidate_`.
     void evaluate(const greedy::CaseSet& cases, std::int32_t feature) {
         candidate_.reset(feature);
-        if (cases.size() <= greedy::MAX_SHORT_CASES) {
+        const greedy::Column& column = problem_.column(feature);
+        if (kind_of(column) == greedy::SplitKind::MULTIWAY &&
+            column.n_values <= greedy::MAX_COUNTED_CATEGORIES) {
+            evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
+                                              targets_.cases(cases), totals_, sides_, candidate_);
+        } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
             evaluate_as(cases, feature, short_entries_);
         } else {
             evaluate_as(cases, feature, long_entries_);

@@ -1,5 +1,17 @@
 """Optimal trees over all thresholds of numeric columns, with categories and missing values."""
 
-from sktree_opt.optimal.continuous._solve import can_search, has_many_thresholds, search
+from sktree_opt.optimal.continuous._solve import (
+    can_search,
+    has_many_thresholds,
+    has_too_many_tests,
+    search,
+)
+from sktree_opt.optimal.continuous._solver import ThresholdSolver
 
-__all__ = ["can_search", "has_many_thresholds", "search"]
+__all__ = [
+    "ThresholdSolver",
+    "can_search",
+    "has_many_thresholds",
+    "has_too_many_tests",
+    "search",
+]

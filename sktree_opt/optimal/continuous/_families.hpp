@@ -36,12 +36,42 @@ struct Family {
     std::int64_t n_bytes() const { return bytes_of(end) + bytes_of(moved); }
 };
 
+// How many tests a family has.
+inline void count_positions(const NodeColumn& column, std::uint32_t n_rows, Family& family) {
+    const bool has_missing = column.n_present < n_rows;
+    const int n_groups = static_cast<int>(column.n_groups);
+    if (family.is_chain) {
+        // The last position leaves nothing on the right, or only what is missing.
+        family.n_positions = n_groups - (has_missing && !family.missing_left ? 0 : 1);
+    } else {
+        // Of two categories one test is enough; {category, missing} against nothing is no test.
+        family.n_positions = n_groups == 2 && !has_missing ? 1 : n_groups;
+        if (family.missing_left && n_groups < 2) family.n_positions = 0;
+        if (has_missing && !family.missing_left) {
+            family.has_missing_test = true;
+            // With one category, "is it that one?" and "is it missing?" divide alike.
+            if (n_groups > 1) ++family.n_positions;
+        }
+    }
+}
+
+// Where groups end and what their rows cost, each row 1.
+inline void count_moved(const NodeColumn& column, const std::uint32_t* order, std::uint32_t n_rows,
+                        Family& family) {
+    const bool has_ties = column.n_groups < column.n_present;
+    const double before = family.missing_left ? n_rows - column.n_present : 0.0;
+    family.all_moved = n_rows;
+    for (std::uint32_t i = 1; i <= column.n_present; ++i) {
+        if (i < column.n_present && !(order[i] & FIRST_OF_GROUP)) continue;
+        if (has_ties) family.end.push_back(i);
+        family.moved.push_back(before + i);
+    }
+}
+
 inline void describe_family(const Problem& problem, const NodeRows& node, int k, bool missing_left,
                             Family& family) {
     const NodeColumn& column = node.columns[k];
     const std::uint32_t* order = node.order(k);
-    const bool has_missing = column.n_present < node.n;
-    const int n_groups = static_cast<int>(column.n_groups);
     family.column_index = k;
     family.is_chain = !column.is_nominal;
     family.missing_left = missing_left;
@@ -52,6 +82,11 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     family.moved.clear();
     if (has_ties) family.end.reserve(column.n_groups);
     family.moved.reserve(column.n_groups);
+    if (problem.is_plain) {
+        count_moved(column, order, node.n, family);
+        count_positions(column, node.n, family);
+        return;
+    }
     double moved = 0.0;
     auto worst_cost = [&](std::uint32_t row) {
         if (!problem.is_regression()) return node.weight[row] * problem.worst[node.label[row]];
@@ -76,19 +111,7 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     if (!missing_left)
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);
     family.all_moved = moved;
-    if (family.is_chain) {
-        // The last position leaves nothing on the right, or only what is missing.
-        family.n_positions = n_groups - (has_missing && !missing_left ? 0 : 1);
-    } else {
-        // Of two categories one test is enough; {category, missing} against nothing is no test.
-        family.n_positions = n_groups == 2 && !has_missing ? 1 : n_groups;
-        if (missing_left && n_groups < 2) family.n_positions = 0;
-        if (has_missing && !missing_left) {
-            family.has_missing_test = true;
-            // With one category, "is it that one?" and "is it missing?" divide alike.
-            if (n_groups > 1) ++family.n_positions;
-        }
-    }
+    count_positions(column, node.n, family);
 }
 
 // Fills `families` (reusing its memory); returns how many there are. Cut short by a limit.

@@ -191,14 +191,12 @@ public:
     bool divide(const Problem& problem, const NodeRows& node, const Test& test,
                 NodeRows* const children[2], Watch* watch) {
         const ColumnView& view = problem.columns[test.column];
-        side_.resize(node.n);
         place_.resize(node.n);
         for (int b = 0; b < 2; ++b) children[b]->open(problem, node.n);
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const int b = branch_of(test, code_at(view, node.row[i]), view.n_values);
             NodeRows& child = *children[b];
-            side_[i] = static_cast<std::uint8_t>(b);
-            place_[i] = child.n;
+            place_[i] = child.n << 1 | static_cast<std::uint32_t>(b);
             child.row[child.n] = node.row[i];
             child.label[child.n] = node.label[i];
             child.weight[child.n] = node.weight[i];
@@ -213,7 +211,7 @@ public:
             children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
         }
         for (const std::uint32_t row : node.by_target)
-            children[side_[row]]->by_target.push_back(place_[row]);
+            children[place_[row] & 1]->by_target.push_back(place_[row] >> 1);
         for (int b = 0; watch != nullptr && b < 2; ++b)
             if (!children[b]->book(watch->control())) return false;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
@@ -232,20 +230,20 @@ private:
             out[b] = children[b]->entries.data() + children[b]->columns.size() * children[b]->n;
         std::uint32_t count[2] = {0, 0}, pending[2] = {0, 0}, groups[2] = {0, 0};
         for (std::uint32_t i = 0; i < column.n_present; ++i) {
-            const std::uint32_t entry = order[i], row = entry & ROW_MASK;
-            const int b = side_[row];
+            const std::uint32_t entry = order[i], place = place_[entry & ROW_MASK];
+            const int b = place & 1;
             // A group starts in a child at its first row there.
             const std::uint32_t first = entry & FIRST_OF_GROUP;
             pending[0] |= first;
             pending[1] |= first;
-            out[b][count[b]++] = place_[row] | pending[b];
+            out[b][count[b]++] = place >> 1 | pending[b];
             groups[b] += pending[b] >> 31;
             pending[b] = 0;
         }
         const std::uint32_t present[2] = {count[0], count[1]};
         for (std::uint32_t i = column.n_present; i < node.n; ++i) {
-            const int b = side_[order[i]];
-            out[b][count[b]++] = place_[order[i]];
+            const std::uint32_t place = place_[order[i]];
+            out[place & 1][count[place & 1]++] = place >> 1;
         }
         for (int b = 0; b < 2; ++b) {
             if (groups[b] + (present[b] < children[b]->n) < 2) continue;
@@ -256,8 +254,7 @@ private:
         }
     }
 
-    std::vector<std::uint8_t> side_;    // by row of the node: its child
-    std::vector<std::uint32_t> place_;  // and its number there
+    std::vector<std::uint32_t> place_;  // by row of the node: 2 * its number in its child + which
 };
 
 }  // namespace continuous

@@ -34,6 +34,7 @@ struct Problem {
     bool is_error = true;                   // cost 1 for each wrong answer
     std::vector<double> gain;               // [class][answer]: worst cost of the class - cost
     std::vector<double> worst;              // [class]: largest cost of an answer
+    bool is_plain = false;                  // each row costs 1 at worst
     double split_cost = 0.0;                // of each test
     double tolerance = 0.0;                 // sums of a regression are not exact: costs as far apart
                                             // as this count as equal

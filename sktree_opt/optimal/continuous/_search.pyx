@@ -1,5 +1,7 @@
 """The C++ search over all thresholds, called without the GIL (see ``_search.hpp``)."""
 
+import numpy as np
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.vector cimport vector
@@ -22,6 +24,7 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         const double* target
         cpp_bool is_absolute
         const double* weight
+        cpp_bool is_plain
         cpp_bool is_error
         vector[double] gain
         vector[double] worst
@@ -145,6 +148,7 @@ def search(
     problem.label = &label[0]
     problem.weight = &weight[0]
     problem.is_error = savings is None
+    problem.is_plain = savings is None and target is None and bool(np.all(np.equal(weight, 1.0)))
     if savings is None:
         problem.worst = [1.0] * n_classes
     else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sktree_opt.optimal import _driver
 from sktree_opt.optimal.continuous import _search
-from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
@@ -28,7 +28,7 @@ SUM_BITS = 50
 MANY_THRESHOLDS = 300
 
 
-def search(problem, off=()):
+def search(problem, off=(), limits=None, control=None):
     """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
@@ -39,6 +39,12 @@ def search(problem, off=()):
     off : tuple of str
         Techniques to do without (see ``_search.SWITCHES``).
 
+    limits : _driver.SearchLimits or None, default=None
+        None for those of the problem.
+
+    control : SearchControl or None, default=None
+        What may end the search; None for one that begins now.
+
     Returns
     -------
     tests : BinaryTests
@@ -47,8 +53,9 @@ def search(problem, off=()):
     result : _driver.SearchResult
         Its nodes refer to `tests`.
     """
-    limits, table = problem.limits, problem.table
-    control = problem.control()
+    table = problem.table
+    limits = problem.limits if limits is None else limits
+    control = problem.control() if control is None else control
     is_absolute = problem.leaf_form.score == "absolute"
     is_regression = is_absolute or problem.leaf_form.score == "squared"
     leaves = target_leaves(problem, is_absolute) if is_regression else cost_leaves(problem)
@@ -83,10 +90,10 @@ def search(problem, off=()):
         cost=problem.in_units(outcome["cost"] * cost_unit),
         lower_bound=problem.in_units(outcome["lower_bound"] * cost_unit),
         status=control.status,
-        incumbents=[
-            (seconds, problem.in_units(cost * cost_unit))
-            for seconds, cost, _ in outcome["incumbents"]
-        ],
+        incumbents=problem.moments_in_units(
+            (seconds, cost * cost_unit, lower * cost_unit)
+            for seconds, cost, lower in outcome["incumbents"]
+        ),
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
     return tests, result
@@ -165,7 +172,18 @@ def has_many_thresholds(table):
         for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
         if not is_nominal and len(values) > 0
     )
-    return n_thresholds >= MANY_THRESHOLDS
+    return n_thresholds >= MANY_THRESHOLDS or has_too_many_tests(table)
+
+
+def has_too_many_tests(table):
+    """Whether binary columns of every test would be refused."""
+    n_tests = 0
+    for values, is_nominal, n_missing in zip(
+        table.values, table.is_nominal, table.n_missing, strict=True
+    ):
+        n_column = len(values) - (0 if is_nominal else 1)
+        n_tests += 2 * n_column + 1 if n_missing else n_column
+    return n_tests > MAX_TESTS
 
 
 def savings_of(form):

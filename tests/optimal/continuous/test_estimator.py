@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
 from sktree_opt.optimal.continuous import _solve
 
 
@@ -23,7 +24,7 @@ def both_ways(model, *data, **fit_params):
 
 @st.composite
 def mixed_tables(draw, max_rows=40):
-    """Columns with ties and categories, as a matrix and which columns are nominal."""
+    """Columns with ties, categories and holes, as a matrix and which columns are nominal."""
     n_rows = draw(st.integers(2, max_rows))
     n_columns = draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -31,6 +32,7 @@ def mixed_tables(draw, max_rows=40):
     # A value that is no 0 or 1, for which there is another way in.
     X = np.column_stack([rng.integers(0, n, n_rows) for n in n_values]) + 0.5
     nominal = np.array([n <= 4 and draw(st.booleans()) for n in n_values])
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.2]))] = np.nan
     return X, nominal, rng
 
 
@@ -131,3 +133,61 @@ def test_few_thresholds_go_to_binary_tests():
     X = rng.integers(0, 5, size=(200, 3))
     model = OptimalTreeClassifier(max_depth=2).fit(X, X[:, 0] > 2)
     assert "n_passes" not in model.search_stats_
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_same_path_as_binary_tests(data):
+    X, nominal, rng = data.draw(mixed_tables())
+    y = rng.integers(0, data.draw(st.integers(2, 3)), len(X))
+    options = {
+        "max_depth": 3,
+        "min_samples_leaf": data.draw(st.sampled_from([1, 2])),
+        "objective": data.draw(st.sampled_from(["error", "balanced_error"])),
+        "categorical_features": nominal,
+    }
+    binary = optimal_path(X, y, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MAX_TESTS", -1)
+        table = optimal_path(X, y, **options)
+    assert table.status == "optimal"
+    assert table.objectives == pytest.approx(binary.objectives, abs=1e-9)
+    for index, tree in enumerate(table.trees):
+        depth, splits = np.argwhere(table.tree_index == index)[0]
+        assert tree.depth <= depth
+        assert tree.n_splits <= splits
+
+
+def test_too_many_tests_for_binary_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1300, 8))
+    y = (X[:, 0] > 0.2) ^ (rng.random(1300) < 0.1)
+    path = optimal_path(X, y, max_depth=2)
+    for depth in (1, 2):
+        model = OptimalTreeClassifier(max_depth=depth).fit(X, y)
+        assert path.objectives[depth, -1] == model.objective_
+    chosen = OptimalTreeClassifierCV(max_depth=2, cv=2).fit(X, y)
+    assert chosen.best_splits_ == 1
+    assert chosen.status_ == "optimal"
+    assert chosen.score(X, y) == 1.0 - chosen.objective_ / 1300
+
+
+@pytest.mark.parametrize("convert", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_tables(convert):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5)) * (rng.random((600, 5)) < 0.3)
+    y = X[:, 0] + X[:, 1] > 0.1
+    dense = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=2).fit(convert(X), y)
+    assert "n_passes" in model.search_stats_
+    assert model.tree_ == dense.tree_
+    assert (model.predict(convert(X)) == dense.predict(X)).all()
+
+
+def test_new_missing_values_fail_tests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X[:, 0] > 0.3
+    model = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    assert "n_passes" in model.search_stats_
+    assert model.predict([[np.nan, 0.0]]) == model.predict([[9.0, 0.0]])

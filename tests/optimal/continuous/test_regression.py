@@ -1,12 +1,16 @@
 """Regression trees over all thresholds against brute force and against binary tests."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeRegressor
+from sktree_opt.optimal import OptimalTreeRegressor, continuous
 from sktree_opt.optimal.continuous import _solve
+from sktree_opt.optimal.continuous._search import SWITCHES
 from tests.reference.brute_force_thresholds import (
     absolute_error_leaf,
     best_cost,
@@ -111,6 +115,57 @@ def test_absolute_error_equals_brute_force(problem):
 @given(problem=problems(max_rows=8, max_depth=3))
 def test_absolute_error_equals_brute_force_at_depth_three(problem):
     check_brute_force(problem, "absolute_error", absolute_error_leaf)
+
+
+@settings(max_examples=10, deadline=None)
+@given(problem=problems(max_rows=30, max_depth=3), absolute=st.booleans())
+def test_same_optimum_without_each_technique(problem, absolute):
+    X, y, weights, parameters = problem
+    objective = "absolute_error" if absolute else "squared_error"
+    expected = fit_table(
+        OptimalTreeRegressor(objective=objective, **parameters), X, y, sample_weight=weights
+    )
+    for off in [(name,) for name in SWITCHES] + [SWITCHES]:
+        with pytest.MonkeyPatch.context() as patch:
+            search = partial(_solve.search, off=off)
+            patch.setattr(continuous, "search", search)
+            model = OptimalTreeRegressor(objective=objective, **parameters)
+            fit_table(model, X, y, sample_weight=weights)
+        scale = max(1.0, abs(expected.objective_))
+        assert model.objective_ == pytest.approx(expected.objective_, abs=1e-9 * scale), off
+
+
+@pytest.mark.parametrize("objective", ["squared_error", "absolute_error"])
+def test_same_tree_for_any_number_of_threads(objective):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.sin(3 * X[:, 0]) + (X[:, 1] > 0) + rng.normal(size=200)
+    trees = [
+        OptimalTreeRegressor(objective=objective, n_jobs=n_jobs).fit(X, y).tree_
+        for n_jobs in (1, 2, 3)
+    ]
+    assert trees[1] == trees[0]
+    assert trees[2] == trees[0]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_targets_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    y = (X[:, 0] > 0.3) + rng.random(400) / 4
+    model = OptimalTreeRegressor(max_depth=1).fit(X, y * scale)
+    expected = OptimalTreeRegressor(max_depth=1).fit(X, y)
+    assert model.tree_.nodes["threshold"][0] == expected.tree_.nodes["threshold"][0]
+    assert model.objective_ == pytest.approx(expected.objective_ * scale**2, rel=1e-9)
+
+
+def test_a_time_limit_leaves_a_tree_and_a_bound():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 8)), rng.normal(size=2000)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = OptimalTreeRegressor(max_depth=4, time_limit=0.2).fit(X, y)
+    assert 0.0 <= model.lower_bound_ <= model.objective_
+    assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
 def test_absolute_error_predicts_medians():

@@ -1,0 +1,171 @@
+// How many rows have both of two columns, for a block of columns i against vectors of columns j.
+// Included once per instruction set.
+//
+// The lanes of a vector are columns j; a broadcast word of column i is and-ed with the words of as
+// many columns j as there are lanes, and a popcount of each lane is the pair count itself, 512
+// rows-times-columns an instruction with AVX-512 and no sum across lanes. A block holds so many
+// counts that they fill the registers: a loaded word serves all rows of the block, a broadcast one
+// all its vectors.
+
+// Adds the counts of pairs (i + a, LANES columns from j + b * LANES) over the words first..last.
+template <int ROWS, int VECTORS>
+SKTREE_INLINE void count_words(
+    const std::uint16_t* words, int stride, int first, int last, int i, int j,
+    Vector16 (&counts)[ROWS][VECTORS]) {
+    for (int start = first; start < last; start += STEPS_PER_FOLD) {
+        const int end = last - start < STEPS_PER_FOLD ? last : start + STEPS_PER_FOLD;
+        Vector16 partial[ROWS][VECTORS];
+        for (int a = 0; a < ROWS; ++a)
+            for (int b = 0; b < VECTORS; ++b) partial[a][b] = FOLDS ? Vector16{} : counts[a][b];
+        for (int w = start; w < end; ++w) {
+            const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride;
+            Vector16 columns[VECTORS];
+            for (int b = 0; b < VECTORS; ++b)
+                columns[b] = load_native<std::int16_t, VECTOR_BYTES>(row + j + b * LANES);
+            for (int a = 0; a < ROWS; ++a) {
+                const Vector16 spread = broadcast16(row + i + a);
+                for (int b = 0; b < VECTORS; ++b)
+                    partial[a][b] = add_popcount(partial[a][b], columns[b] & spread);
+            }
+        }
+        for (int a = 0; a < ROWS; ++a)
+            for (int b = 0; b < VECTORS; ++b)
+                counts[a][b] = FOLDS ? counts[a][b] + fold_counts(partial[a][b]) : partial[a][b];
+    }
+}
+
+// The only channel of a score whose segments all count as 1 or -1: it need not leave the registers.
+// Sums of 16-bit lanes do not overflow, whatever the number of words: the search would have chosen
+// wider ones. With MASS also the sums without signs.
+template <bool MASS, int ROWS, int VECTORS>
+SKTREE_INLINE void count_signed(
+    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS],
+    Vector16 (&mass)[ROWS][VECTORS]) {
+    for (int a = 0; a < ROWS; ++a)
+        for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+    for (const int sign : {-1, 1}) {
+        for (int s = 0; s < task.n_segments; ++s) {
+            const Span span = task.spans[s];
+            if (task.coefficients[s * task.n_all_channels] == sign)
+                count_words<ROWS, VECTORS>(
+                    task.words, task.stride, span.first_word, span.first_word + span.n_words, i, j,
+                    counts);
+        }
+        for (int a = 0; a < ROWS; ++a)
+            for (int b = 0; b < VECTORS; ++b) {
+                if (MASS && sign < 0) mass[a][b] = counts[a][b] + counts[a][b];
+                if (sign < 0) counts[a][b] = Vector16{} - counts[a][b];
+                if (MASS && sign > 0) mass[a][b] = mass[a][b] + counts[a][b];
+            }
+    }
+}
+
+// A lane of 16 bits holds the counts of so many words.
+constexpr int MAX_WORDS = 2047;
+
+template <class Lane, int ROWS, int VECTORS>
+SKTREE_INLINE void add_counts(
+    Lane coefficient, const Vector16 (&counts)[ROWS][VECTORS], Lane* sums) {
+    const Pack<Lane> factor = fill_pack(coefficient);
+    for (int a = 0; a < ROWS; ++a)
+        for (int b = 0; b < VECTORS; ++b) {
+            Lane* sum = sums + (a * VECTORS + b) * LANES;
+            store_pack(sum, load_pack(sum) + factor * widen<Lane>(counts[a][b]));
+        }
+}
+
+// The same sums of real values, row by row: a row is added where it has column i, as `value` in the
+// columns that it has and 0 elsewhere.
+template <class Lane, int ROWS, int VECTORS>
+SKTREE_INLINE void sum_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
+    for (int k = 0; k < task.n_slots; ++k) {
+        const std::uint8_t* row =
+            task.rows + static_cast<std::ptrdiff_t>(task.slots[k]) * task.row_bytes;
+        const double* values =
+            task.values + static_cast<std::ptrdiff_t>(task.slots[k]) * task.n_all_channels;
+        for (int a = 0; a < ROWS; ++a) {
+            if (((row[(i + a) / 8] >> ((i + a) % 8)) & 1) == 0) continue;
+            for (int c = 0; c < task.n_counted; ++c)
+                for (int b = 0; b < VECTORS; ++b) {
+                    Lane* sum = tile + ((c * ROWS + a) * VECTORS + b) * LANES;
+                    store_pack(
+                        sum, load_pack(sum) + fill_pack(static_cast<Lane>(values[c])) *
+                                                  spread_bits<Lane>(row + (j + b * LANES) / 8));
+                }
+        }
+    }
+}
+
+// Counts of a tile of pairs, by channel: tile[((c * ROWS + a) * VECTORS + b) * LANES].
+template <class Lane, int ROWS, int VECTORS>
+SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
+    const int per_channel = ROWS * VECTORS * LANES;
+    for (int k = 0; k < task.n_counted * per_channel; k += LANES)
+        store_pack(tile + k, fill_pack<Lane>(0));
+    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
+        sum_tile<Lane, ROWS, VECTORS>(task, i, j, tile);
+        return;
+    }
+    for (int s = 0; s < task.n_segments; ++s) {
+        const Span span = task.spans[s];
+        const int end = span.first_word + span.n_words;
+        for (int first = span.first_word; first < end; first += MAX_WORDS) {
+            const int last = end - first < MAX_WORDS ? end : first + MAX_WORDS;
+            Vector16 counts[ROWS][VECTORS];
+            for (int a = 0; a < ROWS; ++a)
+                for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+            count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
+            for (int c = 0; c < task.n_counted; ++c) {
+                const Lane coefficient = task.coefficients[s * task.n_all_channels + c];
+                if (coefficient != 0)
+                    add_counts<Lane, ROWS, VECTORS>(coefficient, counts, tile + c * per_channel);
+            }
+        }
+    }
+}
+
+template <class Lane>
+void sum_marginals(const SweepTask<Lane>& task, Lane* marginals) {
+    for (int k = 0; k < task.n_slots; ++k) {
+        const std::ptrdiff_t slot = task.slots[k];
+        const double* values = task.values + slot * task.n_all_channels;
+        for (int c = 0; c < task.n_all_channels; ++c)
+            for (int j = 0; j < task.n_columns; j += LANES) {
+                Lane* sum = marginals + c * task.stride + j;
+                store_pack(
+                    sum, load_pack(sum) +
+                             fill_pack(static_cast<Lane>(values[c])) *
+                                 spread_bits<Lane>(task.rows + slot * task.row_bytes + j / 8));
+            }
+    }
+}
+
+// Counts of each column alone, by channel.
+template <class Lane>
+void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
+    for (int k = 0; k < task.n_all_channels * task.stride; k += LANES)
+        store_pack(marginals + k, fill_pack<Lane>(0));
+    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
+        sum_marginals(task, marginals);
+        return;
+    }
+    for (int s = 0; s < task.n_segments; ++s) {
+        const Lane* coefficients = task.coefficients + s * task.n_all_channels;
+        const int end = task.spans[s].first_word + task.spans[s].n_words;
+        for (int j = 0; j < task.n_columns; j += LANES)
+            for (int first = task.spans[s].first_word; first < end; first += STEPS_PER_FOLD) {
+                const int last = end - first < STEPS_PER_FOLD ? end : first + STEPS_PER_FOLD;
+                Vector16 counts = Vector16{};
+                for (int w = first; w < last; ++w) {
+                    const Vector16 bits = load_native<std::int16_t, VECTOR_BYTES>(
+                        task.words + static_cast<std::ptrdiff_t>(w) * task.stride + j);
+                    counts = add_popcount(counts, bits);
+                }
+                const Pack<Lane> wide = widen<Lane>(fold_counts(counts));
+                for (int c = 0; c < task.n_all_channels; ++c) {
+                    Lane* sum = marginals + c * task.stride + j;
+                    store_pack(sum, load_pack(sum) + fill_pack(coefficients[c]) * wide);
+                }
+            }
+    }
+}
