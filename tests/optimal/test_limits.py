@@ -87,7 +87,7 @@ INTERRUPTED = """
 QUESTIONS = {
     "plain": "model.set_params(max_depth=7).fit(X, y)",
     "two threads": "model.set_params(max_depth=7, n_jobs=2).fit(X, y)",
-    "dives": "model.set_params(max_depth=12).fit(X, y)",
+    "dives": "model.set_params(max_depth=8).fit(X, y)",
     "warm start": "model.set_params(max_depth=7, warm_start=True).fit(X, y)",
     "metric": "model.set_params(max_depth=6, objective='f1', n_jobs=2).fit(X, y)",
     "metric with bounds": "model.set_params(max_depth=6, objective='f1', time_limit=90).fit(X, y)",
