@@ -4,8 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# SKTREE_OPT_HYPOTHESIS=thorough tries twenty times as many examples.
+settings.register_profile("ci", max_examples=100, deadline=None)
+settings.register_profile("thorough", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("SKTREE_OPT_HYPOTHESIS", "ci"))
 
 DATA = os.environ.get("SKTREE_OPT_DATA", Path(__file__).parents[2] / "shared" / "data")
 

@@ -226,7 +226,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         """Raise if a tree costs more than its search has said, but for rounding."""
         root = self.tree_.nodes[0]
         largest = max(abs(objective), float(root["impurity"] * root["weight"]))
-        if objective > result.cost + 1e-7 * largest:
+        if objective > result.cost + 1e-7 * largest + 1e-9 * float(root["weight"]):
             raise RuntimeError(
                 f"The search found an objective of {result.cost!r}, but its tree has "
                 f"{objective!r}: please report this with the data."

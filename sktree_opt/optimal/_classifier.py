@@ -138,7 +138,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         `complexity_cost`, of the trees of the sizes that may be best.
 
     incumbents_ : list of (float, float, float)
-        Seconds, objective and lower bound, each time a better tree was found.
+        Seconds, objective and lower bound, each time a better tree or bound was found.
 
     optimality_scope_ : str
         What the proof is relative to, in words.
@@ -166,7 +166,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Notes
     -----
     The search is MurTree's [1]_ over DL8's row-set caches [2]_. Of equally good trees, the one with
-    the fewest levels at each node is taken.
+    the fewest tests is taken, then with the lowest columns and thresholds from the root down.
 
     References
     ----------

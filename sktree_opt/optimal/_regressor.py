@@ -97,7 +97,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         Whether the tree is proved to be optimal, or what ended the search before.
 
     incumbents_ : list of (float, float, float)
-        Seconds, objective and lower bound, each time a better tree was found.
+        Seconds, objective and lower bound, each time a better tree or bound was found.
 
     optimality_scope_ : str
         What the proof is relative to, in words.

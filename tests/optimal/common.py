@@ -4,10 +4,16 @@ import gzip
 import json
 
 import numpy as np
+from hypothesis import settings
 
 from sktree_opt.optimal import _driver
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.preprocessing._binary_tests import BinaryTests
+
+
+def examples(count):
+    """Examples of a hypothesis test: `count` in CI, more with a more thorough profile."""
+    return count * settings.default.max_examples // 100
 
 
 def load_binary(data_dir, name):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -67,30 +68,59 @@ def test_no_room_at_all_ends_the_search():
 
 
 INTERRUPTED = """
-    import os, signal, threading, time
     import numpy as np
-    from sktree_opt.optimal import OptimalTreeClassifier
+    from sktree_opt.optimal import (
+        OptimalTreeClassifier, OptimalTreeClassifierCV, OptimalTreeRegressor, optimal_path)
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    clf = OptimalTreeClassifier(max_depth=7, n_jobs=N_JOBS)
+    small, wide = (X[:60, :5], y[:60]), rng.normal(size=(20_000, 60))
+    OptimalTreeClassifier(max_depth=1).fit(*small)
+    print("ready", flush=True)
+    model = OptimalTreeClassifier(max_depth=1)
     try:
-        clf.fit(X, y)
+        QUESTION
     except KeyboardInterrupt:
-        print("interrupted", hasattr(clf, "tree_"))
-    print(OptimalTreeClassifier(max_depth=1).fit(X, y).status_)
+        print("interrupted", hasattr(model, "tree_"))
+    print(OptimalTreeClassifier(max_depth=3).fit(*small).status_)
 """
 
+QUESTIONS = {
+    "plain": "model.set_params(max_depth=7).fit(X, y)",
+    "two threads": "model.set_params(max_depth=7, n_jobs=2).fit(X, y)",
+    "dives": "model.set_params(max_depth=8).fit(X, y)",
+    "warm start": "model.set_params(max_depth=7, warm_start=True).fit(X, y)",
+    "metric": "model.set_params(max_depth=6, objective='f1', n_jobs=2).fit(X, y)",
+    "metric with bounds": "model.set_params(max_depth=6, objective='f1', time_limit=90).fit(X, y)",
+    "several trees": "model.set_params(max_depth=6, n_trees=20).fit(X, y)",
+    "ranking": "model.set_params(max_depth=6, ranking=('size', 'error')).fit(X, y)",
+    "path": "optimal_path(X, y, max_depth=6)",
+    "cross-validation": "OptimalTreeClassifierCV(max_depth=6).fit(X, y)",
+    "regression": "OptimalTreeRegressor(max_depth=6).fit(X, y + rng.normal(size=2000))",
+    "numbers": "model.set_params(max_depth=4).fit(wide, wide[:, 0] * wide[:, 1] > 0)",
+}
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a process itself")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(n_jobs):
-    code = textwrap.dedent(INTERRUPTED).replace("N_JOBS", str(n_jobs))
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout.split() == ["interrupted", "False", "optimal"]
-    assert signal.getsignal(signal.SIGINT) is not None
+
+def interrupt(question, delay):
+    """What a fit prints that is interrupted some seconds after it began."""
+    code = textwrap.dedent(INTERRUPTED).replace("QUESTION", QUESTIONS[question])
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(delay)
+        run.send_signal(signal.SIGINT)
+        return run.communicate(timeout=60)[0].split()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(question):
+    assert interrupt(question, 0.5) == ["interrupted", "False", "optimal"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.1])
+def test_ctrl_c_ends_a_fit_that_has_just_begun(delay):
+    for question in ("plain", "numbers"):
+        assert interrupt(question, delay) == ["interrupted", "False", "optimal"]
 
 
 def test_fits_in_two_threads_agree_with_serial_ones(global_random_seed):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.objectives import OBJECTIVES
+from tests.optimal.common import examples
 from tests.reference.brute_force_tree import best_cost
 
 
@@ -82,7 +83,7 @@ def check_problem(problem, objective):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "squared_error"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_no_tree_is_better(objective, data):
     check_problem(data.draw(problems(objective)), objective)

@@ -1,11 +1,6 @@
 """Metrics, rankings, several trees, paths and cross-validation, as a user asks for them."""
 
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -18,6 +13,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from sktree_opt.export import export_text
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
+from tests.optimal.common import examples
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
 
@@ -47,7 +43,7 @@ def tables(draw):
     return rng.integers(0, 2, (n, m)), y, weights
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     table=tables(),
     metric=st.sampled_from(sorted(REFERENCES)),
@@ -234,27 +230,3 @@ def test_time_limit_leaves_the_best_tree_known(parameters):
     assert model.status_ == "time_limit"
     assert model.lower_bound_ <= model.objective_
     assert model.objective_ <= OptimalTreeClassifier(max_depth=1, **parameters).fit(X, y).objective_
-
-
-SLOW_FIT = """
-import numpy as np
-from sktree_opt.optimal import OptimalTreeClassifier
-rng = np.random.default_rng(0)
-X, y = rng.integers(0, 2, (2000, 80)), rng.integers(0, 2, 2000)
-print("ready", flush=True)
-try:
-    OptimalTreeClassifier(max_depth=6, n_jobs=2, **{parameters}).fit(X, y)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
-@pytest.mark.parametrize("parameters", [{"objective": "f1"}, {"n_trees": 20}])
-def test_control_c_ends_a_fit(parameters):
-    code = SLOW_FIT.replace("{parameters}", repr(parameters))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=60)[0] == "interrupted\n"

@@ -10,6 +10,7 @@ from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._pareto import ParetoSearch
 from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.utils._control import SearchControl
+from tests.optimal.common import examples
 from tests.reference.brute_force_k_best import all_trees
 from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
 
@@ -108,7 +109,7 @@ def form_of(columns, matrix):
     return walk(0, np.arange(len(matrix)))[0]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(problem=problems(n_classes=2))
 def test_front_is_the_front_of_all_trees(problem):
     matrix, classes, weights = (problem[name] for name in ("matrix", "classes", "weights"))
@@ -138,7 +139,7 @@ def test_front_is_the_front_of_all_trees(problem):
         assert np.count_nonzero(columns >= 0) == front.n_splits[rank]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     problem=problems(),
     objective=st.sampled_from(sorted(LEAF_COSTS)),
