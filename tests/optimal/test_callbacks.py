@@ -77,7 +77,7 @@ def test_a_callback_ends_the_search(question, n_jobs, global_random_seed):
 
 def test_a_long_search_is_stopped_between_root_features(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
-    X, y = rng.integers(0, 2, (600, 60)), rng.integers(0, 2, 600)
+    X, y = rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
     recorder = Recorder(stop_after=8)
     model = OptimalTreeClassifier(max_depth=5).set_callbacks(recorder).fit(X, y)
     assert model.status_ == "stopped"

@@ -96,7 +96,7 @@ QUESTIONS = {
     "path": "optimal_path(X, y, max_depth=6)",
     "cross-validation": "OptimalTreeClassifierCV(max_depth=6).fit(X, y)",
     "regression": "OptimalTreeRegressor(max_depth=6).fit(X, y + rng.normal(size=2000))",
-    "numbers": "model.set_params(max_depth=4).fit(wide, wide[:, 0] * wide[:, 1] > 0)",
+    "numbers": "model.set_params(max_depth=4).fit(wide, rng.integers(0, 2, len(wide)))",
 }
 
 
