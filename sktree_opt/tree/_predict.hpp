@@ -3,9 +3,9 @@
 // A row takes one path, unless it misses the value of a tested feature at a node that sends missing
 // values down every branch by weight: then it ends in several leaves, each with a share of it.
 //
-// Why it is fast: the walk reads a 16-byte copy of each node (a quarter of a cache line); it computes
+// Why it is fast: the walk reads a 24-byte copy of each node; it computes
 // the child's index instead of branching on the outcome or the kind of test, which no processor could
-// foresee; and it takes ROWS_ABREAST rows down together, so that the loads of one hide behind those
+// foresee; and it takes several rows down together, so that the loads of one hide behind those
 // of the others. A leaf is a node that leads to itself: rows that have arrived just wait for the
 // rest, and a missing value lets them wait too. A row whose value a test's copy does not tell about
 // is walked again, by the records.
@@ -22,12 +22,16 @@
 namespace sktree_opt {
 
 struct WalkNode {
-    double threshold;         // of a test of a category: the number of categories
-    std::int32_t feature;     // of a test of a category: its complement; of a leaf: its parent's
-    std::int32_t first_child; // at a leaf, the leaf itself; of a test of a category: see child_of
+    double threshold;
+    double n_categories;       // of a test of a category, else 0
+    std::int32_t feature;      // of a test of a category: its complement; of a leaf: its parent's
+    std::int32_t first_child;  // at a leaf, the leaf itself; of a test of a category: see child_of
 };
 constexpr std::int32_t BY_RECORD = -1;  // a child that only the record tells
-constexpr int ROWS_ABREAST = 8, STEPS_ABREAST = 4, ROWS_AT_A_TIME = 64;
+constexpr int STEPS_ABREAST = 4, ROWS_AT_A_TIME = 64;
+// As many as a loop over them is unrolled for, and their state kept in registers.
+template <bool mixed>
+constexpr int rows_abreast = mixed ? 4 : 8;
 
 struct TreeView {
     const Node* nodes;
@@ -36,7 +40,6 @@ struct TreeView {
     std::vector<double> share;            // of a row that a node's parent distributes
     std::vector<std::int32_t> child_of;   // missing, codes 0, 1, ..., and an unknown code
     bool all_numeric = true;
-    bool always_distributes = true;       // a missing value, at every node
 
     TreeView(const Node* nodes_, std::size_t n_nodes, const std::int32_t* category_branch_)
         : nodes(nodes_), category_branch(category_branch_), walk(n_nodes), share(n_nodes, 1.0),
@@ -45,10 +48,10 @@ struct TreeView {
         for (std::size_t i = 0; i < n_nodes; ++i) {
             const Node& node = nodes[i];
             if (node.kind == LEAF) continue;
-            if (node.kind == IS_MISSING || node.missing_branch >= 0) always_distributes = false;
             if (node.kind == NUMERIC || node.kind == IS_MISSING) {
                 const bool numeric = node.kind == NUMERIC;
-                walk[i] = {numeric ? node.threshold : -infinity, node.feature, node.first_child};
+                walk[i] = {numeric ? node.threshold : -infinity, 0.0, node.feature,
+                           node.first_child};
             } else {
                 add_category_test(i);
             }
@@ -64,17 +67,21 @@ struct TreeView {
         }
     }
 
+    bool is_leaf(std::int32_t index) const {
+        return walk[index].feature >= 0 && walk[index].first_child == index;
+    }
+
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
     static WalkNode leaf(std::int32_t index, std::int32_t feature) {
-        return {infinity, feature, index};
+        return {infinity, 0.0, feature, index};
     }
 
     void add_category_test(std::size_t index) {
         const Node& node = nodes[index];
         all_numeric = false;
-        walk[index] = {static_cast<double>(node.n_categories), ~node.feature,
+        walk[index] = {infinity, static_cast<double>(node.n_categories), ~node.feature,
                        static_cast<std::int32_t>(child_of.size())};
         child_of.push_back(BY_RECORD);
         for (std::int32_t c = 0; c < node.n_categories; ++c)
@@ -102,10 +109,9 @@ inline std::int32_t branch_of(const Node& node, const std::int32_t* category_bra
     return category_branch[node.category_start + static_cast<std::int32_t>(x)];
 }
 
-// The leaf of a row that takes one path; -1 for one that is distributed.
+// The leaf of a row that takes one path from a node; -1 for one that is distributed.
 template <typename Value>
-std::int32_t walk_by_record(const TreeView& tree, const RowView<Value>& row) {
-    std::int32_t index = 0;
+std::int32_t walk_by_record(const TreeView& tree, const RowView<Value>& row, std::int32_t index) {
     while (tree.nodes[index].kind != LEAF) {
         const Node& node = tree.nodes[index];
         const std::int32_t branch = branch_of(node, tree.category_branch, row[node.feature]);
@@ -115,89 +121,86 @@ std::int32_t walk_by_record(const TreeView& tree, const RowView<Value>& row) {
     return index;
 }
 
-// The node after `node` for the value `x`; BY_RECORD for a category that is missing or unknown.
+// The node after `node` for the value `x`; BY_RECORD for a category that is missing or unknown. Masks
+// rather than conditions, of which compilers make jumps.
 inline std::int32_t next_of(const TreeView& tree, const WalkNode& node, double x) {
-    const bool by_category = node.feature < 0;
+    const std::int32_t by_category = node.feature >> 31;
     // In this order, a missing value becomes -1 too.
-    const double bounded = x > -1.0 ? std::min(x, node.threshold) : -1.0;
-    const std::int32_t slot = by_category ? static_cast<std::int32_t>(bounded) + 1 : 0;
-    const std::int32_t child = tree.child_of[by_category ? node.first_child + slot : 0];
-    return by_category ? child : node.first_child + (x > node.threshold);
+    const double bounded = std::min(x > -1.0 ? x : -1.0, node.n_categories);
+    const std::int32_t slot = node.first_child + static_cast<std::int32_t>(bounded) + 1;
+    const std::int32_t child = tree.child_of[slot & by_category];
+    const std::int32_t of_number = node.first_child + (x > node.threshold);
+    return (child & by_category) | (of_number & ~by_category);
 }
 
-// Takes ROWS_ABREAST rows some steps down together. Returns nothing that depends on a row: rows that
-// have arrived stay, rows whose value the copy of a node does not tell about are marked.
+// Takes some rows some steps down together. Rows that have arrived stay where they are, and so do
+// rows whose value the copy of a node does not tell about.
 template <bool mixed, typename Value>
 void walk_abreast(const TreeView& tree, const Value* const* rows, std::ptrdiff_t column_stride,
-                  std::int32_t* index, std::int32_t* before, std::uint8_t* unclear) {
+                  std::int32_t* index, std::int32_t* before) {
     const WalkNode* walk = tree.walk.data();
     for (int step = 0; step < STEPS_ABREAST; ++step) {
-        for (int r = 0; r < ROWS_ABREAST; ++r) {
+        for (int r = 0; r < rows_abreast<mixed>; ++r) {
             const std::int32_t now = index[r];
             const WalkNode& node = walk[now];
             const std::int32_t feature = mixed ? node.feature ^ (node.feature >> 31) : node.feature;
             const double x = static_cast<double>(rows[r][feature * column_stride]);
-            std::int32_t next = mixed ? next_of(tree, node, x)
-                                      : node.first_child + (x > node.threshold);
-            unclear[r] |= (x != x) | (mixed && next < 0);
-            if (mixed) next = next < 0 ? now : next;
+            const std::int32_t next = mixed ? next_of(tree, node, x)
+                                            : node.first_child + (x > node.threshold);
             before[r] = now;
-            index[r] = next;
+            index[r] = (x != x) | (mixed && next < 0) ? now : next;
         }
     }
 }
 
-// Writes the leaf of each of at most ROWS_AT_A_TIME rows; -1 for a row that is distributed. Rows that
-// are still under way after some steps close ranks, so that deep paths do not hold up the others.
+// Takes at most ROWS_AT_A_TIME rows down, each from a node of its own, until all stay. Those that
+// are under way after some steps close ranks, so that deep paths do not hold up the others.
 template <bool mixed, typename Value>
-void walk_block(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
-                std::ptrdiff_t column_stride, int n_rows, std::int32_t* leaves) {
-    int under_way[ROWS_AT_A_TIME + ROWS_ABREAST];
-    bool again[ROWS_AT_A_TIME] = {};
-    for (int r = 0; r < n_rows; ++r) {
-        under_way[r] = r;
-        leaves[r] = 0;
-    }
+void walk_block(const TreeView& tree, const Value* const* rows, std::ptrdiff_t column_stride,
+                int n_rows, std::int32_t* index) {
+    constexpr int n_abreast = rows_abreast<mixed>;
+    int under_way[ROWS_AT_A_TIME];
+    for (int r = 0; r < n_rows; ++r) under_way[r] = r;
     for (int n_under_way = n_rows; n_under_way > 0;) {
         int n_left = 0;
-        for (int first = 0; first < n_under_way; first += ROWS_ABREAST) {
-            const int n_lanes = std::min(ROWS_ABREAST, n_under_way - first);
-            const Value* rows[ROWS_ABREAST];
-            std::int32_t index[ROWS_ABREAST], before[ROWS_ABREAST];
-            std::uint8_t unclear[ROWS_ABREAST] = {};
-            for (int r = 0; r < ROWS_ABREAST; ++r) {
+        for (int first = 0; first < n_under_way; first += n_abreast) {
+            const int n_lanes = std::min(n_abreast, n_under_way - first);
+            const Value* lane[n_abreast];
+            std::int32_t now[n_abreast], before[n_abreast];
+            for (int r = 0; r < n_abreast; ++r) {
                 // Lanes without a row of their own walk beside the first one.
                 const int row = under_way[first + (r < n_lanes ? r : 0)];
-                rows[r] = values + row * row_stride;
-                index[r] = leaves[row];
+                lane[r] = rows[row];
+                now[r] = index[row];
             }
-            walk_abreast<mixed>(tree, rows, column_stride, index, before, unclear);
+            walk_abreast<mixed>(tree, lane, column_stride, now, before);
             for (int r = 0; r < n_lanes; ++r) {
                 const int row = under_way[first + r];
-                leaves[row] = index[r];
-                again[row] |= unclear[r] != 0;
+                index[row] = now[r];
                 under_way[n_left] = row;
-                n_left += index[r] != before[r];
+                n_left += now[r] != before[r];
             }
         }
         n_under_way = n_left;
     }
-    for (int r = 0; r < n_rows; ++r)
-        if (again[r])
-            leaves[r] = tree.always_distributes
-                            ? -1
-                            : walk_by_record(tree, RowView<Value>{values + r * row_stride,
-                                                                  column_stride});
 }
 
+// Writes the leaf of each row from `start` to `stop`; -1 for a row that is distributed.
 template <bool mixed, typename Value>
 void walk_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
                std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
                std::int32_t* leaves) {
-    for (std::int64_t i = start; i < stop; i += ROWS_AT_A_TIME)
-        walk_block<mixed>(tree, values + i * row_stride, row_stride, column_stride,
-                          static_cast<int>(std::min<std::int64_t>(stop - i, ROWS_AT_A_TIME)),
-                          leaves + i);
+    const Value* rows[ROWS_AT_A_TIME];
+    for (std::int64_t i = start; i < stop; i += ROWS_AT_A_TIME) {
+        const int n_rows = static_cast<int>(std::min<std::int64_t>(stop - i, ROWS_AT_A_TIME));
+        for (int r = 0; r < n_rows; ++r) rows[r] = values + (i + r) * row_stride;
+        std::fill(leaves + i, leaves + i + n_rows, 0);
+        walk_block<mixed>(tree, rows, column_stride, n_rows, leaves + i);
+        for (int r = 0; r < n_rows; ++r)
+            if (!tree.is_leaf(leaves[i + r]))
+                leaves[i + r] = walk_by_record(tree, RowView<Value>{rows[r], column_stride},
+                                               leaves[i + r]);
+    }
 }
 
 struct Share {
@@ -250,7 +253,8 @@ struct Distribution {
     std::int32_t n_outputs;
     std::vector<double> from_leaves;          // by node: share x values of its leaf children
     std::vector<std::int32_t> heaviest_leaf;  // of these children; -1 if no one is a leaf
-    std::vector<std::int32_t> inner_start, inner_children;
+    std::vector<std::int32_t> inner_start;
+    std::vector<Share> inner_children;
 
     Distribution(const TreeView& tree_, std::size_t n_nodes, const double* leaf_values_,
                  std::int32_t n_outputs_)
@@ -263,7 +267,7 @@ struct Distribution {
                  ++child) {
                 if (!(tree.share[child] > 0.0)) continue;
                 if (tree.nodes[child].kind != LEAF) {
-                    inner_children.push_back(child);
+                    inner_children.push_back({child, tree.share[child]});
                     continue;
                 }
                 add(child, tree.share[child], from_leaves.data() + i * n_outputs);
@@ -292,7 +296,7 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
     const TreeView& tree = distribution.tree;
     const RowView<Value> row{first, column_stride};
     const std::int32_t n_outputs = distribution.n_outputs;
-    thread_local std::vector<Share> stack;
+    thread_local std::vector<Share> shares, children;
     std::int32_t heaviest = -1;
     double most = -1.0;
     const auto reach = [&](std::int32_t leaf, double weight) {
@@ -302,29 +306,38 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
         }
     };
     std::fill(out, out + n_outputs, 0.0);
-    stack.assign(1, {0, 1.0});
-    while (!stack.empty()) {
-        auto [index, weight] = stack.back();
-        stack.pop_back();
-        std::int32_t branch = 0;
-        while (tree.nodes[index].kind != LEAF) {
-            const Node& node = tree.nodes[index];
-            branch = branch_of(node, tree.category_branch, row[node.feature]);
-            if (branch < 0) break;
-            index = node.first_child + branch;
-        }
-        if (branch >= 0) {
-            distribution.add(index, weight, out);
-            reach(index, weight);
-            continue;
-        }
-        distribution.add_leaves_below(index, weight, out);
-        const std::int32_t leaf = distribution.heaviest_leaf[index];
-        if (leaf >= 0) reach(leaf, weight * tree.share[leaf]);
-        const std::int32_t start = distribution.inner_start[index];
-        for (std::int32_t c = distribution.inner_start[index + 1]; c-- > start;) {
-            const std::int32_t child = distribution.inner_children[c];
-            stack.push_back({child, weight * tree.share[child]});
+    const Value* rows[ROWS_AT_A_TIME];
+    std::fill(rows, rows + ROWS_AT_A_TIME, first);
+    std::int32_t index[ROWS_AT_A_TIME];
+    const auto walk = tree.all_numeric ? walk_block<false, Value> : walk_block<true, Value>;
+    for (shares.assign(1, {0, 1.0}); !shares.empty(); shares.swap(children)) {
+        children.clear();
+        for (std::size_t s = 0; s < shares.size(); s += ROWS_AT_A_TIME) {
+            const int n = static_cast<int>(std::min<std::size_t>(shares.size() - s, ROWS_AT_A_TIME));
+            for (int i = 0; i < n; ++i) index[i] = shares[s + i].node;
+            walk(tree, rows, column_stride, n, index);
+            for (int i = 0; i < n; ++i) {
+                const double weight = shares[s + i].weight;
+                if (tree.is_leaf(index[i])) {
+                    distribution.add(index[i], weight, out);
+                    reach(index[i], weight);
+                    continue;
+                }
+                const Node& node = tree.nodes[index[i]];
+                const std::int32_t branch = branch_of(node, tree.category_branch, row[node.feature]);
+                if (branch >= 0) {
+                    children.push_back({node.first_child + branch, weight});
+                    continue;
+                }
+                distribution.add_leaves_below(index[i], weight, out);
+                const std::int32_t leaf = distribution.heaviest_leaf[index[i]];
+                if (leaf >= 0) reach(leaf, weight * tree.share[leaf]);
+                const std::int32_t stop = distribution.inner_start[index[i] + 1];
+                for (std::int32_t c = distribution.inner_start[index[i]]; c < stop; ++c) {
+                    const Share& child = distribution.inner_children[c];
+                    children.push_back({child.node, weight * child.weight});
+                }
+            }
         }
     }
     return heaviest;
