@@ -55,6 +55,7 @@ cdef extern from "sktree_opt/tree/_predict.hpp" namespace "sktree_opt" nogil:
     int32_t distribute_row[T](
         const Distribution& distribution,
         const T* row,
+        const T* next_row,
         ptrdiff_t column_stride,
         double* out,
     )
@@ -152,7 +153,11 @@ def distribute(
     )
     for i in prange(rows.shape[0], nogil=True, num_threads=n_threads, schedule="static"):
         heaviest[i] = distribute_row(
-            distribution[0], &X[rows[i], 0], column_stride, &out[i, 0]
+            distribution[0],
+            &X[rows[i], 0],
+            &X[rows[min(i + 1, rows.shape[0] - 1)], 0],
+            column_stride,
+            &out[i, 0],
         )
     del distribution
 
