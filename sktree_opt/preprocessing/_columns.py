@@ -106,6 +106,12 @@ class ArrayColumn:
         """Whether there are strings."""
         return any(issubclass(cell_type, (str, bytes)) for cell_type in self.types)
 
+    @property
+    def distinct(self):
+        """List of the distinct values."""
+        small = small_numbers(self.values) if self.values.dtype.kind == "f" else None
+        return self.factorized[1] if small is None else small.astype(self.values.dtype).tolist()
+
     @functools.cached_property
     def factorized(self):
         """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
@@ -152,6 +158,11 @@ class FrameColumn:
             return self.as_objects.is_categorical
         return isinstance(self.series.dtype, (nw.String, nw.Categorical, nw.Enum))
 
+    @property
+    def distinct(self):
+        """List of the distinct values."""
+        return self.factorized[1]
+
     @functools.cached_property
     def factorized(self):
         """Position of each cell's value in a list of the distinct ones, -1 if missing; the list."""
@@ -194,24 +205,26 @@ class FrameColumn:
         return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
 
 
-def factorize_numbers(values):
-    """Positions and distinct values of an array of numbers; categories are often small codes."""
+def small_numbers(values):
+    """Sorted distinct numbers of an array of small whole ones and missing ones; None for others."""
     values = np.ascontiguousarray(values)
+    with np.errstate(invalid="ignore"):
+        codes = values.astype(np.uint16)
+    is_code = codes == values
+    if not is_code.all():
+        if not np.isnan(values[~is_code]).all():
+            return None
+        codes = codes[is_code]
+    is_present = np.zeros(SMALL_CODE, dtype=bool)
+    is_present[codes] = True
+    return np.flatnonzero(is_present)
+
+
+def factorize_numbers(values):
+    """Positions and distinct values of an array of numbers."""
     is_known = ~np.isnan(values)
-    known = values if is_known.all() else values[is_known]
-    if known.size and known.min() >= 0 and known.max() < SMALL_CODE:
-        codes = known.astype(np.uint16)
-        if np.array_equal(codes, known):
-            distinct = np.flatnonzero(np.bincount(codes))
-            position_of = np.empty(distinct[-1] + 1, dtype=np.intp)
-            position_of[distinct] = np.arange(len(distinct))
-            if known is values:
-                return position_of[codes], distinct.astype(values.dtype).tolist()
-            positions = np.full(len(values), -1, dtype=np.intp)
-            positions[is_known] = position_of[codes]
-            return positions, distinct.astype(values.dtype).tolist()
     positions = np.full(len(values), -1, dtype=np.intp)
-    distinct, positions[is_known] = np.unique(known, return_inverse=True)
+    distinct, positions[is_known] = np.unique(values[is_known], return_inverse=True)
     return positions, distinct.tolist()
 
 

@@ -70,7 +70,7 @@ class TableEncoder:
         self._index_categories()
         if keep_integers and not self._has_categories and source.numbers is not None:
             return source.numbers
-        return self._encode(source)
+        return self._encode(source, is_fit=True)
 
     @classmethod
     def from_columns(cls, columns):
@@ -133,7 +133,7 @@ class TableEncoder:
             self.kinds_[j], self.categories_[j] = ORDINAL, column.order
             return
         self.kinds_[j] = NOMINAL
-        self.categories_[j] = sorted_values(column.factorized[1], self.feature_names_[j])
+        self.categories_[j] = sorted_values(column.distinct, self.feature_names_[j])
 
     def _index_categories(self):
         self._has_categories = any(categories is not None for categories in self.categories_)
@@ -145,13 +145,14 @@ class TableEncoder:
             None if categories is None else small_code_table(categories)
             for categories in self.categories_
         ]
+        # Whether a cell that holds one of the categories is its code.
         self._numbers_are_codes = all(
             categories is None
             or (table is not None and np.array_equal(table[1:-1], np.arange(len(categories))))
             for categories, table in zip(self.categories_, self._code_table, strict=True)
         )
 
-    def _encode(self, source):
+    def _encode(self, source, is_fit=False):
         coded = [j for j, lookup in enumerate(self._code_of) if lookup is not None]
         if source.n_columns != len(self.kinds_):
             raise ValueError(
@@ -164,6 +165,8 @@ class TableEncoder:
                 return source.matrix
             if sparse.issparse(source.matrix):
                 raise ValueError("X is sparse, but fit saw categories; pass the same kind of X.")
+            if is_fit and self._numbers_are_codes:
+                return source.matrix
             matrix = np.array(source.matrix, dtype=np.float64, order="F")
         else:
             matrix = np.empty((source.n_rows, source.n_columns), dtype=np.float64, order="F")
