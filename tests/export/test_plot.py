@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sktree_opt.export import plot_tree
 from sktree_opt.export._layout import lay_out
 from tests.tree.random_tree import COLUMNS, model_of, random_tree
 
 plt = pytest.importorskip("matplotlib.pyplot")
-from matplotlib.patches import FancyBboxPatch, Rectangle  # noqa: E402
-from matplotlib.text import Text  # noqa: E402
-
-from sktree_opt.export import plot_tree  # noqa: E402
+patches = pytest.importorskip("matplotlib.patches")
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -50,7 +48,7 @@ def test_nothing_overlaps(seed, max_depth, is_classifier):
     artists = plot_tree(model, feature_names=names)
     figure = artists[0].figure
     figure.canvas.draw()
-    texts, boxes = extents(artists, Text), extents(artists, FancyBboxPatch)
+    texts, boxes = extents(artists, plt.Text), extents(artists, patches.FancyBboxPatch)
     assert len(boxes) == model.tree_.n_nodes
     outside = []
     for i, (extent, text) in enumerate(texts):
@@ -103,7 +101,7 @@ def test_layout(seed, gap):
 
 
 def words_of(artists):
-    return [artist.get_text() for artist in artists if isinstance(artist, Text)]
+    return [artist.get_text() for artist in artists if isinstance(artist, plt.Text)]
 
 
 def test_all_words_are_there():
@@ -123,7 +121,7 @@ def test_all_words_are_there():
 
 def test_bars_show_the_shares():
     model = draw_tree(7, max_depth=2)
-    bars = [a for a in plot_tree(model) if isinstance(a, Rectangle)]
+    bars = [a for a in plot_tree(model) if isinstance(a, patches.Rectangle)]
     # One for each class present at each node, and one for each class in the key.
     assert len(bars) == np.count_nonzero(model.tree_.values) + 3
     total = sum(bar.get_width() for bar in bars[: np.count_nonzero(model.tree_.values[0])])
@@ -134,14 +132,14 @@ def test_bars_show_the_shares():
 
 def test_colours_follow_the_answer():
     model = draw_tree(7, max_depth=3)
-    boxes = [a for a in plot_tree(model) if isinstance(a, FancyBboxPatch)]
+    boxes = [a for a in plot_tree(model) if isinstance(a, patches.FancyBboxPatch)]
     answers = model.tree_.values.argmax(axis=1)
     # Colours of the same answer lie on one line from white.
     for k in np.unique(answers):
         tints = [1.0 - np.array(boxes[i].get_facecolor()[:3]) for i in np.flatnonzero(answers == k)]
         directions = [tint / np.linalg.norm(tint) for tint in tints]
         np.testing.assert_allclose(directions, np.tile(directions[0], (len(tints), 1)), atol=1e-6)
-    plain = [a for a in plot_tree(model, filled=False) if isinstance(a, FancyBboxPatch)]
+    plain = [a for a in plot_tree(model, filled=False) if isinstance(a, patches.FancyBboxPatch)]
     assert {box.get_facecolor() for box in plain} == {(1.0, 1.0, 1.0, 1.0)}
 
 
@@ -149,7 +147,7 @@ def test_max_depth():
     model = draw_tree(7, max_depth=4)
     for max_depth in range(5):
         artists = plot_tree(model, max_depth=max_depth)
-        boxes = [a for a in artists if isinstance(a, FancyBboxPatch)]
+        boxes = [a for a in artists if isinstance(a, patches.FancyBboxPatch)]
         assert len(boxes) == np.count_nonzero(model.tree_.node_depths() <= max_depth)
     assert any("leaves ..." in word for word in words_of(plot_tree(model, max_depth=2)))
 
@@ -161,12 +159,14 @@ def test_in_given_axes():
     assert all(artist.axes is right for artist in artists)
     assert not left.texts
     figure.canvas.draw()
-    sizes = [a.get_fontsize() for a in artists if isinstance(a, Text)]
+    sizes = [a.get_fontsize() for a in artists if isinstance(a, plt.Text)]
     assert max(sizes) < 10.0
-    for extent, text in extents(artists, Text):
+    for extent, text in extents(artists, plt.Text):
         assert right.bbox.x0 - 1 <= extent.x0, text
         assert extent.x1 <= right.bbox.x1 + 1, text
-    sizes = [a.get_fontsize() for a in plot_tree(model, ax=left, fontsize=7) if isinstance(a, Text)]
+    sizes = [
+        a.get_fontsize() for a in plot_tree(model, ax=left, fontsize=7) if isinstance(a, plt.Text)
+    ]
     assert max(sizes) == 7.0
 
 

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.datasets import load_loans, load_restaurant
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+from tests.processes import needs_sigint
 
 PACKAGED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 UCI = ["letter", "spambase", "sonar", "ionosphere", "madelon"]
@@ -218,7 +219,7 @@ def fit_again_and_again(tree, X, y):
         tree.fit(X, y)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to one's own process")
+@needs_sigint
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_interrupt_ends_a_fit(estimator, n_jobs):

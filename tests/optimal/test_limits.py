@@ -1,11 +1,9 @@
 """Limits, interrupts and what is left after them."""
 
-import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 
 import numpy as np
@@ -14,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from tests.optimal.common import random_table
+from tests.processes import in_two_threads, needs_sigint
 
 
 def hard_table(n=600, m=90):
@@ -110,13 +109,13 @@ def interrupt(question, delay):
         return run.communicate(timeout=60)[0].split()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@needs_sigint
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(question):
     assert interrupt(question, 0.5) == ["interrupted", "False", "optimal"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@needs_sigint
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.1])
 def test_ctrl_c_ends_a_fit_that_has_just_begun(delay):
     for question in ("plain", "numbers"):
@@ -124,19 +123,11 @@ def test_ctrl_c_ends_a_fit_that_has_just_begun(delay):
 
 
 def test_fits_in_two_threads_agree_with_serial_ones(global_random_seed):
+    def tree_of(X, y):
+        return OptimalTreeClassifier(max_depth=4).fit(X, y).tree_
+
     tables = [random_table(global_random_seed + k, m=16) for k in range(2)]
-    expected = [OptimalTreeClassifier(max_depth=4).fit(*table).tree_ for table in tables]
-    found = [None, None]
-
-    def fit(k):
-        found[k] = OptimalTreeClassifier(max_depth=4).fit(*tables[k]).tree_
-
-    threads = [threading.Thread(target=fit, args=(k,)) for k in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == expected
+    assert in_two_threads(tree_of, tables) == [tree_of(*table) for table in tables]
 
 
 @pytest.mark.parametrize(

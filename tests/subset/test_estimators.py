@@ -22,6 +22,7 @@ from sktree_opt.subset import (
     subsets,
 )
 from sktree_opt.subset._errors import ERROR_ESTIMATORS
+from tests.processes import needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]
 
@@ -261,6 +262,7 @@ def test_many_sparse_columns():
     assert sparse.issparse(selector.transform(X))
 
 
+@needs_sigint
 @pytest.mark.parametrize("estimator", ALL)
 def test_ctrl_c_ends_the_fit(estimator):
     X, y = load_breast_cancer(return_X_y=True)

@@ -1,10 +1,8 @@
 """The search over all thresholds against its limits, and with its techniques off."""
 
-import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.optimal.continuous._search import SWITCHES
 from sktree_opt.preprocessing import Table
 from tests.optimal.continuous.common import solve
+from tests.processes import in_two_threads, needs_sigint
 
 
 def noisy_table(n_rows, n_columns=8, seed=0):
@@ -147,7 +146,7 @@ INTERRUPTED = """
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a process itself")
+@needs_sigint
 @pytest.mark.parametrize(("n_rows", "n_jobs", "delay"), [(5000, 2, 0.7), (200_000, 1, 1.2)])
 def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(n_rows, n_jobs, delay):
     code = textwrap.dedent(INTERRUPTED)
@@ -160,16 +159,8 @@ def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(n_rows, n_jobs, delay)
 
 
 def test_fits_in_two_threads_agree_with_serial_ones():
+    def tree_of(X, y):
+        return OptimalTreeClassifier(max_depth=3).fit(X, y).tree_
+
     tables = [noisy_table(400, 4, seed) for seed in range(2)]
-    expected = [OptimalTreeClassifier(max_depth=3).fit(*table).tree_ for table in tables]
-    found = [None, None]
-
-    def fit(k):
-        found[k] = OptimalTreeClassifier(max_depth=3).fit(*tables[k]).tree_
-
-    threads = [threading.Thread(target=fit, args=(k,)) for k in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == expected
+    assert in_two_threads(tree_of, tables) == [tree_of(*table) for table in tables]
