@@ -12,14 +12,23 @@ from sktree_opt.export import export_text
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
 
-names = ["A", "B", "C"]
+
+def compare(table, **parameters):
+    """Fit both trees to a table; each line has three attributes, the class, and how many rows."""
+    rows = np.repeat(table[:, :4], table[:, 4], axis=0)
+    X, y = rows[:, :3], rows[:, 3]
+    greedy = GreedyTreeClassifier(max_depth=2, **parameters).fit(X, y)
+    optimal = OptimalTreeClassifier(max_depth=2, **parameters).fit(X, y)
+    for name, tree in [("greedy", greedy), ("optimal", optimal)]:
+        print(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors")
+        print(export_text(tree, feature_names=["A", "B", "C"]))
+
 
 # %%
 # Rare rows, and leaves of at least ten
 # -------------------------------------
-# Each line stands for many rows: three attributes, the class, how often. Attribute A has the larger
-# information gain; but its smaller side is then too small to be divided, and five errors stay. To
-# begin with B costs nothing.
+# Attribute A has the larger information gain; but its smaller side is then too small to be divided,
+# and five errors stay. To begin with B costs nothing.
 table = np.array(
     [
         [1, 1, 0, 1, 40],
@@ -29,14 +38,7 @@ table = np.array(
         [0, 0, 0, 0, 10],
     ]
 )
-rows = np.repeat(table[:, :4], table[:, 4], axis=0)
-X, y = rows[:, :3], rows[:, 3]
-
-greedy = GreedyTreeClassifier(max_depth=2, min_samples_leaf=10).fit(X, y)
-optimal = OptimalTreeClassifier(max_depth=2, min_samples_leaf=10).fit(X, y)
-for name, tree in [("greedy", greedy), ("optimal", optimal)]:
-    print(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors")
-    print(export_text(tree, feature_names=names))
+compare(table, min_samples_leaf=10)
 
 # %%
 # A variation of XOR
@@ -56,11 +58,4 @@ table = np.array(
         [1, 1, 1, 0, 2],
     ]
 )
-rows = np.repeat(table[:, :4], table[:, 4], axis=0)
-X, y = rows[:, :3], rows[:, 3]
-
-greedy = GreedyTreeClassifier(max_depth=2).fit(X, y)
-optimal = OptimalTreeClassifier(max_depth=2).fit(X, y)
-for name, tree in [("greedy", greedy), ("optimal", optimal)]:
-    print(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors")
-    print(export_text(tree, feature_names=names))
+compare(table)
