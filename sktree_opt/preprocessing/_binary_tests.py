@@ -162,7 +162,9 @@ def numeric_tests(table, j, cuts):
     values = table.values[j]
     last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
     kind = np.full(len(last_code), NUMERIC, dtype=np.uint8)
-    return with_missing(table, j, kind, midpoints(values, last_code), last_code)
+    return with_missing(
+        table, j, kind, midpoints(values[last_code], values[last_code + 1]), last_code
+    )
 
 
 def nominal_tests(table, j, kind, category):
@@ -195,12 +197,10 @@ def with_missing(table, j, kind, threshold, code):
     return tests
 
 
-def midpoints(values, codes):
-    """Thresholds between the values of `codes` and the next ones."""
-    lower, upper = values[codes], values[codes + 1]
+def midpoints(lower, upper):
+    """Thresholds between two values each: their middle, or `lower` where that rounds to `upper`."""
     # Halves are added, as the sum of two large values may overflow.
     middle = lower / 2.0 + upper / 2.0
-    # Between neighbouring floats the midpoint may round to the greater one.
     return np.where(middle >= upper, lower, middle)
 
 

@@ -166,7 +166,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
             weights, kept_rows = check_weights(sample_weight, X)
             table = Table.from_matrix(X[kept_rows])
             self.thresholds_ = [
-                midpoints(table.values[j], codes)
+                midpoints(table.values[j][codes], table.values[j][codes + 1])
                 for j, codes in enumerate(
                     mdlp_codes(table, labels[kept_rows], weights[kept_rows], len(classes))
                 )

@@ -125,16 +125,6 @@ cdef class Table:
                 candidates.append(j)
             self.views[j].representative = self.representative[j]
 
-    def threshold(self, Py_ssize_t column, Py_ssize_t rank):
-        """Midpoint between the values of ranks `rank` and `rank + 1`.
-
-        Where the midpoint of two neighbouring floats rounds to the upper one, the lower one is
-        the threshold, so that ``x <= threshold`` always separates them.
-        """
-        lower, upper = self.values[column][rank], self.values[column][rank + 1]
-        middle = lower / 2.0 + upper / 2.0
-        return middle if lower <= middle < upper else lower
-
 
 cdef int _rank_block(
     Table table,

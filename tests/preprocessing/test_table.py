@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._binary_tests import midpoints
 
 NAN = np.nan
 
@@ -162,17 +163,16 @@ def test_thresholds_separate_neighbours(values, crowd):
     distinct = table.values[0]
     for rank in range(len(distinct) - 1):
         lower, upper = distinct[rank], distinct[rank + 1]
-        threshold = table.threshold(0, rank)
+        threshold = midpoints(lower, upper)
         assert lower <= threshold < upper
         assert np.isfinite(threshold)
 
 
 def test_thresholds_are_midpoints():
-    table = Table.from_matrix(np.array([[1.0], [2.0], [4.0], [1e308], [1.5e308]]))
-    assert [table.threshold(0, rank) for rank in range(2)] == [1.5, 3.0]
-    assert table.threshold(0, 3) == 1.25e308
-    neighbours = Table.from_matrix(np.array([[1.0], [np.nextafter(1.0, 2.0)]]))
-    assert neighbours.threshold(0, 0) == 1.0
+    values = np.array([1.0, 2.0, 4.0, 1e308, 1.5e308])
+    thresholds = midpoints(values[:-1], values[1:])
+    assert thresholds[[0, 1, 3]].tolist() == [1.5, 3.0, 1.25e308]
+    assert midpoints(1.0, np.nextafter(1.0, 2.0)) == 1.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -6,7 +6,7 @@ import numpy as np
 
 from sktree_opt.optimal import _driver
 from sktree_opt.optimal.continuous import _search
-from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests
+from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests, midpoints
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
@@ -258,7 +258,7 @@ def tests_of_plan(plan, table):
         codes, values = table.codes[column], table.values[column]
         missing = codes == len(values)
         if kind == AT_MOST:
-            tests.threshold[index] = midpoint(values[code], values[next_code])
+            tests.threshold[index] = midpoints(values[code], values[next_code])
             passed = codes <= code
         elif kind == ONE_CATEGORY:
             tests.kind[index], tests.category[index] = CATEGORY_ONE, code
@@ -272,9 +272,3 @@ def tests_of_plan(plan, table):
         tests.bits[:, index >> 3] |= passed.astype(np.uint8) << (index & 7)
         nodes[place] = index, *children
     return tests, nodes
-
-
-def midpoint(lower, upper):
-    """A threshold between two values: their middle, or `lower` where that rounds to `upper`."""
-    middle = lower / 2.0 + upper / 2.0
-    return middle if lower <= middle < upper else lower
