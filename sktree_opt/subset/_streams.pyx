@@ -201,15 +201,11 @@ cdef class TreeStream:
     cdef SubsetProblem problem
     cdef SearchControl control
 
-    cdef cbool advance(self, FoundTree& tree) except *:
-        raise NotImplementedError
-
     def __iter__(self):
         return self
 
-    def __next__(self):
-        cdef FoundTree tree
-        cdef cbool found = self.advance(tree)
+    cdef tuple hand_out(self, cbool found, const FoundTree& tree):
+        """What ``__next__`` returns after a step of the search."""
         self.problem.raise_pending(self.control)
         if not found:
             raise StopIteration
@@ -259,9 +255,12 @@ cdef class DistinctStream(TreeStream):
                 new DistinctTrees(problem.cpp, chosen, accepts, rules, control.cpp, budget)
             )
 
-    cdef cbool advance(self, FoundTree& tree) except *:
+    def __next__(self):
+        cdef FoundTree tree
+        cdef cbool found
         with nogil:
-            return self.cpp.get().next(tree)
+            found = self.cpp.get().next(tree)
+        return self.hand_out(found, tree)
 
     @property
     def is_done(self):
@@ -338,9 +337,12 @@ cdef class OnDemandStream(TreeStream):
         if start is not None:
             self.cpp.get().start_from(tuple_to_tree(start))
 
-    cdef cbool advance(self, FoundTree& tree) except *:
+    def __next__(self):
+        cdef FoundTree tree
+        cdef cbool found
         with nogil:
-            return self.cpp.get().next(tree)
+            found = self.cpp.get().next(tree)
+        return self.hand_out(found, tree)
 
     def plan(self):
         """Take the sub-searches of the next round out, for ``search_slices``; None at the end."""
