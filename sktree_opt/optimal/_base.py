@@ -194,8 +194,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _group_costs(self, data, group):
         """What each group of rows would cost as a leaf."""
         n_groups = int(group.max()) + 1
-        codes = data.y if data.classes is not None else np.zeros(len(data.y), dtype=np.int32)
-        n_classes = int(codes.max()) + 1 if data.classes is None else len(data.classes)
+        codes, n_classes = (0, 1) if data.classes is None else (data.y, len(data.classes))
         weights = np.bincount(
             group * n_classes + codes, weights=data.weights, minlength=n_groups * n_classes
         ).reshape(n_groups, n_classes)

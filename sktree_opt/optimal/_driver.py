@@ -70,8 +70,8 @@ class SearchResult:
     cost, lower_bound : float
         In units of the objective, splits included.
     status : str
-    incumbents : list of (float, float)
-        Seconds and cost.
+    incumbents : list of (float, float, float)
+        Seconds, cost and lower bound.
     stats : dict
     """
 
