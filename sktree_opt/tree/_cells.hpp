@@ -32,7 +32,7 @@ struct ColumnBounds {
 
     bool refuses(Value x, std::size_t j) const {
         // Adding and taking away a number that leaves no bits for fractions rounds to whole ones.
-        constexpr Value no_fractions = static_cast<Value>(1) / std::numeric_limits<Value>::epsilon();
+        constexpr Value no_fractions = 1 / std::numeric_limits<Value>::epsilon();
         const Value whole = (x + no_fractions) - no_fractions;
         return (x < least[j]) | (x >= bound[j]) | ((is_code[j] != 0) & (whole != x) & (x == x));
     }

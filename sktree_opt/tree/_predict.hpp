@@ -3,12 +3,11 @@
 // A row takes one path, unless it misses the value of a tested feature at a node that sends missing
 // values down every branch by weight: then it ends in several leaves, each with a share of it.
 //
-// Why it is fast: the walk reads a 24-byte copy of each node; it computes
-// the child's index instead of branching on the outcome or the kind of test, which no processor could
-// foresee; and it takes several rows down together, so that the loads of one hide behind those
-// of the others. A leaf is a node that leads to itself: rows that have arrived just wait for the
-// rest, and a missing value lets them wait too. A row whose value a test's copy does not tell about
-// is walked again, by the records.
+// Why it is fast: the walk reads a 24-byte copy of each node; it computes the child's index instead
+// of branching on the outcome or the kind of test, which no processor could foresee; and it takes
+// several rows down together, so that the loads of one hide behind those of the others. A leaf is a
+// node that leads to itself: rows that have arrived stay, and the rest close ranks after some
+// steps. A row whose value a test's copy does not tell about stays too, and goes on by the records.
 #pragma once
 
 #include <algorithm>
@@ -208,30 +207,6 @@ struct Share {
     double weight;
 };
 
-// Visits every node that a share of the row reaches, in depth-first order of branches.
-template <typename Value, typename Visit>
-void walk_all(const TreeView& tree, const RowView<Value>& row, std::vector<Share>& stack,
-              Visit visit) {
-    stack.clear();
-    stack.push_back({0, 1.0});
-    while (!stack.empty()) {
-        const Share share = stack.back();
-        stack.pop_back();
-        visit(share);
-        const Node& node = tree.nodes[share.node];
-        if (node.kind == LEAF) continue;
-        const std::int32_t branch = branch_of(node, tree.category_branch, row[node.feature]);
-        if (branch >= 0) {
-            stack.push_back({node.first_child + branch, share.weight});
-            continue;
-        }
-        for (std::int32_t b = node.n_children - 1; b >= 0; --b) {
-            const double part = tree.share[node.first_child + b];
-            if (part > 0.0) stack.push_back({node.first_child + b, share.weight * part});
-        }
-    }
-}
-
 template <typename Value>
 void apply_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
                 std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
@@ -329,7 +304,8 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
                     continue;
                 }
                 const Node& node = tree.nodes[index[i]];
-                const std::int32_t branch = branch_of(node, tree.category_branch, row[node.feature]);
+                const std::int32_t branch =
+                    branch_of(node, tree.category_branch, row[node.feature]);
                 if (branch >= 0) {
                     children.push_back({node.first_child + branch, weight});
                     continue;
@@ -348,13 +324,28 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
     return heaviest;
 }
 
-// Appends the nodes that the row reaches.
+// Appends the nodes that the row, or a share of it, reaches.
 template <typename Value>
-void path_of_row(const TreeView& tree, const Value* row, std::ptrdiff_t column_stride,
+void path_of_row(const TreeView& tree, const Value* first, std::ptrdiff_t column_stride,
                  std::vector<std::int32_t>& path) {
-    std::vector<Share> stack;
-    walk_all(tree, RowView<Value>{row, column_stride}, stack,
-             [&](const Share& share) { path.push_back(share.node); });
+    const RowView<Value> row{first, column_stride};
+    thread_local std::vector<std::int32_t> open;
+    open.assign(1, 0);
+    while (!open.empty()) {
+        const std::int32_t index = open.back();
+        open.pop_back();
+        path.push_back(index);
+        const Node& node = tree.nodes[index];
+        if (node.kind == LEAF) continue;
+        const std::int32_t branch = branch_of(node, tree.category_branch, row[node.feature]);
+        if (branch >= 0) {
+            open.push_back(node.first_child + branch);
+            continue;
+        }
+        for (std::int32_t child = node.first_child; child < node.first_child + node.n_children;
+             ++child)
+            if (tree.share[child] > 0.0) open.push_back(child);
+    }
 }
 
 }  // namespace sktree_opt
