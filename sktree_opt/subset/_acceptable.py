@@ -20,11 +20,18 @@ PROBLEM_PARAMETERS = (
     "delta",
     "feature_penalty",
     "method",
-    "error",
     "feature_groups",
     "search_size",
     "n_bootstraps",
 )
+
+
+def is_same(before, now):
+    """Whether two values of a parameter that may be an object say the same.
+
+    An object is the same as itself only: what a splitter or a function holds need not compare.
+    """
+    return before is now or (isinstance(now, int | str) and before == now)
 
 
 class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
@@ -277,17 +284,16 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             return None
         own = self.get_params(deep=False)
         parameters = {name: own[name] for name in PROBLEM_PARAMETERS}
-        if callable(self.error):
-            parameters["error"] = id(self.error)
         if isinstance(self.random_state, Integral):
             parameters["random_state"] = self.random_state
         of_tree = {**search.tree.get_params(), "n_jobs": None}
         table, data = search.table, (search.data.y, search.weights, groups)
         fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
         before = getattr(self, "_unfinished", None)
-        if before is not None and before["fingerprint"] == fingerprint:
+        now = {"fingerprint": fingerprint, "error": self.error, "cv": self.cv}
+        if before is not None and all(is_same(before[name], now[name]) for name in now):
             return before
-        self._unfinished = {"fingerprint": fingerprint}
+        self._unfinished = now
         return None
 
     def _search_best(self, search, problem, before):

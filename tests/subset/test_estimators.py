@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from sktree_opt.greedy import GreedyTreeClassifier
@@ -209,6 +209,31 @@ def test_warm_start_goes_on_where_a_limit_ended_the_search():
     assert again.error_ == whole.error_
     other = selector.set_params(time_limit=None).fit(X[:300], y[:300])
     assert other.error_ == AcceptableSubsetSelector(**options).fit(X[:300], y[:300]).error_
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cv": 2},
+        {"cv": StratifiedKFold(2)},
+        {"error": "training"},
+        {"error": lambda tree: 1.0 / tree.get_n_leaves()},
+        {"delta": 0.1},
+        {"estimator": GreedyTreeClassifier(max_depth=1)},
+    ],
+)
+def test_warm_start_of_another_problem_starts_afresh(change):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :5]
+    options = {"random_state": 0, "error": "cross_validation", "cv": 5}
+    selector = AcceptableSubsetSelector(**options, warm_start=True).fit(X, y)
+    other = AcceptableSubsetSelector(**{**options, **change}).fit(X, y)
+    selector.set_params(**change).fit(X, y)
+    assert selector.error_ == other.error_
+    assert selector.search_stats_["n_decisions"] == other.search_stats_["n_decisions"]
+    again = selector.fit(X, y)
+    assert again.search_stats_["n_decisions"] == 0
+    assert again.error_ == other.error_
 
 
 def test_warm_start_is_for_on_demand():
