@@ -12,6 +12,7 @@ SKTREE_OPT_NO_OPENMP=1
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,17 @@ def probe_openmp(compiler):
     return [], []
 
 
+def compile_in_parallel(compile_sources):
+    """The same, but for all sources of an extension at once, not one after the other."""
+
+    def compile_all(sources, **settings):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = pool.map(lambda source: compile_sources([source], **settings), sources)
+            return [path for part in parts for path in part]
+
+    return compile_all
+
+
 class BuildExtension(build_ext):
     """Builds on all cores, with the flags that depend on the compiler."""
 
@@ -92,7 +104,13 @@ class BuildExtension(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args = flags + openmp_compile
             extension.extra_link_args = list(openmp_link)
+        self.compiler.compile = compile_in_parallel(self.compiler.compile)
         super().build_extensions()
+
+
+def sources_beside(source):
+    """C++ sources that are part of the extension of a .pyx: _engine_avx2.cpp of _engine.pyx."""
+    return sorted(path.as_posix() for path in source.parent.glob(f"{source.stem}_*.cpp"))
 
 
 def extensions():
@@ -102,7 +120,7 @@ def extensions():
         found.append(
             Extension(
                 ".".join(source.with_suffix("").parts),
-                [source.as_posix()],
+                [source.as_posix(), *sources_beside(source)],
                 language="c++",
                 include_dirs=[np.get_include(), "."],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],

@@ -2,6 +2,10 @@
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022): local bounds of eqs. 15-16, similarity of section
 // 4.4 (see _similarity.hpp for the inequality and for what it needs).
+// Size: a tree has at least as many splits as levels, and each split has its cost. So the best tree of
+// a child is its leaf, one of its trees of one split, both known from the node's counts, or costs two
+// splits; and to a depth d it is one of those to depth d - 1, or costs d splits. Where trees without
+// an error are found, and only the cost of ties is left, that is what ends the search.
 // Deviation, inheritance: the children that a node's parent has at the same depth bound the node's
 // own by the same inequality, since their rows overlap by counts that the parent knows.
 #pragma once
@@ -31,6 +35,38 @@ bool is_supported(const Problem<Lane>& problem, const Node<Lane>& node, int colu
         if (with < minimum || node.totals[channel] - with < minimum) return false;
     }
     return true;
+}
+
+// Cost of a side of a column, from its score.
+template <class Lane>
+double side_cost(
+    const Problem<Lane>& problem, const Node<Lane>& node, int j, bool side, Lane score) {
+    const int base = problem.channels.base();
+    const Lane with = node.marginal_row(base)[j];
+    const double mass = static_cast<double>(side ? with : node.totals[base] - with);
+    return problem.objective.unit *
+           (problem.objective.base_factor * mass - static_cast<double>(score));
+}
+
+// The least that a side of each column costs with at most `budget` splits, but for rounding, to a
+// depth whose `before`, less one, may have been searched.
+template <class Lane>
+void bound_by_size(
+    const Problem<Lane>& problem, const Node<Lane>& node, bool side, int depth, int budget,
+    const double* before, double* bounds) {
+    const Lane* leaf = side ? node.leaf_true.data() : node.leaf_false.data();
+    const Lane* best = side ? node.best_true.data() : node.best_false.data();
+    const double none = std::numeric_limits<double>::infinity();
+    const double two_splits = budget < 2 ? none : 2.0 * problem.split_cost;
+    const double rounding = sizeof(Lane) == sizeof(double) ? 2.0 * problem.slack : 0.0;
+    for (int j = 0; j < node.n_columns; ++j) {
+        const double as_leaf = side_cost(problem, node, j, side, leaf[j]);
+        const double split = side_cost(problem, node, j, side, best[j]) + problem.split_cost;
+        double least = std::min({as_leaf, budget < 1 ? none : split, two_splits}) - rounding;
+        if (before != nullptr)
+            least = std::max(least, std::min(before[j], depth * problem.split_cost));
+        bounds[j] = std::max(bounds[j], least);
+    }
 }
 
 // The least sum of bounds over the ways to share the splits.
@@ -100,6 +136,21 @@ Phase& open_phase(
     std::fill_n(phase.bounds_true.need(size), size, 0.0);
     std::fill_n(phase.bounds_false.need(size), size, 0.0);
     set_order(problem, node, depth, phase);
+    if (problem.switches.size) {
+        Phase& shallower = node.phases[depth - 1];
+        const bool is_known = depth > 3 && shallower.is_open && shallower.n_budgets == 1 &&
+                              phase.n_budgets == 1;
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            bound_by_size(
+                problem, node, true, depth - 1, first_budget + k,
+                is_known ? shallower.bounds_true.data() : nullptr,
+                phase.true_bounds(k, node.stride));
+            bound_by_size(
+                problem, node, false, depth - 1, first_budget + k,
+                is_known ? shallower.bounds_false.data() : nullptr,
+                phase.false_bounds(k, node.stride));
+        }
+    }
     if (parent != nullptr && problem.switches.inheritance && has_similarity(problem))
         inherit_bounds(problem, node, *parent, depth, phase);
     phase.is_open = true;

@@ -13,7 +13,8 @@
 // other child are the parent's minus these, so both children are solved by counting the smaller.
 // Then each pair is met once: a block's four leaves are scored for i below root j, whose maxima
 // stay in registers, and for j below root i, whose maxima are kept lane by lane in memory and
-// reduced across lanes at the end. Where the matrix of counts is wanted, each pair is met twice.
+// reduced across lanes at the end. The last vector, seldom full, meets fewest columns. Where the
+// matrix of counts is wanted, each pair is met twice.
 // Time O(n_words * n_columns * stride / LANES); memory O(channels * tile + n_columns * LANES).
 
 // Running maxima over the second column of a pair, for a vector of root columns.
@@ -136,7 +137,7 @@ SKTREE_INLINE void keep_row_maxima(
     const SweepTask<Lane>& task, int side, int i, int j, BestSides<Lane> best) {
     Lane* with = row_maxima(task, side, true, i);
     Lane* without = row_maxima(task, side, false, i);
-    if (i < j) {  // else these are the first columns that it meets, those of its own vector
+    if (j > 0) {  // else these are the first columns that it meets
         best.with_column = larger(best.with_column, load_pack(with));
         best.without_column = larger(best.without_column, load_pack(without));
     }
@@ -247,7 +248,10 @@ SKTREE_INLINE void meet_signed_block(
     typedef std::int16_t Lane;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     Vector16 counts[ROWS][VECTORS], mass[ROWS][VECTORS];
-    count_signed<!SIBLING, ROWS, VECTORS>(task, i, j, counts, mass);
+    if constexpr (SIBLING)
+        count_signed<ROWS, VECTORS>(task, i, j, counts);
+    else
+        count_signed_and_mass<ROWS, VECTORS>(task, i, j, counts, mass);
     SKTREE_UNROLL
     for (int a = 0; a < ROWS; ++a) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i + a) * task.stride + j;
@@ -287,14 +291,19 @@ struct Meeting {
         int i = first;
         for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS)
             meet<BLOCK_ROWS, VECTORS>(task, i, j, best, best_sibling);
+        // Maxima may meet a column twice: rather than many columns one by one, a whole block.
+        if (2 * (last - i) >= BLOCK_ROWS && last >= BLOCK_ROWS) {
+            meet<BLOCK_ROWS, VECTORS>(task, last - BLOCK_ROWS, j, best, best_sibling);
+            return;
+        }
         for (; i < last; ++i)
             for (int b = 0; b < VECTORS; ++b)
                 meet<1, 1>(task, i, j + b * LANES, best + b, best_sibling + b);
     }
 };
 
-// Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those before and
-// among them, where the others' maxima are kept by row.
+// Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those among and
+// after them, whose maxima are kept by row.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, int VECTORS>
 SKTREE_INLINE void sweep_vectors(
     const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
@@ -308,14 +317,10 @@ SKTREE_INLINE void sweep_vectors(
             finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES, best[0][b], sums);
         return;
     }
-    const auto up_to = [=](int vectors) {
-        return j + vectors * LANES < n ? j + vectors * LANES : n;
-    };
-    Meet::template meet_all<VECTORS>(task, 0, up_to(1), j, best[0], best[1]);
-    // Columns of the second vector have met those of the first.
-    for (int b = 1; b < VECTORS; ++b)
-        Meet::template meet_all<1>(
-            task, up_to(b), up_to(b + 1), j + b * LANES, best[0] + b, best[1] + b);
+    static_assert(VECTORS <= 2, "columns of the first vector meet that one, others both");
+    const int after = j + LANES < n ? j + LANES : n;
+    Meet::template meet_all<1>(task, j, after, j, best[0], best[1]);
+    Meet::template meet_all<VECTORS>(task, after, n, j, best[0], best[1]);
     for (int side = 0; side < 2; ++side)
         for (int b = 0; b < VECTORS; ++b) {
             const int at = j + b * LANES;

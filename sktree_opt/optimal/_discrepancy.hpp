@@ -96,8 +96,8 @@ private:
         // What the node itself knows of its child: all there is after a stop.
         const Node<Lane>& node = search_.node(level);
         double costs[2] = {
-            tree_.side_cost(node, j, side, side ? node.leaf_true[j] : node.leaf_false[j]),
-            tree_.side_cost(node, j, side, side ? node.best_true[j] : node.best_false[j])};
+            side_cost(problem_, node, j, side, side ? node.leaf_true[j] : node.leaf_false[j]),
+            side_cost(problem_, node, j, side, side ? node.best_true[j] : node.best_false[j])};
         costs[0] = search_.maker().snap(costs[0]);
         costs[1] = std::min(costs[0], search_.maker().snap(costs[1]) + problem_.split_cost);
         if (!search_.control().stopped()) search_.make_child(level, j, side);

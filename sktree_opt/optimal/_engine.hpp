@@ -78,7 +78,7 @@ public:
             throw std::logic_error("no kernel for this score and number type");
         problem_.bits = choose_bit_kernels(simd);
         lay_out(reduced, coefficients, problem_);
-        problem_.is_signed = counts_signs();
+        problem_.largest_power = largest_power();
         set_score();
         largest_cost_ = std::max(sum_up(reduced), 1e-290);
         set_table(largest_cost_);
@@ -214,14 +214,18 @@ private:
         score.least_weight = static_cast<Lane>(problem_.objective.least_weight / 2.0);
     }
 
-    // Two classes, all rows of weight 1, and nothing counted but the score and the mass.
-    bool counts_signs() const {
-        if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return false;
-        for (std::size_t k = 0; k < problem_.coefficients.size(); k += 2)
-            if (std::abs(static_cast<double>(problem_.coefficients[k])) != 1.0 ||
-                problem_.coefficients[k + 1] != 1)
-                return false;
-        return true;
+    // Two classes, weights that are powers of two (or their bits), and nothing counted but the score
+    // and the mass: the largest of these powers, see SweepTask. Else 0.
+    int largest_power() const {
+        if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return 0;
+        int largest = 0;
+        for (std::size_t k = 0; k < problem_.coefficients.size(); k += 2) {
+            const int power = std::abs(static_cast<int>(problem_.coefficients[k]));
+            if (power == 0 || (power & (power - 1)) != 0) return 0;
+            if (static_cast<int>(problem_.coefficients[k + 1]) != power) return 0;
+            largest = std::max(largest, power);
+        }
+        return largest;
     }
 
     // Mass (or base) of all rows times what a unit can cost at most.

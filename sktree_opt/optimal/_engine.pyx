@@ -28,7 +28,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         double min_weight_leaf
 
     cdef cppclass Switches:
-        cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, inheritance
+        cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
         cpp_bool cache, small_cache, look_ahead, dynamic_order
 
     cdef cppclass Rows:
@@ -88,6 +88,7 @@ SWITCHES = (
     "merge_columns",
     "merge_node_columns",
     "similarity",
+    "size",
     "inheritance",
     "cache",
     "small_cache",
@@ -156,6 +157,7 @@ cdef Switches convert_switches(off) except *:
     switches.merge_columns = "merge_columns" not in off
     switches.merge_node_columns = "merge_node_columns" not in off
     switches.similarity = "similarity" not in off
+    switches.size = "size" not in off
     switches.inheritance = "inheritance" not in off
     switches.cache = "cache" not in off
     switches.small_cache = "small_cache" not in off

@@ -23,12 +23,12 @@ Kernels<Lane> common_kernels() {
     return kernels;
 }
 
-inline BitKernels bit_kernels() {
+BitKernels bit_kernels() {
     return {&rows_to_words, &words_to_rows, &list_side, &count_column, &hash_columns};
 }
 
 // The registry of leaf scores: which number types each is compiled for.
-inline bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
+bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
     kernels = common_kernels<std::int16_t>();
     if (score == Score::TWO_CLASS) {
         kernels.sweep = sweeps<TwoClassError, std::int16_t>();
@@ -39,14 +39,14 @@ inline bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
     else return false;
     return true;
 }
-inline bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
+bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
     kernels = common_kernels<std::int32_t>();
     if (score == Score::TWO_CLASS) kernels.sweep = sweeps<TwoClassError, std::int32_t>();
     else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestChannel, std::int32_t>();
     else return false;
     return true;
 }
-inline bool find_kernels(Score score, Kernels<double>& kernels) {
+bool find_kernels(Score score, Kernels<double>& kernels) {
     kernels = common_kernels<double>();
     switch (score) {
         case Score::TWO_CLASS: kernels.sweep = sweeps<TwoClassError, double>(); return true;

@@ -33,6 +33,12 @@
 #include "sktree_opt/optimal/_set_rows.hpp"
 
 namespace sktree_opt {
+namespace portable {
+#include "sktree_opt/optimal/_native.hpp"
+#include "sktree_opt/optimal/_simd_portable.hpp"
+#include "sktree_opt/optimal/_lanes.hpp"
+#include "sktree_opt/optimal/_objectives.hpp"
+}  // namespace portable
 
 struct RankedTree {
     double cost;

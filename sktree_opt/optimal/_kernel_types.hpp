@@ -61,8 +61,9 @@ struct SweepTask {
     Lane* pairs = nullptr;               // OUT or null: [channel][column][stride]
     Lane* tile = nullptr;                // WORK: 2 * n_counted * LARGEST_TILE lanes
     Lane* work = nullptr;                // WORK with sibling: sweep_work(stride) lanes
-    // Channels are a score's only one, to which each row adds 1 or -1, and the number of rows.
-    bool is_signed = false;
+    // Where channels are a score's only one, to which each row adds a power of two or minus one,
+    // and the sum of these without signs: the largest one. Else 0.
+    int largest_power = 0;
     // Channels that are sums of reals, in place of words, spans and coefficients; else null.
     const double* values = nullptr;        // [slot][n_all_channels]
     const std::uint8_t* rows = nullptr;    // [slot][row_bytes]

@@ -1,6 +1,7 @@
 // The vector kernels of every instruction set, and the choice among them at run time.
 //
-// The same source is compiled once per instruction set, in a namespace each. The environment variable
+// The same source is compiled once per instruction set, in a namespace each (see _isa_body.hpp). The
+// environment variable
 // SKTREE_OPT_SIMD = avx512 | avx2 | neon | portable forces one; otherwise the best that the processor
 // has is taken. All of them count alike, so a tree does not depend on the machine.
 #pragma once
@@ -54,7 +55,7 @@ struct SweepTable {
     void operator()(SweepTask<Lane>& task) const {
         const bool has_sibling = task.sibling != nullptr;
         if (task.score.n_supports > 0) return supported[has_sibling](task);
-        if (task.is_signed && with_signs[0] != nullptr) return with_signs[has_sibling](task);
+        if (task.largest_power > 0 && with_signs[0] != nullptr) return with_signs[has_sibling](task);
         plain[has_sibling](task);
     }
 };
@@ -77,59 +78,19 @@ struct BitKernels {
     void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
 };
 
-namespace portable {
-#include "sktree_opt/optimal/_native.hpp"
-#include "sktree_opt/optimal/_simd_portable.hpp"
-#include "sktree_opt/optimal/_isa_body.hpp"
-}  // namespace portable
-
-#if defined(SKTREE_X86)
-// A vector passed by value would differ between the namespaces, but all such functions are inlined.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#if defined(__clang__)
-#pragma clang attribute push( \
-    __attribute__((target("avx2,bmi,bmi2,popcnt"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,popcnt")
-#endif
-namespace avx2 {
-#include "sktree_opt/optimal/_native.hpp"
-#include "sktree_opt/optimal/_simd_avx2.hpp"
-#include "sktree_opt/optimal/_isa_body.hpp"
-}  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg"))), \
-    apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg")
-#endif
-namespace avx512 {
-#include "sktree_opt/optimal/_native.hpp"
-#include "sktree_opt/optimal/_simd_avx512.hpp"
-#include "sktree_opt/optimal/_isa_body.hpp"
-}  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-#pragma GCC diagnostic pop
-#endif
-
-#if defined(SKTREE_NEON)
-namespace neon {
-#include "sktree_opt/optimal/_native.hpp"
-#include "sktree_opt/optimal/_simd_neon.hpp"
-#include "sktree_opt/optimal/_isa_body.hpp"
-}  // namespace neon
-#endif
+// Each instruction set has a source of its own, _engine_<name>.cpp, compiled for that set.
+#define SKTREE_KERNELS_OF(name)                         \
+    namespace name {                                    \
+    bool find_kernels(Score, Kernels<std::int16_t>&);   \
+    bool find_kernels(Score, Kernels<std::int32_t>&);   \
+    bool find_kernels(Score, Kernels<double>&);         \
+    BitKernels bit_kernels();                           \
+    }
+SKTREE_KERNELS_OF(portable)
+SKTREE_KERNELS_OF(avx2)
+SKTREE_KERNELS_OF(avx512)
+SKTREE_KERNELS_OF(neon)
+#undef SKTREE_KERNELS_OF
 
 enum class Simd : int { PORTABLE, AVX2, AVX512, NEON };
 

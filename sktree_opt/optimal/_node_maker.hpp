@@ -192,7 +192,7 @@ private:
         task.n_all_channels = problem_.channels.n_all();
         task.n_counted = n_counted;
         task.tile = tile_.need(static_cast<std::size_t>(2) * n_counted * LARGEST_TILE);
-        task.is_signed = problem_.is_signed;
+        task.largest_power = problem_.largest_power;
         task.score = problem_.score;
         task.poll = &poll;
         task.poll_argument = this;

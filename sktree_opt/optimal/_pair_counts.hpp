@@ -34,30 +34,63 @@ SKTREE_INLINE void count_words(
     }
 }
 
-// The only channel of a score whose segments all count as 1 or -1: it need not leave the registers.
-// Sums of 16-bit lanes do not overflow, whatever the number of words: the search would have chosen
-// wider ones. With MASS also the sums without signs.
-template <bool MASS, int ROWS, int VECTORS>
+// The same over the segments that count as `coefficient`.
+template <int ROWS, int VECTORS>
+SKTREE_INLINE void count_segments(
+    const SweepTask<std::int16_t>& task, int coefficient, int i, int j,
+    Vector16 (&counts)[ROWS][VECTORS]) {
+    for (int s = 0; s < task.n_segments; ++s) {
+        const Span span = task.spans[s];
+        if (task.coefficients[s * task.n_all_channels] == coefficient)
+            count_words<ROWS, VECTORS>(
+                task.words, task.stride, span.first_word, span.first_word + span.n_words, i, j,
+                counts);
+    }
+}
+
+// The only channel of a score whose segments count as a power of two or minus one: it need not leave
+// the registers. From the largest power down, what is there is doubled at each step (Horner's rule),
+// and its sign is turned around while segments are taken away. Sums of 16-bit lanes do not overflow,
+// whatever the number of words: the search would have chosen wider ones.
+template <int ROWS, int VECTORS>
 SKTREE_INLINE void count_signed(
-    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS],
-    Vector16 (&mass)[ROWS][VECTORS]) {
+    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS]) {
     for (int a = 0; a < ROWS; ++a)
         for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+    for (int power = task.largest_power; power > 0; power /= 2) {
+        for (int a = 0; a < ROWS && power < task.largest_power; ++a)
+            for (int b = 0; b < VECTORS; ++b)
+                counts[a][b] = Vector16{} - counts[a][b] - counts[a][b];
+        count_segments<ROWS, VECTORS>(task, -power, i, j, counts);
+        for (int a = 0; a < ROWS; ++a)
+            for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{} - counts[a][b];
+        count_segments<ROWS, VECTORS>(task, power, i, j, counts);
+    }
+}
+
+// The same with the sums without signs.
+template <int ROWS, int VECTORS>
+SKTREE_INLINE void count_signed_and_mass(
+    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS],
+    Vector16 (&mass)[ROWS][VECTORS]) {
     for (const int sign : {-1, 1}) {
-        for (int s = 0; s < task.n_segments; ++s) {
-            const Span span = task.spans[s];
-            if (task.coefficients[s * task.n_all_channels] == sign)
-                count_words<ROWS, VECTORS>(
-                    task.words, task.stride, span.first_word, span.first_word + span.n_words, i, j,
-                    counts);
-        }
         for (int a = 0; a < ROWS; ++a)
             for (int b = 0; b < VECTORS; ++b) {
-                if (MASS && sign < 0) mass[a][b] = counts[a][b] + counts[a][b];
-                if (sign < 0) counts[a][b] = Vector16{} - counts[a][b];
-                if (MASS && sign > 0) mass[a][b] = mass[a][b] + counts[a][b];
+                if (sign > 0) mass[a][b] = counts[a][b];
+                counts[a][b] = Vector16{};
             }
+        for (int power = task.largest_power; power > 0; power /= 2) {
+            for (int a = 0; a < ROWS; ++a)
+                for (int b = 0; b < VECTORS; ++b) counts[a][b] = counts[a][b] + counts[a][b];
+            count_segments<ROWS, VECTORS>(task, sign * power, i, j, counts);
+        }
     }
+    for (int a = 0; a < ROWS; ++a)
+        for (int b = 0; b < VECTORS; ++b) {
+            const Vector16 negative = mass[a][b];
+            mass[a][b] = counts[a][b] + negative;
+            counts[a][b] = counts[a][b] - negative;
+        }
 }
 
 // A lane of 16 bits holds the counts of so many words.

@@ -44,6 +44,7 @@ struct Switches {
     bool merge_columns = true;
     bool merge_node_columns = true;
     bool similarity = true;
+    bool size = true;
     bool inheritance = true;
     bool cache = true;
     bool small_cache = true;
@@ -102,7 +103,7 @@ struct Problem {
     Buffer<std::uint16_t> present;      // bits of the slots that hold a row
     Buffer<double> values;              // [slot][channel] if rows carry real numbers
     bool has_values = false;
-    bool is_signed = false;             // see SweepTask
+    int largest_power = 0;              // see SweepTask
     double split_cost = 0.0;            // that of ties among it
     double constant = 0.0;              // cost that no tree avoids
     double grid = 1.0;                  // all costs are multiples of it

@@ -76,15 +76,6 @@ public:
     }
     std::vector<TreeNode> take() { return std::move(nodes_); }
 
-    // `cost` of a side of a column, from its base and score.
-    double side_cost(const Node<Lane>& node, int j, bool side, Lane score) const {
-        const int base = problem_.channels.base();
-        const Lane with = node.marginal_row(base)[j];
-        const double mass = static_cast<double>(side ? with : node.totals[base] - with);
-        return problem_.objective.unit *
-               (problem_.objective.base_factor * mass - static_cast<double>(score));
-    }
-
     // The first column whose best tree with `splits` splits and two levels is the node's optimum.
     void grow_small(int level, int splits, int at) {
         Node<Lane>& node = search_.node(level);
@@ -99,8 +90,8 @@ public:
                 const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
                 const Lane without = of_false ? node.best_false[j] : node.leaf_false[j];
                 const double cost = search_.maker().snap(
-                                        side_cost(node, j, true, with) +
-                                        side_cost(node, j, false, without)) +
+                                        side_cost(problem_, node, j, true, with) +
+                                        side_cost(problem_, node, j, false, without)) +
                                     splits * problem_.split_cost;
                 if (cost >= best_cost) continue;
                 best_cost = cost;

@@ -144,9 +144,13 @@ public:
         double lower = 0.0;
         if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
         double best = std::min(upper, small_cost(node, 2, budget));
+        raise_by_size(3, small_cost(node, 2, budget), lower);
         int column = -1;
-        if (best > lower && problem_.switches.look_ahead && depth > 3)
-            best = std::min(best, search(level, depth - 1, budget, best));
+        if (best > lower && problem_.switches.look_ahead && depth > 3) {
+            const double shallower = search(level, depth - 1, budget, best);
+            best = std::min(best, shallower);
+            raise_by_size(depth, shallower, lower);
+        }
         if (best > lower) {
             const double found = explore(level, depth, budget, best, column, Order::BOUNDS, lower);
             lower = std::max(lower, std::min(found, best));
@@ -157,6 +161,12 @@ public:
         const double answer = exact ? best : std::max(lower, upper);
         remember(node, depth, budget, answer, exact, column);
         return answer;
+    }
+
+    // What a tree costs that has fewer levels than `depth` or as many splits (see _bounds.hpp).
+    void raise_by_size(int depth, double shallower, double& lower) const {
+        if (problem_.switches.size)
+            lower = std::max(lower, std::min(shallower, depth * problem_.split_cost));
     }
 
     // Optimum of a node with at most two levels.
