@@ -22,6 +22,9 @@ from sktree_opt.utils._validation import TrainingData
 # What caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30
 
+# The gap of a proved search that took less is of no interest.
+SECONDS_WITHOUT_FLOOR = 0.1
+
 # How long a search goes on before callbacks have a word.
 SECONDS_A_CHUNK = 0.2
 
@@ -252,7 +255,6 @@ def search(problem, off=()):
     limits = problem.limits
     control, engine, close = problem.open("depths", lambda control: problem.engine(control, off))
     begin(problem, engine, limits.max_depth, limits.max_splits)
-    floor = equal_rows_floor(problem) if limits.max_depth > 3 and may_stop(problem) else -np.inf
     dives = Dives(problem, control, engine)
     for depth in range(3, limits.max_depth + 1):
         dives.go_on(depth)
@@ -269,6 +271,9 @@ def search(problem, off=()):
     close(nodes)
     moments = problem.moments_in_units(engine.incumbents)
     cost = problem.in_units(engine.cost)
+    floor = -np.inf
+    if not proved or control.seconds > SECONDS_WITHOUT_FLOOR:
+        floor = equal_rows_floor(problem) if limits.max_depth > 3 and may_stop(problem) else floor
     return SearchResult(
         nodes=nodes,
         cost=cost,

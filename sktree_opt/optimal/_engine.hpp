@@ -282,10 +282,12 @@ private:
         collect_stats();
         if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
         if (control_.stopped()) return true;
-        if (shared.next.load() < static_cast<int>(shared.sequence.size())) return false;
         const double best = std::min(incumbent_.cost, upper);
+        const bool is_perfect = problem_.is_perfect(incumbent_.cost);
+        const bool is_over = shared.next.load() >= static_cast<int>(shared.sequence.size());
+        if (!is_over && !is_perfect) return false;
         const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
-        search.remember(search.root(), depth, budget, best, is_exact, -1);
+        if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact, -1);
         proved_depth_ = depth;
         if (shared.is_last) {
             lower_bound_ = best;
@@ -302,8 +304,9 @@ private:
 
     void set_tie_cost(LaneType lane) {
         problem_.tie_cost = 0.0;
-        problem_.unit = problem_.grid;
+        problem_.unit = 0.0;
         if (lane == LaneType::DOUBLE || problem_.grid != problem_.objective.unit) return;
+        problem_.unit = problem_.grid;
         // No tree has as many splits as rows, nor more than 2^20.
         problem_.tie_cost = problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
         problem_.grid = problem_.tie_cost;

@@ -118,6 +118,8 @@ struct Problem {
     double true_cost(double cost) const {
         return tie_cost > 0.0 ? std::floor(cost / unit) * unit : cost;
     }
+    // Whether a tree is as good as trees can be, and only its size counts.
+    bool is_perfect(double cost) const { return cost < unit && split_cost == tie_cost; }
     std::vector<double> x_log_x;
 };
 

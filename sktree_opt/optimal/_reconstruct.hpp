@@ -27,9 +27,11 @@ public:
     // and what follows mean nothing after `failed`.
     std::vector<TreeNode> shallowest(int most, int budget, double target) {
         const double cost = problem_.true_cost(target);
+        const bool is_perfect = problem_.is_perfect(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
         for (int depth = 2; depth <= most && !search_.control().stopped(); ++depth) {
-            const double found = search_.search(0, depth, budget, upper);
+            const double found = is_perfect ? smallest_perfect(depth, budget, upper)
+                                            : search_.search(0, depth, budget, upper);
             if (found < upper) return smallest(depth, budget, found);
         }
         failed_ = true;
@@ -42,6 +44,8 @@ public:
         const double small = search_.small_cost(search_.root(), depth, budget);
         if (depth > 2 && problem_.tie_cost == 0.0 && !is_within(small, target))
             budget = fewest_splits(depth, budget, target);
+        if (problem_.is_perfect(target))
+            target = smallest_perfect(depth, budget, target + problem_.slack);
         build(0, depth, budget, target);
         return std::move(nodes_);
     }
@@ -126,6 +130,20 @@ private:
             step = is_enough ? 2 * step : 1;
         }
         return known;
+    }
+
+    // What the smallest tree without an error costs, if that is below `upper`. Searched for by size,
+    // from small trees on: with few splits to share out, bounds by size rule most columns out, while
+    // the search for any tree may have found a large one.
+    double smallest_perfect(int depth, int budget, double upper) {
+        double found = search_.small_cost(search_.root(), depth, budget);
+        for (int splits = 3; depth > 2 && found >= upper && !search_.control().stopped(); ++splits) {
+            const double next = std::min(upper, (splits + 0.5) * problem_.tie_cost);
+            found = search_.search(0, depth, budget, next);
+            if (found < next) break;
+            if (next == upper) return upper;
+        }
+        return found;
     }
 
     // The tree of the node at `level` that costs `target`; its index.

@@ -307,6 +307,8 @@ public:
         Phase& phase = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {
+            // Smaller ones of such trees are looked for when the tree is made.
+            if (problem_.is_perfect(shared.best.load())) break;
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
