@@ -70,6 +70,7 @@ struct SweepTask {
     int row_bytes = 0;
     const std::int32_t* slots = nullptr;   // of the rows to count
     int n_slots = 0;
+    std::int32_t* listed = nullptr;        // WORK: n_slots + 32
     ScoreParameters<Lane> score;
     bool (*poll)(void*) = nullptr;       // true: give up
     void* poll_argument = nullptr;

@@ -130,7 +130,9 @@ public:
     // All pair counts of the node, and its optimum with up to three splits.
     void solve_small(Node<Lane>& node) {
         const int n_all = problem_.channels.n_all();
-        SweepTask<Lane> task = task_for(node, n_all);
+        // Of pairs nobody asks for the base, if it is a channel of its own.
+        const int n_paired = problem_.channels.mass() + 1;
+        SweepTask<Lane> task = task_for(node, n_paired);
         if (problem_.has_values) list_slots(node, task);
         problem_.kernels.count_marginals(
             task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
@@ -143,7 +145,7 @@ public:
         side.leaf_false = node.leaf_false.need(node.stride + STRIDE);
         task.counted = &side;
         task.pairs =
-            node.pairs.need(static_cast<std::size_t>(n_all) * node.n_columns * node.stride);
+            node.pairs.need(static_cast<std::size_t>(n_paired) * node.n_columns * node.stride);
         problem_.kernels.sweep(task);
         ++n_sweeps;
         node.base = base_cost(node.totals.data());
@@ -202,6 +204,7 @@ private:
             task.values = node.values.data();
             task.rows = node.rows.data();
             task.row_bytes = node.row_bytes;
+            task.listed = listed_.need(static_cast<std::size_t>(node.n_words) * 16 + 32);
         }
         return task;
     }
@@ -221,17 +224,18 @@ private:
         Lane* large = small + static_cast<std::ptrdiff_t>(n_all) * stride;
         side_totals_.resize(2 * n_all);
         for (int c = 0; c < n_all; ++c) {
-            const Lane* shared = node.pair_row(c, j);
             const Lane* all = node.marginal_row(c);
+            const Lane with = all[j], without = node.totals[c] - all[j];
+            side_totals_[c] = small_is_true ? with : without;
+            side_totals_[n_all + c] = small_is_true ? without : with;
+            if (c > problem_.channels.mass()) continue;
+            const Lane* shared = node.pair_row(c, j);
             Lane* of_true = (small_is_true ? small : large) + c * stride;
             Lane* of_false = (small_is_true ? large : small) + c * stride;
             for (int g = 0; g < stride; ++g) {
                 of_true[g] = shared[g];
                 of_false[g] = all[g] - shared[g];
             }
-            const Lane with = all[j], without = node.totals[c] - all[j];
-            side_totals_[c] = small_is_true ? with : without;
-            side_totals_[n_all + c] = small_is_true ? without : with;
         }
     }
 
@@ -258,6 +262,7 @@ private:
     const RowSets& row_sets_;
     SearchControl& control_;
     SideRows side_;
+    Buffer<std::int32_t> listed_;
     Buffer<Lane> tile_, row_maxima_, side_marginals_;
     std::vector<Lane> side_totals_;
     std::vector<std::int32_t> slots_;

@@ -107,25 +107,46 @@ SKTREE_INLINE void add_counts(
         }
 }
 
-// The same sums of real values, row by row: a row is added where it has column i, as `value` in the
-// columns that it has and 0 elsewhere.
-template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void sum_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
-    for (int k = 0; k < task.n_slots; ++k) {
-        const std::uint8_t* row =
-            task.rows + static_cast<std::ptrdiff_t>(task.slots[k]) * task.row_bytes;
-        const double* values =
-            task.values + static_cast<std::ptrdiff_t>(task.slots[k]) * task.n_all_channels;
-        for (int a = 0; a < ROWS; ++a) {
-            if (((row[(i + a) / 8] >> ((i + a) % 8)) & 1) == 0) continue;
-            for (int c = 0; c < task.n_counted; ++c)
-                for (int b = 0; b < VECTORS; ++b) {
-                    Lane* sum = tile + ((c * ROWS + a) * VECTORS + b) * LANES;
-                    store_pack(
-                        sum, load_pack(sum) + fill_pack(static_cast<Lane>(values[c])) *
-                                                  spread_bits<Lane>(row + (j + b * LANES) / 8));
-                }
-        }
+// Sums of real values over the rows listed, of CHANNELS channels in VECTORS vectors of columns from j:
+// a row adds its value in the columns that it has. Sums stay in registers.
+template <int CHANNELS, int ROWS, int VECTORS>
+SKTREE_INLINE void sum_listed(
+    const SweepTask<double>& task, const std::int32_t* last, int channel, int j, double* tile) {
+    Pack<double> sums[CHANNELS][VECTORS];
+    for (int c = 0; c < CHANNELS; ++c)
+        for (int b = 0; b < VECTORS; ++b) sums[c][b] = fill_pack(0.0);
+    for (const std::int32_t* at = task.listed; at != last; ++at) {
+        const std::ptrdiff_t slot = task.slots[*at];
+        const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
+        const double* values = task.values + slot * task.n_all_channels + channel;
+        SKTREE_UNROLL
+        for (int c = 0; c < CHANNELS; ++c)
+            SKTREE_UNROLL
+            for (int b = 0; b < VECTORS; ++b)
+                SKTREE_UNROLL
+                for (int p = 0; p < Pack<double>::PARTS; ++p)
+                    sums[c][b].part[p] = add_value(
+                        sums[c][b].part[p], bits + b * (LANES / 8), p, values[c]);
+    }
+    for (int c = 0; c < CHANNELS; ++c)
+        for (int b = 0; b < VECTORS; ++b)
+            store_pack(tile + (c * ROWS * VECTORS + b) * LANES, sums[c][b]);
+}
+
+// A tile of sums of real values; rows are added in their order, whatever the instruction set.
+template <int ROWS, int VECTORS>
+SKTREE_INLINE void sum_tile(const SweepTask<double>& task, int i, int j, double* tile) {
+    for (int a = 0; a < ROWS; ++a) {
+        std::int32_t* last = task.listed;
+        for (int w = 0; w < task.spans[0].n_words; ++w)
+            last = append_bits(
+                task.words[static_cast<std::ptrdiff_t>(w) * task.stride + i + a], 16 * w, last);
+        double* const row = tile + a * VECTORS * LANES;
+        int c = 0;
+        for (; c + 2 <= task.n_counted; c += 2)
+            sum_listed<2, ROWS, VECTORS>(task, last, c, j, row + c * ROWS * VECTORS * LANES);
+        for (; c < task.n_counted; ++c)
+            sum_listed<1, ROWS, VECTORS>(task, last, c, j, row + c * ROWS * VECTORS * LANES);
     }
 }
 
@@ -133,12 +154,14 @@ SKTREE_INLINE void sum_tile(const SweepTask<Lane>& task, int i, int j, Lane* til
 template <class Lane, int ROWS, int VECTORS>
 SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
     const int per_channel = ROWS * VECTORS * LANES;
+    if constexpr (sizeof(Lane) == sizeof(double)) {
+        if (task.values != nullptr) {
+            sum_tile<ROWS, VECTORS>(task, i, j, tile);
+            return;
+        }
+    }
     for (int k = 0; k < task.n_counted * per_channel; k += LANES)
         store_pack(tile + k, fill_pack<Lane>(0));
-    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
-        sum_tile<Lane, ROWS, VECTORS>(task, i, j, tile);
-        return;
-    }
     for (int s = 0; s < task.n_segments; ++s) {
         const Span span = task.spans[s];
         const int end = span.first_word + span.n_words;
