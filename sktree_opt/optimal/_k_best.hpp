@@ -130,6 +130,7 @@ struct KBest {
     double min_weight = 0.0;
     std::vector<double> unit;     // weight of a unit of each class
     bool has_row_channel = false;
+    bool use_bounds = true;       // see above; off in tests
     LeafCosts leaves;
 
     bool is_large_enough(const std::int64_t* counts, int stride) const {
@@ -166,7 +167,7 @@ public:
     void reset(const KBest& algebra, const std::vector<std::int64_t>& totals, double bound) {
         algebra_ = &algebra;
         totals_ = totals;
-        bound_ = bound;
+        bound_ = algebra.use_bounds ? bound : std::numeric_limits<double>::infinity();
         trees_.clear();
         one_.assign(totals.size() * portable::LANES, 0);
         for (std::size_t c = 0; c < totals.size(); ++c) one_[c * portable::LANES] = totals[c];
@@ -235,7 +236,9 @@ public:
 
     double bound() const { return bound_; }
     double bound_for_pair() const { return bound_ - algebra_->split_cost; }
-    void tighten(double bound) { bound_ = std::min(bound_, bound); }
+    void tighten(double bound) {
+        if (algebra_->use_bounds) bound_ = std::min(bound_, bound);
+    }
 
 private:
     bool gains_nothing(double sum) const {
@@ -266,7 +269,7 @@ private:
         }
         trees_.push_back(tree);
         std::push_heap(trees_.begin(), trees_.end());
-        if (is_full()) bound_ = std::min(bound_, trees_.front().cost);
+        if (is_full()) tighten(trees_.front().cost);
     }
 
     const KBest* algebra_ = nullptr;

@@ -46,6 +46,7 @@ cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
         double min_weight
         vector[double] unit
         bint has_row_channel
+        bint use_bounds
         LeafCosts leaves
 
 
@@ -119,6 +120,9 @@ cdef class KBestSearch:
 
     use_cache : bool
         Whether rankings are kept for row sets that come back.
+
+    use_bounds : bool
+        Whether subtrees that can be part of none of the best trees are dropped.
     """
 
     cdef unique_ptr[SetSearch[KBest, Trees]] search
@@ -137,6 +141,7 @@ cdef class KBestSearch:
         double min_weight=0.0,
         int n_threads=1,
         bint use_cache=True,
+        bint use_bounds=True,
     ):
         cdef RowTable view = row_table(table)
         cdef KBest algebra
@@ -151,6 +156,7 @@ cdef class KBestSearch:
         algebra.min_weight = min_weight
         algebra.unit = table.unit.tolist()
         algebra.has_row_channel = table.units is not None
+        algebra.use_bounds = use_bounds
         algebra.leaves.score = <Score> (<int> SCORES.index(objective.score))
         algebra.leaves.n_classes = table.n_classes
         algebra.leaves.n_channels = objective.n_channels

@@ -51,6 +51,7 @@ struct ParetoFronts {
     double min_weight = 0.0;
     double unit[2] = {1.0, 1.0};  // weight of a unit of each class
     bool has_row_channel = false;
+    bool use_bounds = true;       // points that are bettered are dropped at once, but for tests
 
     bool may_be_leaf(std::int64_t negatives, std::int64_t positives, std::int64_t rows) const {
         const double weight = unit[0] * static_cast<double>(negatives) +
@@ -111,7 +112,7 @@ public:
         for (int j = 0; j < columns.n_columns(); ++j) {
             const std::int64_t n = counts[j], p = counts[stride + j];
             const std::int64_t n_other = negatives_ - n, p_other = positives_ - p;
-            if (is_dominated(n, p_other) && is_dominated(n_other, p)) continue;
+            if (is_hopeless(n, p_other) && is_hopeless(n_other, p)) continue;
             if (!(any_leaf ? is_parted(n, p) : are_leaves(j, stride, counts))) continue;
             const std::int32_t column = columns.column(j);
             // Answering what a pure leaf does not hold gains nothing over one leaf.
@@ -186,6 +187,9 @@ private:
         const std::size_t bucket = static_cast<std::size_t>(fp >> shift_);
         return fn >= below_[bucket] || (shift_ == 0 && fn > lowest_[bucket]);
     }
+    bool is_hopeless(std::int64_t fp, std::int64_t fn) const {
+        return algebra_->use_bounds && is_dominated(fp, fn);
+    }
     void find_below() {
         std::int64_t least = NONE;
         for (std::size_t bucket = 0; bucket < lowest_.size(); ++bucket) {
@@ -195,7 +199,7 @@ private:
     }
 
     void offer(const ParetoPoint& point) {
-        if (!is_dominated(point.fp, point.fn)) push(point);
+        if (!is_hopeless(point.fp, point.fn)) push(point);
     }
     void push(const ParetoPoint& point) {
         lower_bucket(point.fp, point.fn);

@@ -22,6 +22,7 @@ cdef extern from "sktree_opt/optimal/_pareto.hpp" namespace "sktree_opt" nogil:
         double min_weight
         double unit[2]
         bint has_row_channel
+        bint use_bounds
 
 
 ctypedef vector[ParetoPoint] Points
@@ -95,6 +96,9 @@ cdef class ParetoSearch:
 
     use_cache : bool
         Whether fronts are kept for row sets that come back.
+
+    use_bounds : bool
+        Whether points that others better are dropped as they come.
     """
 
     cdef unique_ptr[SetSearch[ParetoFronts, Points]] search
@@ -110,6 +114,7 @@ cdef class ParetoSearch:
         double min_weight=0.0,
         int n_threads=1,
         bint use_cache=True,
+        bint use_bounds=True,
     ):
         cdef RowTable view = row_table(table)
         cdef ParetoFronts algebra
@@ -118,6 +123,7 @@ cdef class ParetoSearch:
         algebra.unit[0] = table.unit[0]
         algebra.unit[1] = table.unit[1]
         algebra.has_row_channel = table.units is not None
+        algebra.use_bounds = use_bounds
         self.table = table
         self.control = control
         self.search.reset(

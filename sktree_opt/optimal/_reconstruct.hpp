@@ -42,7 +42,7 @@ public:
     std::vector<TreeNode> smallest(int depth, int budget, double target) {
         budget = std::min(budget, full_budget(depth));
         const double small = search_.small_cost(search_.root(), depth, budget);
-        if (depth > 2 && problem_.tie_cost == 0.0 && !is_within(small, target))
+        if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget))
             budget = fewest_splits(depth, budget, target);
         if (problem_.is_perfect(target))
             target = smallest_perfect(depth, budget, target + problem_.slack);
@@ -116,6 +116,20 @@ private:
         return cost <= target + problem_.slack;
     }
     double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
+
+    // Whether trees of different size may cost the same, with at most so many splits: where leaves cost
+    // a multiple of some unit, only if some number of splits does, too.
+    bool sizes_may_tie(int budget) const {
+        if (problem_.tie_cost > 0.0) return false;
+        if (sizeof(Lane) == sizeof(double) || problem_.split_cost == 0.0) return true;
+        const double unit = problem_.objective.unit;
+        for (int splits = 1; splits < budget; ++splits) {
+            const double units = splits * problem_.split_cost / unit;
+            const double off = std::fabs(units - std::nearbyint(units)) * unit;
+            if (off <= (splits + 1) * problem_.grid) return true;
+        }
+        return false;
+    }
 
     // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
     // the first step down is small.

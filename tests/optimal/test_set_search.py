@@ -63,11 +63,12 @@ def problems(draw, n_classes=None):
         "min_weight": float(draw(st.integers(0, 4))),
         "n_threads": draw(st.integers(1, 2)),
         "use_cache": draw(st.booleans()),
+        "use_bounds": draw(st.booleans()),
     }
 
 
 def limits(problem):
-    names = ("min_rows", "min_weight", "n_threads", "use_cache")
+    names = ("min_rows", "min_weight", "n_threads", "use_cache", "use_bounds")
     return {name: problem[name] for name in names}
 
 
