@@ -107,12 +107,19 @@ def answers_of(estimator, solver, X):
     return estimator.predict(X)
 
 
+def gosdt_splits(node):
+    """Tests below a node of gosdt's."""
+    if not hasattr(node, "left_child"):
+        return 0
+    return 1 + gosdt_splits(node.left_child) + gosdt_splits(node.right_child)
+
+
 def n_splits_of(estimator, solver):
     """Tests of a fitted tree."""
     if solver == "ours":
         return estimator.tree_.n_splits
     if solver == "gosdt":
-        return estimator.trees_[0].leaves() - 1
+        return gosdt_splits(estimator.trees_[0].tree)
     return estimator.get_n_leaves() - 1
 
 

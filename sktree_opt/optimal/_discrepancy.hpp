@@ -11,7 +11,8 @@
 // the best tree found for each number of them, and the limit is shared out exactly over the columns
 // chosen. After a stop what was found so far is put together.
 //   discrepancies -> discrepancies; what a node answers -> Curve of Plans, by number of splits
-// Time about three times as much a discrepancy, from max_depth sweeps of all rows on; memory: plans.
+// Time about three times as much a discrepancy, from max_depth sweeps of all rows on; memory: the plans
+// of the best trees known at each node on the path.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,8 @@ private:
     // The best plan with at most 0, 1, ... splits; without a limit on them, the best alone.
     using Curve = std::vector<int>;
 
+    static constexpr std::size_t MOST_GARBAGE = 4096;
+
     double cost(int plan) const { return plans_[plan].cost; }
 
     int add(const Plan& plan) {
@@ -69,8 +72,36 @@ private:
         return curve;
     }
 
+    // Forgets the plans from `start` on that are no part of `curve`. Children stand before parents.
+    void forget_others(std::size_t start, Curve& curve) {
+        const int first = static_cast<int>(start);
+        places_.assign(plans_.size() - start, -1);
+        const auto keep = [&](int plan) {
+            if (plan >= first) places_[plan - first] = plan;
+        };
+        const auto moved = [&](int plan) { return plan < first ? plan : places_[plan - first]; };
+        for (const int plan : curve) keep(plan);
+        for (std::size_t k = plans_.size(); k-- > start;) {
+            if (places_[k - start] < 0) continue;
+            keep(plans_[k].with);
+            keep(plans_[k].without);
+        }
+        std::size_t n = start;
+        for (std::size_t k = start; k < plans_.size(); ++k) {
+            if (places_[k - start] < 0) continue;
+            Plan plan = plans_[k];
+            plan.with = moved(plan.with);
+            plan.without = moved(plan.without);
+            places_[k - start] = static_cast<int>(n);
+            plans_[n++] = plan;
+        }
+        plans_.resize(n);
+        for (int& plan : curve) plan = moved(plan);
+    }
+
     Curve solve(int level, int depth, int discrepancies) {
         Node<Lane>& node = search_.node(level);
+        const std::size_t start = plans_.size();
         const int most = std::min(budget_, full_budget(depth));
         Curve curve = two_levels(node.small_costs, std::min(most, 3), most);
         if (depth <= 2 || problem_.true_cost(cost(curve.back())) <= 0.0) return curve;
@@ -83,12 +114,15 @@ private:
             const int j = columns[rank];
             if (depth == 3) {
                 offer_pair(node, j, curve);
+                if (plans_.size() - start > MOST_GARBAGE) forget_others(start, curve);
                 continue;
             }
             const Curve with = solve_side(level, depth, j, true, rest);
             const Curve without = solve_side(level, depth, j, false, rest);
             offer(node.columns[j], with, without, curve);
+            forget_others(start, curve);
         }
+        forget_others(start, curve);
         return curve;
     }
 
@@ -209,6 +243,7 @@ private:
     const Problem<Lane>& problem_;
     Reconstruction<Lane> tree_;
     std::vector<Plan> plans_;
+    std::vector<int> places_;
     bool binds_ = false;
     int budget_ = 0;
 };

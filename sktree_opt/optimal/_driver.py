@@ -329,8 +329,9 @@ class Dives:
         self.before_level = self.work()
 
     def work(self):
-        """Sweeps of rows so far."""
-        return self.engine.stats["n_depth_two_counted"]
+        """Sweeps of rows so far; one out of the cache takes about half as long."""
+        stats = self.engine.stats
+        return stats["n_depth_two_counted"] + stats["n_depth_two_cached"] // 2
 
 
 def begin(problem, engine, max_depth, max_splits):

@@ -66,6 +66,36 @@ def test_no_room_at_all_ends_the_search():
     assert clf.objective_ == (clf.predict(X) != y).sum()
 
 
+PEAK = """
+    import resource, warnings
+    import numpy as np
+    from sktree_opt.optimal import OptimalTreeClassifier
+    from tests.optimal.common import random_table
+    X, y = random_table(0, n=500, m=30)
+    warnings.simplefilter("ignore")
+    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=LIMIT, time_limit=4)
+    model.set_params(max_depth=2).fit(X, y)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model.set_params(max_depth=6).fit(X, y)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(peak * 1024, model.search_stats_["cache_bytes"], model.objective_)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other units, or no such count")
+@pytest.mark.parametrize("splits", ["None", "20"])
+def test_the_memory_limit_holds(splits):
+    def peak_of(limit):
+        code = textwrap.dedent(PEAK).replace("LIMIT", limit).replace("SPLITS", splits)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        return [float(word) for word in done.stdout.split()]
+
+    (free, _, _), (held, cached, objective) = peak_of("None"), peak_of("8_000_000")
+    assert 0 < cached <= 8e6
+    assert held <= 1.2 * 8e6 < free
+    assert objective > 0.0
+
+
 INTERRUPTED = """
     import numpy as np
     from sktree_opt.optimal import (
