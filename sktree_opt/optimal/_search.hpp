@@ -8,9 +8,9 @@
 // Deviations: before a node is searched to depth d it is searched to d - 1, which gives an incumbent
 // and the order of columns; nodes of depth three solve both children of a column at once (sibling
 // subtraction, see _depth_two.hpp); with a limit on splits the bounds are kept by number of splits.
-// Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance.
-// Time O(m^(d-2)) depth-two solutions without any pruning, for m columns; memory: one node a level
-// (m^2 pair counts a channel each), and the bounded caches.
+// Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance. Time
+// O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a level (m^2 pair
+// counts a channel), and the bounded caches.
 #pragma once
 
 #include <algorithm>
@@ -218,9 +218,8 @@ public:
         return problem_key(rows, depth, budget, caches_.salt);
     }
 
-    // Tries columns as the root of a tree below `upper`. The best cost found or, if none is below
-    // `upper`, a lower bound on all; no tree costs less than `floor`. By another order than that of
-    // the bounds: the first column that is below.
+    // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a bound
+    // on all. No tree costs less than `floor`. By an order not of bounds: the first that is below.
     double explore(
         int level, int depth, int budget, double upper, int& best_column,
         Order order = Order::BOUNDS, double floor = 0.0) {
@@ -307,7 +306,7 @@ public:
         Phase& phase = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {
-            // Smaller ones of such trees are looked for when the tree is made.
+            // The smallest of perfect trees is looked for when the tree is made.
             if (problem_.is_perfect(shared.best.load())) break;
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
@@ -438,8 +437,8 @@ private:
     double search_side(int level, int column, bool side, int depth, int budget, double upper) {
         Node<Lane>& child = *levels_[level + 1];
         maker_.set_rows(*levels_[level], column, side, child);
-        budget = std::min(budget, full_budget(depth));
         double known = 0.0;
+        budget = std::min(budget, full_budget(depth));
         if (ask_cache(child.key, depth, budget, upper, known)) return known;
         maker_.make_child(*levels_[level], column, side, child);
         return search(level + 1, depth, budget, upper);
