@@ -51,11 +51,11 @@ class TableEncoder:
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, *, keep_integers=False):
+    def fit_transform(self, X, *, keep_integers=False, n_threads=1):
         """Fit, and return the matrix of `X`.
 
         With `keep_integers` an array of booleans or integers without categories is the matrix as
-        it is: whoever packs bits needs no floats.
+        it is: whoever packs bits needs no floats. `n_threads` look at a matrix of numbers.
         """
         source = read_source(X)
         self.feature_names_ = source.names or [f"x{j}" for j in range(source.n_columns)]
@@ -64,6 +64,7 @@ class TableEncoder:
         self.categories_ = [None] * source.n_columns
         if source.numbers is not None and sparse.issparse(source.numbers) and asked:
             raise ValueError("categorical_features must be None for a sparse X.")
+        source.survey(sorted(asked or ()), n_threads)
         # In a matrix of numbers only what was asked for is a category.
         for j in range(source.n_columns) if source.numbers is None else sorted(asked or ()):
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
@@ -90,7 +91,9 @@ class TableEncoder:
 
     def transform(self, X):
         """Return the matrix of `X`; a category that fit never saw is missing."""
-        return self._encode(read_source(X))
+        source = read_source(X)
+        source.survey()
+        return self._encode(source)
 
     def as_it_is(self, X):
         """`X` itself, if ``transform`` leaves cells that ``n_codes_`` allows unchanged; else None.
