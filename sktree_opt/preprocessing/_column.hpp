@@ -80,26 +80,40 @@ inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEn
     }
 }
 
+// Memory that is handed over to whoever takes the column, as it is: copies of the distinct values of
+// all columns at once would be as large as the table.
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+template <typename T>
+using Memory = std::unique_ptr<T, Free>;
+
+template <typename T>
+Memory<T> allocate(std::size_t n_bytes) {
+    Memory<T> memory(static_cast<T*>(std::malloc(std::max<std::size_t>(n_bytes, 1))));
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
 // An encoded column: its codes, as narrow as they can be, and what they stand for.
 struct EncodedColumn {
-    struct Free {
-        void operator()(void* codes) const { std::free(codes); }
-    };
-    std::unique_ptr<void, Free> codes;  // the memory is handed to whoever takes the column
+    Memory<void> codes;
+    Memory<double> distinct;     // of a numeric column: its values, sorted
     int itemsize = 1;
-    std::uint32_t n_values = 0;    // codes are below it; this code itself means missing
+    std::uint32_t n_values = 0;  // codes are below it; this code itself means missing
     std::size_t n_missing = 0;
-    std::vector<double> distinct;  // of a numeric column: its values, sorted
-    std::uint64_t hash = 0;        // equal for equal codes
+    std::uint64_t hash = 0;      // equal for equal codes
 
-    void* release() { return codes.release(); }
+    void* release_codes() { return codes.release(); }
+    double* release_distinct() { return distinct.release(); }
 
     // Room for `n` codes, whose values are known to be `n_values`.
-    void allocate(std::size_t n) {
+    void allocate_codes(std::size_t n) {
         itemsize = n_values <= 0xFF ? 1 : n_values <= 0xFFFF ? 2 : 4;
-        codes.reset(std::malloc(std::max<std::size_t>(n * itemsize, 1)));
-        if (!codes) throw std::bad_alloc();
+        codes = allocate<void>(n * itemsize);
     }
+
+    void allocate_distinct() { distinct = allocate<double>(n_values * sizeof(double)); }
 
     // visit(pointer to the codes), which have the type of their width.
     template <class Visit>
@@ -145,12 +159,12 @@ private:
 template <typename Value>
 void rank_small(const Value* values, std::size_t n, EncodingWorkspace& ws, EncodedColumn& out) {
     ws.rank_of.resize(ws.small.end());
-    ws.small.for_each([&](std::uint32_t number) {
-        ws.rank_of[number] = out.n_values++;
-        out.distinct.push_back(number);
-    });
+    ws.small.for_each([&](std::uint32_t number) { ws.rank_of[number] = out.n_values++; });
+    out.allocate_distinct();
+    double* distinct = out.distinct.get();
+    ws.small.for_each([&](std::uint32_t number) { *distinct++ = number; });
     out.n_missing = ws.small.n_missing();
-    out.allocate(n);
+    out.allocate_codes(n);
     out.write([&](auto* codes) {
         using Code = std::remove_reference_t<decltype(*codes)>;
         for (std::size_t row = 0; row < n; ++row) {
@@ -176,18 +190,21 @@ void rank_by_sorting(const Value* values, std::size_t n, SearchControl& control,
     if (control.stopped()) return;
     const std::vector<RankingEntry>& entries = ws.entries;
     out.n_missing = n - entries.size();
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (i > 0 && entries[i].key == entries[i - 1].key) continue;
-        out.distinct.push_back(static_cast<double>(values[entries[i].row]) + 0.0);
-    }
-    out.n_values = static_cast<std::uint32_t>(out.distinct.size());
-    out.allocate(n);
+    const auto is_first = [&](std::size_t i) {
+        return i == 0 || entries[i].key != entries[i - 1].key;
+    };
+    for (std::size_t i = 0; i < entries.size(); ++i) out.n_values += is_first(i);
+    out.allocate_distinct();
+    double* distinct = out.distinct.get();
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (is_first(i)) *distinct++ = static_cast<double>(values[entries[i].row]) + 0.0;
+    out.allocate_codes(n);
     out.write([&](auto* codes) {
         using Code = std::remove_reference_t<decltype(*codes)>;
         if (out.n_missing > 0) std::fill(codes, codes + n, static_cast<Code>(out.n_values));
         Code rank = 0;
         for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (i > 0 && entries[i].key != entries[i - 1].key) ++rank;
+            rank = static_cast<Code>(rank + (i > 0 && is_first(i)));
             codes[entries[i].row] = rank;
         }
     });
@@ -210,7 +227,7 @@ template <typename Value>
 void copy_codes(const Value* values, std::size_t n, std::uint32_t n_categories,
                 EncodedColumn& out) {
     out.n_values = n_categories;
-    out.allocate(n);
+    out.allocate_codes(n);
     out.write([&](auto* codes) {
         using Code = std::remove_reference_t<decltype(*codes)>;
         std::size_t n_missing = 0;

@@ -5,6 +5,8 @@ categories; a missing value is the code after the last. Every split of a tree is
 and categories alone, so nothing is lost, and a scan reads 1 or 2 bytes a row instead of 8.
 """
 
+import struct
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,6 @@ from cython.view cimport array as view_array
 from libc.stddef cimport ptrdiff_t, size_t
 from libc.stdint cimport int64_t, uint64_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
@@ -28,9 +29,9 @@ cdef extern from "sktree_opt/preprocessing/_column.hpp" namespace "sktree_opt" n
         int itemsize
         uint32_t n_values
         size_t n_missing
-        vector[double] distinct
         uint64_t hash
-        void* release()
+        void* release_codes()
+        double* release_distinct()
 
     cdef cppclass EncodingWorkspace:
         pass
@@ -54,7 +55,7 @@ cdef extern from "sktree_opt/preprocessing/_column.hpp" namespace "sktree_opt" n
 cdef enum:
     LINE_BYTES = 64
 
-FORMATS = {1: "B", 2: "H", 4: "I"}
+CODE_FORMATS = {1: "B", 2: "H", 4: "I"}
 
 
 cdef class Table:
@@ -138,31 +139,28 @@ cdef class Table:
             self.views[j].representative = self.representative[j]
 
 
+cdef object _as_array(void* memory, Py_ssize_t n, str format):
+    """An array of memory that it will free."""
+    cdef view_array owner = view_array(
+        shape=(max(n, 1),), itemsize=struct.calcsize(format), format=format, allocate_buffer=False
+    )
+    owner.data = <char*> memory
+    owner.callback_free_data = free
+    return np.asarray(owner)[:n]
+
+
 cdef int _take(
     Table table, Py_ssize_t j, EncodedColumn& encoded, bint is_nominal
 ) except -1:
     """Make `encoded` column `j` of `table`."""
-    cdef view_array memory
-    cdef double[::1] values
-    memory = view_array(
-        shape=(max(table.n_rows, 1),),
-        itemsize=encoded.itemsize,
-        format=FORMATS[encoded.itemsize],
-        allocate_buffer=False,
-    )
-    memory.data = <char*> encoded.release()
-    memory.callback_free_data = free
-    table.codes[j] = np.asarray(memory)[: table.n_rows]
+    cdef ColumnView* view = &table.views[j]
+    view.codes = encoded.release_codes()
+    table.codes[j] = _as_array(<void*> view.codes, table.n_rows, CODE_FORMATS[encoded.itemsize])
     if is_nominal:
         table.values[j] = np.arange(encoded.n_values, dtype=np.float64)
     else:
-        table.values[j] = np.empty(encoded.n_values)
-        if encoded.n_values > 0:
-            values = table.values[j]
-            memcpy(&values[0], encoded.distinct.data(), encoded.n_values * sizeof(double))
+        table.values[j] = _as_array(encoded.release_distinct(), encoded.n_values, "d")
     table.n_missing[j] = encoded.n_missing
-    cdef ColumnView* view = &table.views[j]
-    view.codes = memory.data
     view.itemsize = encoded.itemsize
     view.is_nominal = is_nominal
     view.has_missing = encoded.n_missing > 0
