@@ -49,8 +49,10 @@ inline std::uint64_t ordered_bits(double value) {
 }
 
 // Sorts by key. A byte that is the same in all keys costs one pass of counting and none of moving:
-// measurements with few digits, integers and float32 values have several of those.
-inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEntry>& buffer) {
+// measurements with few digits, integers and float32 values have several of those. Ends in any order
+// when it is told to stop.
+inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEntry>& buffer,
+                       SearchControl& control) {
     const std::size_t n = entries.size();
     if (n < 512) {
         std::sort(entries.begin(), entries.end(), [](const RankingEntry& a, const RankingEntry& b) {
@@ -63,7 +65,7 @@ inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEn
     for (const RankingEntry& entry : entries)
         for (int digit = 0; digit < 8; ++digit)
             ++counts[digit * 256 + ((entry.key >> (8 * digit)) & 255)];
-    for (int digit = 0; digit < 8; ++digit) {
+    for (int digit = 0; digit < 8 && !control.poll(); ++digit) {
         std::uint32_t* count = &counts[digit * 256];
         if (count[(entries[0].key >> (8 * digit)) & 255] == n) continue;
         std::uint32_t start = 0;
@@ -161,8 +163,8 @@ void rank_small(const Value* values, std::size_t n, EncodingWorkspace& ws, Encod
 }
 
 template <typename Value>
-void rank_by_sorting(const Value* values, std::size_t n, EncodingWorkspace& ws,
-                     EncodedColumn& out) {
+void rank_by_sorting(const Value* values, std::size_t n, SearchControl& control,
+                     EncodingWorkspace& ws, EncodedColumn& out) {
     ws.entries.clear();
     ws.entries.reserve(n);
     for (std::size_t row = 0; row < n; ++row) {
@@ -170,7 +172,8 @@ void rank_by_sorting(const Value* values, std::size_t n, EncodingWorkspace& ws,
         if (!std::isnan(value))
             ws.entries.push_back({ordered_bits(value), static_cast<std::uint32_t>(row)});
     }
-    radix_sort(ws.entries, ws.buffer);
+    radix_sort(ws.entries, ws.buffer, control);
+    if (control.stopped()) return;
     const std::vector<RankingEntry>& entries = ws.entries;
     out.n_missing = n - entries.size();
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -192,12 +195,13 @@ void rank_by_sorting(const Value* values, std::size_t n, EncodingWorkspace& ws,
 
 // Ranks of `n` values among the sorted distinct ones; NaN is missing.
 template <typename Value>
-void rank_values(const Value* values, std::size_t n, EncodingWorkspace& ws, EncodedColumn& out) {
+void rank_values(const Value* values, std::size_t n, SearchControl& control, EncodingWorkspace& ws,
+                 EncodedColumn& out) {
     ws.small.clear();
     if (ws.small.add_all(values, n)) {
         rank_small(values, n, ws, out);
     } else {
-        rank_by_sorting(values, n, ws, out);
+        rank_by_sorting(values, n, control, ws, out);
     }
 }
 
@@ -244,9 +248,9 @@ void encode_columns(const Value* cells, std::ptrdiff_t row_stride, std::ptrdiff_
         if (n_categories[j] >= 0) {
             copy_codes(column, n, static_cast<std::uint32_t>(n_categories[j]), out[j]);
         } else {
-            rank_values(column, n, ws, out[j]);
+            rank_values(column, n, control, ws, out[j]);
         }
-        out[j].hash_codes(n);
+        if (out[j].codes) out[j].hash_codes(n);
     }
 }
 
