@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' -o -name '*.cpp')
 PYTEST_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:

@@ -283,7 +283,8 @@ private:
         if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
         if (control_.stopped()) return true;
         const double best = std::min(incumbent_.cost, upper);
-        const bool is_perfect = problem_.is_perfect(incumbent_.cost);
+        // Found, or asked for less than nothing.
+        const bool is_perfect = problem_.is_perfect(shared.best.load());
         const bool is_over = shared.next.load() >= static_cast<int>(shared.sequence.size());
         if (!is_over && !is_perfect) return false;
         const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;

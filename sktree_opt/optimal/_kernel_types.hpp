@@ -90,6 +90,17 @@ struct SpreadByte {
 };
 inline const SpreadByte SPREAD_BYTE;
 
+// Each byte as eight masks.
+struct ByteMasks {
+    std::int16_t of[256][8];
+    ByteMasks() {
+        for (int byte = 0; byte < 256; ++byte)
+            for (int bit = 0; bit < 8; ++bit)
+                of[byte][bit] = static_cast<std::int16_t>(-((byte >> bit) & 1));
+    }
+};
+inline const ByteMasks BYTE_MASKS;
+
 // Optimum of one side of a solved column, and what the similarity bound makes of it.
 struct SolvedSides {
     double optimum_true;

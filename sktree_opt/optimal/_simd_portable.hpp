@@ -30,12 +30,7 @@ SKTREE_INLINE Vector16 fold_counts(Vector16 counts) {
 SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) { return constant16(*word); }
 
 SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vector16 one) {
-    std::int16_t spread[LANES];
-    for (int lane = 0; lane < LANES; ++lane)
-        spread[lane] = static_cast<std::int16_t>(-((*bits >> lane) & 1));
-    Vector16 is_set;
-    std::memcpy(&is_set, spread, sizeof(is_set));
-    return lanes + (is_set & one);
+    return lanes + (load_native<std::int16_t, VECTOR_BYTES>(BYTE_MASKS.of[*bits]) & one);
 }
 
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
