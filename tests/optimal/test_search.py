@@ -149,3 +149,13 @@ def test_the_smallest_of_trees_without_errors(off, depth, global_random_seed):
     assert found.cost == 0.0
     assert search(X, y, max_depth=depth, max_splits=n_splits - 1).cost > 0.0
     assert np.array_equal(search(X, y, max_depth=depth, n_threads=2).nodes, found.nodes)
+
+
+def test_a_search_for_trees_below_nothing_ends(global_random_seed):
+    X, y = random_table(global_random_seed, n=80, m=6)
+    problem = OptimalTreeClassifier(max_depth=4)._prepare(X, y, None, is_classifier=True)
+    engine = problem.engine(problem.control())
+    engine.begin(4, 15)
+    for depth in (3, 4):
+        assert engine.deepen(depth, engine.lower_bound)
+    assert engine.cost > 0.0
