@@ -30,6 +30,8 @@
 #include <vector>
 
 #include "sktree_opt/optimal/continuous/_depth_two.hpp"
+#include "sktree_opt/optimal/continuous/_target_bounds.hpp"
+#include "sktree_opt/optimal/continuous/_value_sweep.hpp"
 
 namespace sktree_opt {
 namespace continuous {
@@ -70,7 +72,13 @@ inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
 // The search below one root test at a time; one object for each thread.
 class SubtreeSolver {
 public:
-    SubtreeSolver(const Problem& problem, SearchControl* control, int depth);
+    // `equal_costs` as equal_row_costs() gives them.
+    SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
+                  const std::vector<double>& equal_costs);
+
+    // What every tree of a node costs at least, whatever the tests: see _target_bounds.hpp. Of
+    // squared errors only where the node's rows are in the order of targets.
+    double bound_without_tests(const NodeRows& node, int depth, int n_splits);
 
     // `floors`, which only depth two knows of, is null or IN and OUT.
     NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
@@ -78,6 +86,11 @@ public:
 
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
+
+    // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
+    bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
+        return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
+    }
 
     SearchStats stats;
 
@@ -94,14 +107,21 @@ private:
                          std::vector<double>* floors, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
+    void solve_by_values(const NodeRows& node, double cap, NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
                                  std::vector<double>* floors);
+
+    // Leaves of more than so many levels are too many to say anything.
+    static constexpr int MOST_LEVELS = 4;
 
     const Problem& problem_;
     Watch watch_;
     InstructionSet set_;
     double largest_sum_;
     bool whole_ = true;  // weights and costs are integers
+    const std::vector<double>& equal_costs_;
+    TargetGroups target_groups_;
+    std::unique_ptr<ValueSweep> sweep_;
     StumpSolver stump_;
     Divider divider_;
     std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
@@ -305,8 +325,12 @@ private:
     std::vector<OpenInterval>& heap_;
 };
 
-inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth)
-    : problem_(problem), watch_(control), set_(best_instruction_set()) {
+inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
+                                    const std::vector<double>& equal_costs)
+    : problem_(problem),
+      watch_(control),
+      set_(best_instruction_set()),
+      equal_costs_(equal_costs) {
     double sum = 0.0;
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
         const double weight = problem.weight[row];
@@ -341,6 +365,19 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     return real_->solve(problem_, node, allotment, cap, floors, watch_, stats);
 }
 
+inline double SubtreeSolver::bound_without_tests(
+    const NodeRows& node, int depth, int n_splits) {
+    double bound = 0.0;
+    if (!equal_costs_.empty())
+        for (const std::uint32_t row : node.row) bound += equal_costs_[row];
+    if (!problem_.is_absolute && !node.by_target.empty() && depth <= MOST_LEVELS) {
+        const int n_leaves = 1 + std::min(n_splits, (1 << depth) - 1);
+        bound = std::max(bound,
+                         target_groups_.bound(node, n_leaves, problem_.split_cost));
+    }
+    return std::max(0.0, bound - problem_.tolerance);
+}
+
 inline NodeResult SubtreeSolver::solve(
     const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
     NodeResult result;
@@ -354,8 +391,16 @@ inline NodeResult SubtreeSolver::solve(
     // A test costs split_cost at least.
     const bool is_done = tree.free_cost <= problem_.split_cost + problem_.tolerance;
     if (small || node.columns.empty() || is_done) return result;
+    const double bound = bound_without_tests(node, depth, n_splits);
+    if (bound >= cap) {
+        ++stats.n_excluded;
+        result.lower = std::min(result.lower, bound);
+        return result;
+    }
     if (depth == 2 || n_splits == 2) {
         solve_depth_two(node, n_splits, cap, floors, result);
+    } else if (can_sweep(node, depth, n_splits)) {
+        solve_by_values(node, cap, result);
     } else {
         solve_deeper(node, depth, n_splits, cap, result);
     }
@@ -379,6 +424,32 @@ inline void SubtreeSolver::solve_depth_two(
         result.n_splits = found.n_splits();
         std::copy(found.split, found.split + 2, result.split);
     }
+}
+
+inline void SubtreeSolver::solve_by_values(
+    const NodeRows& node, double cap, NodeResult& result) {
+    ++stats.n_nodes;
+    ++stats.n_swept;
+    if (!sweep_) sweep_ = std::make_unique<ValueSweep>(set_);
+    const double leaf_lower = result.lower;
+    const double limit = std::min(cap, result.cost);
+    const ValueSweep::Result found = sweep_->solve(problem_, node, limit, watch_);
+    result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
+    if (found.column_index < 0) return;
+    Family family;
+    describe_family(problem_, node, found.column_index, false, family);
+    const Test test = test_at(problem_, node, family, found.position);
+    Level& level = *levels_[3];
+    NodeRows* const children[2] = {&level.children[0], &level.children[1]};
+    divider_.divide(problem_, node, test, children, nullptr);
+    NodeResult sides[2];
+    for (int b = 0; b < 2; ++b) sides[b] = solve(*children[b], 2, 3, INFEASIBLE);
+    const double cost = sides[0].cost + sides[1].cost + problem_.split_cost;
+    if (cost >= result.cost) return;
+    result.cost = cost;
+    result.test = test;
+    result.n_splits = 1 + sides[0].n_splits + sides[1].n_splits;
+    result.plan = join(test, plan(*children[0], sides[0]), plan(*children[1], sides[1]));
 }
 
 inline void SubtreeSolver::solve_deeper(

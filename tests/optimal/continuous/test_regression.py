@@ -168,15 +168,13 @@ def test_a_time_limit_leaves_a_tree_and_a_bound():
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"thresholds": 3}, {"warm_start": True}, {"categorical_splits": "subset"}]
-)
+@pytest.mark.parametrize("parameters", [{"warm_start": True}, {"categorical_splits": "subset"}])
 def test_absolute_error_refuses_what_it_cannot_do(parameters):
     X = np.arange(12.0).reshape(6, 2) % 7
     if "categorical_splits" in parameters:
         parameters = parameters | {"categorical_features": [True, False]}
     model = OptimalTreeRegressor(objective="absolute_error", **parameters)
-    with pytest.raises(ValueError, match="This objective needs thresholds='all'"):
+    with pytest.raises(ValueError, match="This objective needs categorical_splits"):
         model.fit(X, np.arange(6.0))
 
 
