@@ -73,10 +73,12 @@ public:
         // A shallow tree's bound holds for deeper trees only if there are none.
         const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
                            result.cost <= problem_.split_cost + problem_.tolerance;
-        outcome_.lower = std::min(std::max(final && whole ? result.lower : 0.0, bound),
-                                  outcome_.cost);
+        const bool is_proved = result.cost - bound <= 2.0 * problem_.tolerance;
+        outcome_.lower = std::max(final && whole ? result.lower : 0.0,
+                                  is_proved ? result.cost : bound);
+        outcome_.lower = std::min(outcome_.lower, outcome_.cost);
         record();
-        level_ = final || outcome_.lower >= outcome_.cost ? depth_ + 1 : 3;
+        level_ = final || is_proved ? depth_ + 1 : 3;
     }
 
     // Goes on for about so many seconds; true when there is nothing more to do.

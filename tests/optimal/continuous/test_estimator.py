@@ -181,9 +181,7 @@ def test_few_chosen_thresholds_go_to_binary_tests():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     y = X[:, 0] + X[:, 1] > 0.1
-    few, many = (
-        OptimalTreeClassifier(max_depth=2, thresholds=n).fit(X, y) for n in (10, 200)
-    )
+    few, many = (OptimalTreeClassifier(max_depth=2, thresholds=n).fit(X, y) for n in (10, 200))
     assert "n_passes" not in few.search_stats_
     assert "n_passes" in many.search_stats_
     assert many.objective_ <= few.objective_
