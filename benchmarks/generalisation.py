@@ -2,7 +2,7 @@
 
     python benchmarks/generalisation.py --quick
     python benchmarks/generalisation.py --sets ionosphere bank --depth 4 --repeats 5
-    python benchmarks/generalisation.py --repeats 1 --most-rows 3000 --time-limit 5 --plot figure.png
+    python benchmarks/generalisation.py --repeats 1 --most-rows 2000 --time-limit 4 --plot out.png
 
 What MurTree's section 5.4 asks (Demirovic et al., JMLR 23(26), 2022), but for one thing: there the
 parameters were chosen by the accuracy on the test rows. Here every method tunes itself by 5-fold

@@ -104,7 +104,7 @@ class Problem:
     table : Table or None
         What a search over all thresholds takes instead of `tests`.
     thresholds : list of ndarray or None
-        Of `table`, by column above each code, where codes are intervals; None where they are values.
+        Of `table`, by column, above each code, if codes are intervals; None if they are values.
     started : SearchControl or None
         What may end the search, with the clock that runs since the fit began; None: a new one.
     cost_of : callable or None

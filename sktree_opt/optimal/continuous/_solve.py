@@ -84,7 +84,8 @@ def search(problem, off=(), limits=None, control=None):
         round_to(leaves.weights / weight_unit, grid),
         leaves.savings,
         leaves.target,
-        None if is_absolute else equal_rows(table),
+        # Two levels have their proof sooner than these their groups.
+        None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table),
         control,
         max_depth=max_depth,
         max_splits=max_splits,
@@ -307,7 +308,7 @@ def round_to(values, grid):
     return np.rint(values / grid) * grid
 
 
-def tests_of_plan(plan, table, thresholds=None):
+def tests_of_plan(plan, table, above):
     """The tests of a plan, and its nodes as the other searches give them.
 
     Parameters
@@ -318,7 +319,7 @@ def tests_of_plan(plan, table, thresholds=None):
 
     table : Table
 
-    thresholds : list of ndarray or None, default=None
+    above : list of ndarray or None
         By column, the threshold above each code; None for midpoints between values.
 
     Returns
@@ -346,9 +347,7 @@ def tests_of_plan(plan, table, thresholds=None):
         missing = codes == len(values)
         if kind == AT_MOST:
             tests.threshold[index] = (
-                midpoints(values[code], values[next_code])
-                if thresholds is None
-                else thresholds[column][code]
+                midpoints(values[code], values[next_code]) if above is None else above[column][code]
             )
             passed = codes <= code
         elif kind == ONE_CATEGORY:
