@@ -11,8 +11,8 @@ cross-validation of the training rows alone, and is then scored on rows it has n
 optimal
     OptimalTreeClassifierCV: every depth and number of tests.
 cart
-    scikit-learn's DecisionTreeClassifier: every depth with several numbers of leaves; nominal
-    columns as columns of zeros and ones.
+    scikit-learn's DecisionTreeClassifier: every depth with several numbers of leaves, and two
+    criteria; nominal columns as columns of zeros and ones.
 greedy
     GreedyTreeClassifier: the same, with two criteria; nominal columns as they are.
 forest
@@ -105,7 +105,10 @@ def methods(options):
         ),
         "cart": GridSearchCV(
             numbers_of(cart),
-            shapes(options.depth, "decisiontreeclassifier__"),
+            [
+                {**grid, "decisiontreeclassifier__criterion": ["gini", "entropy"]}
+                for grid in shapes(options.depth, "decisiontreeclassifier__")
+            ],
             n_jobs=options.jobs,
         ),
         "greedy": GridSearchCV(

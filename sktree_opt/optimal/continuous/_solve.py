@@ -36,8 +36,10 @@ MANY_FOR_TARGETS = 6
 SHARE_FOR_REALS = 1 / 8
 FEW_WEIGHTS = 8
 
-# Bytes of all binary columns above which a search over ranks takes less memory.
+# Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
+# search over ranks takes much less memory.
 MOST_TEST_BYTES = 1 << 27
+MOST_NUMERIC_TESTS = 2500
 
 
 def search(problem, off=(), limits=None, control=None):
@@ -223,7 +225,8 @@ def has_many_thresholds(table, form, weights=None):
     many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
-    return bool(of_columns[is_numeric].sum() >= many * max(1, n_walks))
+    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
+    return bool(of_columns[is_numeric].sum() >= least)
 
 
 def has_many_reals(weights):
