@@ -7,6 +7,7 @@
 
 #include "sktree_opt/optimal/continuous/_families.hpp"
 #include "sktree_opt/optimal/continuous/_pass_kernels.hpp"
+#include "sktree_opt/optimal/continuous/_run_sums.hpp"
 #include "sktree_opt/optimal/continuous/_stump.hpp"
 
 namespace sktree_opt {
@@ -86,7 +87,7 @@ public:
         const int n_lanes = std::min(n_positions + family.is_chain, BATCH);
         sum_sides(family, n_lanes);
         task_.n_lanes = n_lanes;
-        sum_runs(family.is_chain);
+        run_sums_.sum(task_, columns_, family.is_chain);
         const int set = family.is_chain ? 0 : 1;
         if (problem_->is_absolute) {
             run_absolute(set, n_lanes, costs);
@@ -108,16 +109,12 @@ public:
     }
 
 private:
-    struct Pair {
-        Lane first = 0, second = 0;
-    };
-
     bool book() {
         return booking_.set(
             watch_->control(),
             bytes_of(runs_) + bytes_of(key_) + bytes_of(signed_key_) + bytes_of(value_) +
                 bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_) +
-                bytes_of(amounts_) + bytes_of(run_sums_));
+                run_sums_.n_bytes());
     }
 
     void list_columns() {
@@ -151,84 +148,12 @@ private:
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
                                 column.n_present, column.is_nominal, walk, first_sum});
         }
-        run_sums_.resize(n_sums);
-        task_.run_sums = run_sums_.data();
-        if (n_sums > 0) list_amounts();
+        run_sums_.open(task_, *node_, positive_, n_sums);
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {
             column.runs = runs;
             runs += column.n_runs;
         }
-    }
-
-    // By row: value and weight, then the supports, two by two.
-    void list_amounts() {
-        const std::size_t n = node_->n;
-        const int n_pairs = (task_.n_amounts + 1) / 2;
-        amounts_.resize(n_pairs * n);
-        for (std::size_t row = 0; row < n; ++row) {
-            const Lane value = task_.value == nullptr ? signed_unit(row) : task_.value[row];
-            amounts_[row] = {value, task_.weight == nullptr ? Lane(1) : task_.weight[row]};
-            if (n_pairs == 1) continue;
-            Pair& supports = amounts_[n + row];
-            for (int s = 0; s < task_.n_supports; ++s)
-                (s == 0 ? supports.first : supports.second) =
-                    task_.support[s] == nullptr ? Lane(1) : task_.support[s][row];
-        }
-    }
-
-    Lane signed_unit(std::size_t row) const {
-        return node_->label[row] == positive_ ? Lane(1) : Lane(-1);
-    }
-
-    // Fills PassTask::run_sums. One addition of two numbers for each row and column serves all lanes
-    // and both sides.
-    void sum_runs(bool is_chain) {
-        for (const PassColumn& column : columns_) {
-            if (column.walk != Walk::SUMS) continue;
-            Lane* sums = run_sums_.data() + column.first_sum;
-            std::uint32_t begin = 0;
-            for (std::uint32_t k = 0; k <= column.n_runs; ++k) {
-                const std::uint32_t end = k < column.n_runs ? column.runs[k].end : node_->n;
-                for (int pair = 0; 2 * pair < task_.n_amounts; ++pair) {
-                    sum_by_key(column.order, begin, end, amounts_.data() + pair * node_->n);
-                    spread(is_chain, 2 * pair, sums);
-                }
-                begin = end;
-                sums += task_.n_amounts * (BATCH + 1);
-            }
-        }
-    }
-
-    void sum_by_key(const std::uint32_t* order, std::uint32_t begin, std::uint32_t end,
-                    const Pair* amounts) {
-        std::fill(by_key_, by_key_ + N_KEYS, Pair());
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const std::uint32_t row = order[i] & ROW_MASK;
-            Pair& sum = by_key_[key_[row]];
-            sum.first += amounts[row].first;
-            sum.second += amounts[row].second;
-        }
-    }
-
-    // From keys to lanes (see fill_member()).
-    void spread(bool is_chain, int amount, Lane* sums) const {
-        const bool both = amount + 1 < task_.n_amounts;
-        Pair left = by_key_[ALL_LANES], total = left;
-        total.first += by_key_[NO_LANE].first;
-        total.second += by_key_[NO_LANE].second;
-        for (int lane = 0; lane < BATCH; ++lane) {
-            const Pair& own = by_key_[lane];
-            total.first += own.first;
-            total.second += own.second;
-            if (!is_chain) left = by_key_[ALL_LANES];
-            left.first += own.first;
-            left.second += own.second;
-            sums[amount * BATCH + lane] = left.first;
-            if (both) sums[(amount + 1) * BATCH + lane] = left.second;
-        }
-        sums[task_.n_amounts * BATCH + amount] = total.first;
-        if (both) sums[task_.n_amounts * BATCH + amount + 1] = total.second;
     }
 
     void fill_member(int set, int key, int lane, bool left) {
@@ -516,9 +441,7 @@ private:
     // Rows to a run above which sums of real numbers by run and key are faster.
     static constexpr std::size_t LONG_RUN = 16;
 
-    std::vector<Pair> amounts_;
-    std::vector<Lane> run_sums_;
-    Pair by_key_[N_KEYS];
+    RunSums<Lane> run_sums_;
 
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
