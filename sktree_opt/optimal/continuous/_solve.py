@@ -39,7 +39,7 @@ FEW_WEIGHTS = 8
 # Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
 # search over ranks takes much less memory.
 MOST_TEST_BYTES = 1 << 27
-MOST_NUMERIC_TESTS = 2500
+MOST_NUMERIC_TESTS = 3000
 
 
 def search(problem, off=(), limits=None, control=None):
