@@ -76,7 +76,9 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         vector[Incumbent] incumbents
 
     cdef cppclass RootSearch:
-        RootSearch(const Problem& problem, CppSearchControl* control, int depth, int n_splits) except +
+        RootSearch(
+            const Problem& problem, CppSearchControl* control, int depth, int n_splits
+        ) except +
         void begin() except +
         cpp_bool go_on(double seconds) except +
         const SearchOutcome& outcome()
