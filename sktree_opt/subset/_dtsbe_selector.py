@@ -90,8 +90,9 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     history_ : list of dict
         One entry for the full tree and one for each step: "step", "removed" (indices), "features"
-        (indices that the tree uses), "error", "n_leaves", and how many trees were "built", or not
-        built because the feature is "unused" by the tree or because the tree is "unchanged".
+        (indices that the tree uses), "error", "n_leaves", and how many trees were "built", "given_up"
+        for a part of them that has more errors than are of use, or not built because the feature is
+        "unused" by the tree or because the tree is "unchanged".
 
     error_ : float
         Estimated error of the selected features.
@@ -243,6 +244,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
                 "error": problem.to_error(step["cost"]),
                 "n_leaves": step["n_leaves"],
                 "built": step["n_built"],
+                "given_up": step["n_given_up"],
                 "unused": step["n_unused"],
                 "unchanged": step["n_unchanged"],
             }

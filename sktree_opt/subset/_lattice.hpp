@@ -65,6 +65,7 @@ struct CaseNode {
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
     bool stops = false;        // a leaf whatever the features
+    bool is_reached = false;   // by some search row
     bool ranked_all = false;   // `ranking` has all features with a valid split
     bool has_bound = false;    // `bound` is known (_bounds.hpp)
     Cost bound = 0;
@@ -369,6 +370,7 @@ private:
         ++stats_.n_case_sets;
         node->cases.rows.shrink_to_fit();
         node->cases.weights.shrink_to_fit();
+        node->is_reached = !node->search.whole.empty() || !node->search.shared.empty();
         if (node->stops) {
             // Nothing is asked of the cases of a leaf any more.
             node->cases = greedy::CaseSet();
