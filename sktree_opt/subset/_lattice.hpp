@@ -125,6 +125,7 @@ public:
     Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
         : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
           features_(problem.n_features()) {
+        problem.prepare_orders(control);
         std::iota(features_.begin(), features_.end(), 0);
         for (std::size_t p = 0; p < problem.parts.size(); ++p) {
             roots_.push_back(make_root(static_cast<std::uint16_t>(p)));
@@ -247,15 +248,12 @@ private:
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
         node->ranked_all = n_kept == ranked_.size();
-        const std::uint32_t* rows = node->cases.rows.data();
         std::vector<RankedSplit> before_it = std::move(node->ranking);
         node->ranking = std::vector<RankedSplit>(n_kept);
         for (std::size_t i = 0; i < n_kept; ++i) {
-            const greedy::Column& column = problem_.column(ranked_[i].feature);
-            RankedSplit& ranked = node->ranking[i];
-            ranked.feature = ranked_[i].feature;
-            ranked.low = code_at(column, rows[ranked_[i].low]);
-            ranked.high = code_at(column, rows[ranked_[i].high]);
+            node->ranking[i].feature = ranked_[i].feature;
+            node->ranking[i].low = ranked_[i].low;
+            node->ranking[i].high = ranked_[i].high;
         }
         // Splits that have been taken stay so; both rankings are in one order.
         std::size_t next = 0;

@@ -31,12 +31,23 @@ def examples(n):
 class Case:
     """A table, an error estimate and a learner's parameters."""
 
-    def __init__(self, table, nominal, y, parts, criterion, parameters, costs=None, groups=None):
+    def __init__(
+        self,
+        table,
+        nominal,
+        y,
+        parts,
+        criterion,
+        parameters,
+        costs=None,
+        groups=None,
+        order_index=(0, 0),
+    ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion, self.parameters = criterion, parameters
         self.n_classes = max(y) + 1
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
-        self.groups = groups
+        self.groups, self.order_index = groups, order_index
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
@@ -58,6 +69,7 @@ class Case:
             max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
+            order_index=self.order_index,
         )
 
     def grow(self, subset):
@@ -138,10 +150,10 @@ def costs_of(draw, n_classes):
 
 
 @st.composite
-def cases(draw, max_rows=16, max_columns=6, with_groups=False):
+def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     """A random problem."""
     n_rows = draw(st.integers(3, max_rows))
-    n_columns = draw(st.integers(1, max_columns))
+    n_columns = draw(st.integers(min_columns, max_columns))
     nominal = draw(st.lists(st.booleans(), min_size=n_columns, max_size=n_columns))
     n_values = draw(st.integers(2, 6))
     missing = draw(st.sampled_from([0, 0, 1]))
@@ -160,4 +172,8 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False):
     has_costs = criterion == "gini_cost" or draw(st.integers(0, 4)) == 0
     costs = draw(costs_of(n_classes)) if has_costs else None
     groups = draw(groups_of(n_columns)) if with_groups else None
-    return Case(table, nominal, y, draw(parts_of(n_rows)), criterion, parameters, costs, groups)
+    order_index = draw(st.sampled_from([(0, 0), (0, 4), None]))
+    parts = draw(parts_of(n_rows))
+    return Case(
+        table, nominal, y, parts, criterion, parameters, costs, groups, order_index=order_index
+    )
