@@ -121,6 +121,7 @@ class Lattice {
 public:
     // Features of a ranking that are kept at first; all where there are not many more.
     static constexpr std::size_t KEPT_FEATURES = 64;
+    static constexpr double FREEING_SECONDS = 1e-6;  // of a case set
 
     Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
         : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
@@ -163,7 +164,7 @@ public:
     // The children of the node by one of its ranked splits.
     Children split(CaseNode* node, RankedSplit* ranked) {
         if (ranked->n_children == 0) {
-            if (control_.poll()) return {};
+            if (control_.poll() || is_time_to_free()) return {};
             make_branching(node, *ranked);
         }
         return {ranked->children.get(), ranked->n_children};
@@ -229,6 +230,18 @@ public:
     }
 
 private:
+    // Freeing millions of case sets takes its time, which is part of the limit.
+    bool is_time_to_free() {
+        if (control_.time_limit < 0.0) return false;
+        // All lattices of the search are freed, by one thread.
+        const double n_lattices =
+            static_cast<double>(control_.memory_used.load()) / static_cast<double>(n_bytes_ + 1);
+        const double n_nodes = n_lattices * static_cast<double>(nodes_.size());
+        if (control_.time_limit - control_.seconds() > FREEING_SECONDS * n_nodes) return false;
+        control_.request_stop(TIME_LIMIT);
+        return true;
+    }
+
     CaseNode* make_root(std::uint16_t part) {
         auto node = std::make_unique<CaseNode>();
         node->cases = problem_.parts[part].cases;
