@@ -91,8 +91,8 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
     history_ : list of dict
         One entry for the full tree and one for each step: "step", "removed" (indices), "features"
         (indices that the tree uses), "error", "n_leaves", and how many trees were "built", "given_up"
-        for a part of them that has more errors than are of use, or not built because the feature is
-        "unused" by the tree or because the tree is "unchanged".
+        as soon as they had too many errors, or not built because the feature is "unused" by the tree
+        or because the tree is "unchanged".
 
     error_ : float
         Estimated error of the selected features.
