@@ -227,7 +227,8 @@ Found<typename M::Score> search_subset(const M& measure, const Entry* entries,
         if (chosen[c]) weight += measure.weight(categories[c]);
     }
     const double other = known_weight - weight;
-    const bool keep = weight < other || (weight == other && chosen[0]);
+    const double tie = 1e-9 * known_weight;  // sums of shares of cases are rounded
+    const bool keep = weight < other - tie || (weight <= other + tie && chosen[0]);
     for (std::uint32_t c = 0; c < categories.size(); ++c) {
         if (chosen[c] == keep) names.push_back(first_case[c]);
     }

@@ -90,9 +90,9 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     history_ : list of dict
         One entry for the full tree and one for each step: "step", "removed" (indices), "features"
-        (indices that the tree uses), "error", "n_leaves", and how many trees were "built", "given_up"
-        as soon as they had too many errors, or not built because the feature is "unused" by the tree
-        or because the tree is "unchanged".
+        (indices that the tree uses), "error", "n_leaves", and how many trees were "built" or
+        "given_up" as soon as they had too many errors, and how many were not built because the
+        feature is "unused" by the tree or because the tree is "unchanged".
 
     error_ : float
         Estimated error of the selected features.

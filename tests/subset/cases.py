@@ -177,3 +177,33 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     return Case(
         table, nominal, y, parts, criterion, parameters, costs, groups, order_index=order_index
     )
+
+
+def large_case(seed):
+    """A problem of a few columns, mostly of one value, and nodes of hundreds of cases."""
+    rng = np.random.RandomState(seed)
+    n_rows, n_columns = rng.randint(150, 400), rng.randint(2, 5)
+    nominal = (rng.uniform(size=n_columns) < 0.7).tolist()
+    n_values = rng.choice([2, 3, 60], size=n_columns)
+    codes = np.where(
+        rng.uniform(size=(n_rows, n_columns)) < rng.choice([0.2, 0.7]),
+        rng.randint(n_values, size=(n_rows, n_columns)) % np.where(nominal, 6, 60),
+        0,
+    )
+    is_missing = rng.uniform(size=codes.shape) < rng.choice([0.0, 0.05])
+    table = [
+        [None if gone else int(code) for code, gone in zip(row, of_row, strict=True)]
+        for row, of_row in zip(codes, is_missing, strict=True)
+    ]
+    y = ((codes.sum(axis=1) + (rng.uniform(size=n_rows) < 0.2)) % rng.randint(2, 4)).tolist()
+    weights = rng.choice([1.0, 2.0], size=n_rows) if rng.randint(2) else np.ones(n_rows)
+    build, search = np.arange(n_rows)[::2], np.arange(n_rows)[1::2]
+    part = Part(build, weights[build], search, weights[search])
+    parameters = {
+        "nominal_split": "multiway",
+        "min_samples_split": 2,
+        "min_samples_leaf": rng.choice([1, 8]),
+        "max_depth": None,
+    }
+    criterion = rng.choice(["information_gain", "gini", "gain_ratio"])
+    return Case(table, nominal, y, [part], criterion, parameters, order_index=(32, 10))
