@@ -32,6 +32,8 @@ default_role = "literal"
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False
+# The sections of the docstrings say the types, in words.
+autodoc_typehints = "none"
 
 nitpicky = True
 nitpick_ignore_regex = [

@@ -1,8 +1,10 @@
 """Made-up loans: the kind of table people bring, by a formula."""
 
 from random import Random
+from typing import Any, Literal, overload
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from sktree_opt.datasets._bunch import make_bunch
 
@@ -56,7 +58,11 @@ def _draw_loan(draw):
     return loan, repaid
 
 
-def load_loans(*, return_X_y=False, as_frame=False):
+@overload
+def load_loans(*, return_X_y: Literal[False] = False, as_frame: bool = False) -> Bunch: ...
+@overload
+def load_loans(*, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
+def load_loans(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch | tuple[Any, Any]:
     """Load a made-up table with numbers, categories and missing values.
 
     Drawn by a formula from a fixed seed, the same on every machine; ``DESCR`` states it.

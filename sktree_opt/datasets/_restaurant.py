@@ -2,13 +2,19 @@
 
 import csv
 from importlib.resources import files
+from typing import Any, Literal, overload
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from sktree_opt.datasets._bunch import make_bunch
 
 
-def load_restaurant(*, return_X_y=False, as_frame=False):
+@overload
+def load_restaurant(*, return_X_y: Literal[False] = False, as_frame: bool = False) -> Bunch: ...
+@overload
+def load_restaurant(*, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
+def load_restaurant(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch | tuple[Any, Any]:
     """Load the restaurant table: whether to wait for a seat.
 
     Twelve evenings described by ten nominal attributes, from the chapter on learning from

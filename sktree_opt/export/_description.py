@@ -8,12 +8,16 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sktree_opt.tree import Tree
+from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
+
+TreeEstimator: TypeAlias = TreeClassifierMixin | TreeRegressorMixin
+Model: TypeAlias = TreeEstimator | Tree
 
 PLAIN = re.compile(r"[^\s\"{},](?:[^\"{},]*[^\s\"{},])?")
 

@@ -1,14 +1,22 @@
 """A tree as Graphviz source."""
 
+from numpy.typing import ArrayLike
+
 from sktree_opt.export._colours import node_colours, to_hex
-from sktree_opt.export._description import Description
+from sktree_opt.export._description import Description, Model
 from sktree_opt.export._text import count_leaves
 from sktree_opt.tree._node import LEAF
 
 
 def export_dot(
-    model, *, feature_names=None, class_names=None, max_depth=None, precision=4, filled=True
-):
+    model: Model,
+    *,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_depth: int | None = None,
+    precision: int | None = 4,
+    filled: bool = True,
+) -> str:
     r"""Write a tree as Graphviz source.
 
     The text can be drawn by ``dot -Tsvg``, by the graphviz package, or by a notebook.

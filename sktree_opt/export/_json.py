@@ -2,11 +2,12 @@
 
 import json
 import numbers
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sktree_opt.export._description import fitted_tree
+from sktree_opt.export._description import TreeEstimator, fitted_tree
 from sktree_opt.preprocessing import TableEncoder
 from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
 
@@ -14,7 +15,7 @@ FORMAT = "sktree_opt.tree"
 FORMAT_VERSION = 1
 
 
-def to_json(estimator, *, indent=None):
+def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
     """Write a fitted tree estimator as JSON.
 
     The text holds all that prediction needs: the tree, the columns with their names and
@@ -70,7 +71,7 @@ def to_json(estimator, *, indent=None):
     return json.dumps(state, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def from_json(text):
+def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
     """Read what ``to_json`` wrote.
 
     Parameters
@@ -124,7 +125,7 @@ def plain_values(values, what):
 class FrozenTree:
     """An estimator whose tree was made elsewhere and stays as it is."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: object, y: object = None) -> Self:
         """Do nothing.
 
         Parameters

@@ -1,12 +1,19 @@
 """A tree drawn with matplotlib."""
 
 import textwrap
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from sktree_opt.export._colours import class_colours, node_colours
-from sktree_opt.export._description import Description
+from sktree_opt.export._description import Description, Model
 from sktree_opt.export._layout import lay_out
 from sktree_opt.export._text import count_leaves
 from sktree_opt.tree._node import LEAF
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 # Lengths in units of the font size.
 LINE = 1.25  # from one line of text to the next
@@ -22,16 +29,16 @@ MOST_KEYS = 20  # classes that are named under the tree
 
 
 def plot_tree(
-    model,
+    model: Model,
     *,
-    feature_names=None,
-    class_names=None,
-    max_depth=None,
-    precision=4,
-    filled=True,
-    fontsize=None,
-    ax=None,
-):
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_depth: int | None = None,
+    precision: int | None = 4,
+    filled: bool = True,
+    fontsize: float | None = None,
+    ax: "Axes | None" = None,
+) -> "list[Artist]":
     """Draw a tree.
 
     A test is a box with the name of its feature; what a branch asks stands above the box that it

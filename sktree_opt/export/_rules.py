@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import Description, missing_shares
+from sktree_opt.export._description import Description, Model, missing_shares
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import StrOptions, validate_params
 
@@ -64,8 +66,33 @@ class Condition:
         return replace(new, codes=codes, is_known=self.is_known and bool(codes))
 
 
+@overload
+def export_rules(
+    model: Model,
+    *,
+    output: Literal["records"] = "records",
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    precision: int | None = 4,
+) -> list[dict[str, Any]]: ...
+@overload
+def export_rules(
+    model: Model,
+    *,
+    output: Literal["text"],
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    precision: int | None = 4,
+) -> str: ...
 @validate_params({"output": [StrOptions({"records", "text"})]}, prefer_skip_nested_validation=True)
-def export_rules(model, *, output="records", feature_names=None, class_names=None, precision=4):
+def export_rules(
+    model: Model,
+    *,
+    output: Literal["records", "text"] = "records",
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    precision: int | None = 4,
+) -> list[dict[str, Any]] | str:
     """Write a tree as if-then rules.
 
     One rule for each leaf that a row can reach. Tests of the same feature are put together. A row

@@ -8,7 +8,7 @@ used" in every version so far.
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sktree_opt.export._description import Description
+from sktree_opt.export._description import Description, TreeEstimator
 from sktree_opt.export._rules import was_distributed
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import SKLEARN_NODE_DTYPE, make_sklearn_tree
@@ -16,7 +16,7 @@ from sktree_opt.utils._compat import SKLEARN_NODE_DTYPE, make_sklearn_tree
 NO_CHILD, NO_FEATURE, NO_THRESHOLD = -1, -2, -2.0
 
 
-def to_sklearn(estimator):
+def to_sklearn(estimator: TreeEstimator) -> DecisionTreeClassifier | DecisionTreeRegressor:
     """Make a fitted scikit-learn decision tree that predicts the same.
 
     For tools that know scikit-learn's trees: its ``plot_tree`` and ``export_text``, SHAP,

@@ -1,10 +1,19 @@
 """A tree as indented text, after the printout of C4.5: a line per branch, leaves on the line."""
 
-from sktree_opt.export._description import Description
+from numpy.typing import ArrayLike
+
+from sktree_opt.export._description import Description, Model
 from sktree_opt.tree._node import LEAF
 
 
-def export_text(model, *, feature_names=None, class_names=None, max_depth=None, precision=4):
+def export_text(
+    model: Model,
+    *,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_depth: int | None = None,
+    precision: int | None = 4,
+) -> str:
     """Write a tree as text.
 
     One line for each branch. A leaf stands on the line of its branch: the class it answers and, in

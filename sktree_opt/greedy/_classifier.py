@@ -1,14 +1,23 @@
 """The greedy classification tree."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import MAX_CLASSES, BaseGreedyTree
 from sktree_opt.greedy.quality import CLASSIFICATION_PRUNINGS, CLASSIFICATION_QUALITIES
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    ClassWeight,
+    GreedyCriterion,
+    NominalSplit,
+    RandomState,
+    TableLike,
+)
 
 
 class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
@@ -144,24 +153,24 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     def __init__(
         self,
         *,
-        criterion="information_gain",
-        nominal_split="multiway",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        max_leaf_nodes=None,
-        min_gain=0.0,
-        numeric_gain_penalty=False,
-        pruning=None,
-        confidence=0.25,
-        validation_fraction=0.3,
-        class_weight=None,
-        cost_matrix=None,
-        categorical_features="from_dtype",
-        laplace_smoothing=False,
-        random_state=None,
-        n_jobs=None,
-    ):
+        criterion: GreedyCriterion = "information_gain",
+        nominal_split: NominalSplit = "multiway",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        max_leaf_nodes: int | None = None,
+        min_gain: float = 0.0,
+        numeric_gain_penalty: bool = False,
+        pruning: Literal["error_based", "reduced_error"] | None = None,
+        confidence: float = 0.25,
+        validation_fraction: float = 0.3,
+        class_weight: ClassWeight = None,
+        cost_matrix: ArrayLike | None = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        laplace_smoothing: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.nominal_split = nominal_split
         self.max_depth = max_depth
@@ -181,7 +190,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters

@@ -1,11 +1,14 @@
 """The greedy regression tree."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
+
+from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import BaseGreedyTree
 from sktree_opt.greedy.quality import REGRESSION_PRUNINGS, REGRESSION_QUALITIES
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._typing import CategoricalFeatures, NominalSplit, RandomState, TableLike
 
 
 class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
@@ -102,19 +105,19 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        nominal_split="multiway",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        max_leaf_nodes=None,
-        min_gain=0.0,
-        pruning=None,
-        validation_fraction=0.3,
-        categorical_features="from_dtype",
-        random_state=None,
-        n_jobs=None,
-    ):
+        criterion: Literal["squared_error"] = "squared_error",
+        nominal_split: NominalSplit = "multiway",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        max_leaf_nodes: int | None = None,
+        min_gain: float = 0.0,
+        pruning: Literal["reduced_error"] | None = None,
+        validation_fraction: float = 0.3,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.nominal_split = nominal_split
         self.max_depth = max_depth
@@ -129,7 +132,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -226,9 +227,10 @@ Found<typename M::Score> search_subset(const M& measure, const Entry* entries,
     for (std::uint32_t c = 0; c < categories.size(); ++c) {
         if (chosen[c]) weight += measure.weight(categories[c]);
     }
-    const double other = known_weight - weight;
-    const double tie = 1e-9 * known_weight;  // sums of shares of cases are rounded
-    const bool keep = weight < other - tie || (weight <= other + tie && chosen[0]);
+    // Sums of shares of cases are equal up to rounding, and rounding must not choose a side.
+    const double surplus = weight - (known_weight - weight);
+    const bool is_even = std::abs(surplus) <= 1e-9 * known_weight;
+    const bool keep = is_even ? chosen[0] : surplus < 0.0;
     for (std::uint32_t c = 0; c < categories.size(); ++c) {
         if (chosen[c] == keep) names.push_back(first_case[c]);
     }

@@ -3,7 +3,7 @@
 import warnings
 from functools import partial
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -41,6 +41,14 @@ def threshold_constraints(registry):
 
 class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     """Parameters and fit of both optimal trees."""
+
+    objective_: float
+    lower_bound_: float
+    gap_: float
+    status_: str
+    incumbents_: list[tuple[float, float, float]]
+    optimality_scope_: str
+    search_stats_: dict[str, Any]
 
     _parameter_constraints: ClassVar[dict] = {
         "max_depth": [Interval(Integral, 0, 20, closed="both")],

@@ -1,17 +1,31 @@
 """The optimal classification tree."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal._base import BaseOptimalTree
 from sktree_opt.optimal._driver import breadth_first
 from sktree_opt.optimal._metrics import METRICS
 from sktree_opt.optimal._questions import answer, is_metric
 from sktree_opt.optimal.objectives import OBJECTIVES
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.tree import Tree, TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    CategoricalSplit,
+    ClassWeight,
+    LeafObjectiveName,
+    MetricLoss,
+    MetricName,
+    RankingCriterion,
+    TableLike,
+    Thresholds,
+    TreeLike,
+)
 
 
 class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
@@ -185,6 +199,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     (0.0, 'optimal')
     """
 
+    trees_: list[Tree]
+    tree_objectives_: NDArray[np.float64]
+    pareto_front_: NDArray[np.void]
+
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
@@ -198,27 +216,27 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     def __init__(
         self,
         *,
-        max_depth=3,
-        max_splits=None,
-        min_samples_leaf=1,
-        min_weight_leaf=0.0,
-        min_weight_fraction_leaf=0.0,
-        objective="error",
-        cost_matrix=None,
-        complexity_cost=0.0,
-        ranking=None,
-        max_error=None,
-        n_trees=1,
-        class_weight=None,
-        thresholds="all",
-        categorical_features="from_dtype",
-        categorical_splits="one_vs_rest",
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        initial_tree=None,
-    ):
+        max_depth: int = 3,
+        max_splits: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: LeafObjectiveName | MetricName | MetricLoss = "error",
+        cost_matrix: ArrayLike | None = None,
+        complexity_cost: float = 0.0,
+        ranking: Sequence[RankingCriterion] | None = None,
+        max_error: float | None = None,
+        n_trees: int = 1,
+        class_weight: ClassWeight = None,
+        thresholds: Thresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        initial_tree: TreeLike | None = None,
+    ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.min_samples_leaf = min_samples_leaf
@@ -241,7 +259,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.initial_tree = initial_tree
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the best tree.
 
         Parameters

@@ -1,10 +1,12 @@
 """Depth and number of tests of an optimal tree, by cross-validation."""
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -31,6 +33,15 @@ from sktree_opt.utils._compat import (
     raise_for_params,
     routing_enabled,
     safe_indexing,
+)
+from sktree_opt.utils._typing import (
+    CV,
+    CategoricalFeatures,
+    CategoricalSplit,
+    ClassWeight,
+    LeafObjectiveName,
+    TableLike,
+    Thresholds,
 )
 from sktree_opt.utils._validation import all_or_nothing
 
@@ -192,6 +203,16 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     (2, 2)
     """
 
+    best_depth_: int
+    best_splits_: int
+    best_score_: float
+    cv_results_: dict[str, NDArray[Any]]
+    path_: Bunch
+    objective_: float
+    status_: str
+    optimality_scope_: str
+    n_splits_: int
+
     _parameter_constraints: ClassVar[dict] = {
         **OptimalTreeClassifier._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
@@ -212,23 +233,23 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     def __init__(
         self,
         *,
-        max_depth=4,
-        max_splits=None,
-        cv=None,
-        scoring=None,
-        min_samples_leaf=1,
-        min_weight_leaf=0.0,
-        min_weight_fraction_leaf=0.0,
-        objective="error",
-        cost_matrix=None,
-        class_weight=None,
-        thresholds="all",
-        categorical_features="from_dtype",
-        categorical_splits="one_vs_rest",
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-    ):
+        max_depth: int = 4,
+        max_splits: int | None = None,
+        cv: CV = None,
+        scoring: str | Callable[..., float] | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: LeafObjectiveName = "error",
+        cost_matrix: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        thresholds: Thresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.cv = cv
@@ -247,7 +268,13 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None, **params):
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
         """Choose depth and number of tests, and find the tree.
 
         Parameters
@@ -288,7 +315,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             )
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Say which metadata `fit` hands to the splitter and the scorer.
 
         Returns

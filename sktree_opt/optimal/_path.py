@@ -2,7 +2,9 @@
 
 import warnings
 from functools import partial
+from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
@@ -14,6 +16,7 @@ from sktree_opt.optimal._questions import is_metric
 from sktree_opt.optimal._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.continuous import ThresholdSolver
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+from sktree_opt.utils._typing import TableLike
 
 # What a path cannot do, by parameter.
 PLAIN = {
@@ -25,7 +28,15 @@ PLAIN = {
 }
 
 
-def optimal_path(X, y, *, max_depth=3, max_splits=None, sample_weight=None, **params):
+def optimal_path(
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    max_depth: int = 3,
+    max_splits: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    **params: Any,
+) -> Bunch:
     """Find the optimal tree for every depth, number of tests and complexity cost.
 
     All searches share one cache, so that the whole table costs little more than its last entry.

@@ -1,14 +1,22 @@
 """The optimal regression tree."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sktree_opt.optimal._base import BaseOptimalTree, threshold_constraints
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    CategoricalSplit,
+    RegressionThresholds,
+    TableLike,
+    TreeLike,
+)
 
 
 class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
@@ -148,22 +156,22 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     def __init__(
         self,
         *,
-        max_depth=3,
-        max_splits=None,
-        min_samples_leaf=1,
-        min_weight_leaf=0.0,
-        min_weight_fraction_leaf=0.0,
-        objective="squared_error",
-        complexity_cost=0.0,
-        thresholds="all",
-        categorical_features="from_dtype",
-        categorical_splits="one_vs_rest",
-        time_limit=None,
-        memory_limit=None,
-        n_jobs=None,
-        warm_start=False,
-        initial_tree=None,
-    ):
+        max_depth: int = 3,
+        max_splits: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: Literal["squared_error", "absolute_error"] = "squared_error",
+        complexity_cost: float = 0.0,
+        thresholds: RegressionThresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        initial_tree: TreeLike | None = None,
+    ) -> None:
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.min_samples_leaf = min_samples_leaf
@@ -181,7 +189,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.initial_tree = initial_tree
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the best tree.
 
         Parameters

@@ -4,8 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
 #include <vector>
+
+#include "sktree_opt/preprocessing/_small_numbers.hpp"
+#include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt {
 
@@ -41,8 +49,10 @@ inline std::uint64_t ordered_bits(double value) {
 }
 
 // Sorts by key. A byte that is the same in all keys costs one pass of counting and none of moving:
-// measurements with few digits, integers and float32 values have several of those.
-inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEntry>& buffer) {
+// measurements with few digits, integers and float32 values have several of those. Ends in any order
+// when it is told to stop.
+inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEntry>& buffer,
+                       SearchControl& control) {
     const std::size_t n = entries.size();
     if (n < 512) {
         std::sort(entries.begin(), entries.end(), [](const RankingEntry& a, const RankingEntry& b) {
@@ -55,7 +65,7 @@ inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEn
     for (const RankingEntry& entry : entries)
         for (int digit = 0; digit < 8; ++digit)
             ++counts[digit * 256 + ((entry.key >> (8 * digit)) & 255)];
-    for (int digit = 0; digit < 8; ++digit) {
+    for (int digit = 0; digit < 8 && !control.poll(); ++digit) {
         std::uint32_t* count = &counts[digit * 256];
         if (count[(entries[0].key >> (8 * digit)) & 255] == n) continue;
         std::uint32_t start = 0;
@@ -70,71 +80,195 @@ inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEn
     }
 }
 
-// Ranks of `n` values `stride` elements apart: ranks[row] in 0..n_distinct-1, missing (NaN) rows get
-// n_distinct, `distinct` the sorted distinct values. Returns the number of missing values.
-template <typename Value>
-std::size_t rank_values(const Value* values, std::ptrdiff_t stride, std::size_t n,
-                        std::vector<std::uint32_t>& ranks, std::vector<double>& distinct) {
-    std::vector<RankingEntry> entries, buffer;
-    entries.reserve(n);
-    ranks.resize(n);
-    distinct.clear();
-    for (std::size_t row = 0; row < n; ++row) {
-        const double value = static_cast<double>(values[static_cast<std::ptrdiff_t>(row) * stride]);
-        if (!std::isnan(value))
-            entries.push_back({ordered_bits(value), static_cast<std::uint32_t>(row)});
-    }
-    radix_sort(entries, buffer);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (i == 0 || entries[i].key != entries[i - 1].key)
-            distinct.push_back(
-                static_cast<double>(
-                    values[static_cast<std::ptrdiff_t>(entries[i].row) * stride]) + 0.0);
-        ranks[entries[i].row] = static_cast<std::uint32_t>(distinct.size() - 1);
-    }
-    const std::size_t n_missing = n - entries.size();
-    if (n_missing > 0) {
-        const std::uint32_t missing = static_cast<std::uint32_t>(distinct.size());
-        for (std::size_t row = 0; row < n; ++row)
-            if (std::isnan(static_cast<double>(values[static_cast<std::ptrdiff_t>(row) * stride])))
-                ranks[row] = missing;
-    }
-    return n_missing;
+// Memory that is handed over to whoever takes the column, as it is: copies of the distinct values of
+// all columns at once would be as large as the table.
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+template <typename T>
+using Memory = std::unique_ptr<T, Free>;
+
+template <typename T>
+Memory<T> allocate(std::size_t n_bytes) {
+    Memory<T> memory(static_cast<T*>(std::malloc(std::max<std::size_t>(n_bytes, 1))));
+    if (!memory) throw std::bad_alloc();
+    return memory;
 }
 
-// Category codes stored as floats: ranks[row] = code, missing rows get n_categories.
-template <typename Value>
-std::size_t copy_codes(const Value* values, std::ptrdiff_t stride, std::size_t n,
-                       std::uint32_t n_categories, std::vector<std::uint32_t>& ranks) {
+// An encoded column: its codes, as narrow as they can be, and what they stand for.
+struct EncodedColumn {
+    Memory<void> codes;
+    Memory<double> distinct;     // of a numeric column: its values, sorted
+    int itemsize = 1;
+    std::uint32_t n_values = 0;  // codes are below it; this code itself means missing
     std::size_t n_missing = 0;
-    ranks.resize(n);
-    for (std::size_t row = 0; row < n; ++row) {
-        const double value = static_cast<double>(values[static_cast<std::ptrdiff_t>(row) * stride]);
-        if (std::isnan(value)) {
-            ranks[row] = n_categories;
-            ++n_missing;
-        } else {
-            ranks[row] = static_cast<std::uint32_t>(value);
+    std::uint64_t hash = 0;      // equal for equal codes
+
+    void* release_codes() { return codes.release(); }
+    double* release_distinct() { return distinct.release(); }
+
+    // Room for `n` codes, whose values are known to be `n_values`.
+    void allocate_codes(std::size_t n) {
+        itemsize = n_values <= 0xFF ? 1 : n_values <= 0xFFFF ? 2 : 4;
+        codes = allocate<void>(n * itemsize);
+    }
+
+    void allocate_distinct() { distinct = allocate<double>(n_values * sizeof(double)); }
+
+    // visit(pointer to the codes), which have the type of their width.
+    template <class Visit>
+    void write(Visit&& visit) {
+        if (itemsize == 1) return visit(static_cast<std::uint8_t*>(codes.get()));
+        if (itemsize == 2) return visit(static_cast<std::uint16_t*>(codes.get()));
+        visit(static_cast<std::uint32_t*>(codes.get()));
+    }
+
+    // Eight bytes at a time: a multiplication for each code would cost as much as making it.
+    void hash_codes(std::size_t n) {
+        const auto* bytes = static_cast<const unsigned char*>(codes.get());
+        const std::size_t n_bytes = n * itemsize;
+        hash = 1469598103934665603ull + n_bytes;
+        for (std::size_t at = 0; at < n_bytes; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes + at, std::min<std::size_t>(8, n_bytes - at));
+            hash = (hash ^ word) * 1099511628211ull;
+            hash ^= hash >> 29;
         }
     }
-    return n_missing;
-}
+};
 
-// Narrows to `itemsize` bytes and hashes what was written (FNV-1a on codes).
-template <typename Code>
-std::uint64_t narrow_codes(const std::vector<std::uint32_t>& ranks, Code* out) {
-    std::uint64_t hash = 1469598103934665603ull;
-    for (std::size_t row = 0; row < ranks.size(); ++row) {
-        out[row] = static_cast<Code>(ranks[row]);
-        hash = (hash ^ ranks[row]) * 1099511628211ull;
+// What one thread needs to encode columns, kept between them: fresh memory costs as much as a sort.
+struct EncodingWorkspace {
+    std::vector<RankingEntry> entries, buffer;
+    SmallNumbers small;
+    std::vector<std::uint32_t> rank_of;
+
+    // Columns copied out of a matrix.
+    template <typename Value>
+    Value* gathered(std::size_t n) {
+        auto& cells = std::get<std::vector<Value>>(gathered_);
+        cells.resize(std::max(cells.size(), n));
+        return cells.data();
     }
-    return hash;
+
+private:
+    std::tuple<std::vector<float>, std::vector<double>> gathered_;
+};
+
+// By counting: small whole numbers need no sort.
+template <typename Value>
+void rank_small(const Value* values, std::size_t n, EncodingWorkspace& ws, EncodedColumn& out) {
+    ws.rank_of.resize(ws.small.end());
+    ws.small.for_each([&](std::uint32_t number) { ws.rank_of[number] = out.n_values++; });
+    out.allocate_distinct();
+    double* distinct = out.distinct.get();
+    ws.small.for_each([&](std::uint32_t number) { *distinct++ = number; });
+    out.n_missing = ws.small.n_missing();
+    out.allocate_codes(n);
+    out.write([&](auto* codes) {
+        using Code = std::remove_reference_t<decltype(*codes)>;
+        for (std::size_t row = 0; row < n; ++row) {
+            const Value value = values[row];
+            codes[row] = static_cast<Code>(
+                std::isnan(value) ? out.n_values
+                                  : ws.rank_of[static_cast<std::uint32_t>(value)]);
+        }
+    });
 }
 
-inline std::uint64_t narrow_codes(const std::vector<std::uint32_t>& ranks, void* out, int itemsize) {
-    if (itemsize == 1) return narrow_codes(ranks, static_cast<std::uint8_t*>(out));
-    if (itemsize == 2) return narrow_codes(ranks, static_cast<std::uint16_t*>(out));
-    return narrow_codes(ranks, static_cast<std::uint32_t*>(out));
+template <typename Value>
+void rank_by_sorting(const Value* values, std::size_t n, SearchControl& control,
+                     EncodingWorkspace& ws, EncodedColumn& out) {
+    ws.entries.clear();
+    ws.entries.reserve(n);
+    for (std::size_t row = 0; row < n; ++row) {
+        const double value = static_cast<double>(values[row]);
+        if (!std::isnan(value))
+            ws.entries.push_back({ordered_bits(value), static_cast<std::uint32_t>(row)});
+    }
+    radix_sort(ws.entries, ws.buffer, control);
+    if (control.stopped()) return;
+    const std::vector<RankingEntry>& entries = ws.entries;
+    out.n_missing = n - entries.size();
+    const auto is_first = [&](std::size_t i) {
+        return i == 0 || entries[i].key != entries[i - 1].key;
+    };
+    for (std::size_t i = 0; i < entries.size(); ++i) out.n_values += is_first(i);
+    out.allocate_distinct();
+    double* distinct = out.distinct.get();
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (is_first(i)) *distinct++ = static_cast<double>(values[entries[i].row]) + 0.0;
+    out.allocate_codes(n);
+    out.write([&](auto* codes) {
+        using Code = std::remove_reference_t<decltype(*codes)>;
+        if (out.n_missing > 0) std::fill(codes, codes + n, static_cast<Code>(out.n_values));
+        Code rank = 0;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            rank = static_cast<Code>(rank + (i > 0 && is_first(i)));
+            codes[entries[i].row] = rank;
+        }
+    });
+}
+
+// Ranks of `n` values among the sorted distinct ones; NaN is missing.
+template <typename Value>
+void rank_values(const Value* values, std::size_t n, SearchControl& control, EncodingWorkspace& ws,
+                 EncodedColumn& out) {
+    ws.small.clear();
+    if (ws.small.add_all(values, n)) {
+        rank_small(values, n, ws, out);
+    } else {
+        rank_by_sorting(values, n, control, ws, out);
+    }
+}
+
+// Category codes stored as floats; NaN is missing.
+template <typename Value>
+void copy_codes(const Value* values, std::size_t n, std::uint32_t n_categories,
+                EncodedColumn& out) {
+    out.n_values = n_categories;
+    out.allocate_codes(n);
+    out.write([&](auto* codes) {
+        using Code = std::remove_reference_t<decltype(*codes)>;
+        std::size_t n_missing = 0;
+        for (std::size_t row = 0; row < n; ++row) {
+            const bool is_missing = std::isnan(values[row]);
+            n_missing += is_missing;
+            codes[row] = static_cast<Code>(
+                is_missing ? n_categories : static_cast<std::uint32_t>(values[row]));
+        }
+        out.n_missing = n_missing;
+    });
+}
+
+// Encodes columns first..stop-1 of a matrix into out[first..stop-1], in one pass over its rows.
+//
+// A few columns at a time are copied to lie one after the other, unless they do already: a column of
+// a matrix stored by rows touches a line of memory for each cell, eight neighbours touch no more.
+template <typename Value>
+void encode_columns(const Value* cells, std::ptrdiff_t row_stride, std::ptrdiff_t column_stride,
+                    std::size_t n, const std::int64_t* n_categories, std::size_t first,
+                    std::size_t stop, SearchControl& control, EncodingWorkspace& ws,
+                    EncodedColumn* out) {
+    const std::size_t width = stop - first;
+    const Value* columns = cells + static_cast<std::ptrdiff_t>(first) * column_stride;
+    if (row_stride != 1) {
+        Value* gathered = ws.gathered<Value>(width * n);
+        for (std::size_t row = 0; row < n; ++row, columns += row_stride)
+            for (std::size_t j = 0; j < width; ++j)
+                gathered[j * n + row] = columns[static_cast<std::ptrdiff_t>(j) * column_stride];
+        columns = gathered;
+        column_stride = static_cast<std::ptrdiff_t>(n);
+    }
+    for (std::size_t j = first; j < stop && !control.poll(); ++j) {
+        const Value* column = columns + static_cast<std::ptrdiff_t>(j - first) * column_stride;
+        if (n_categories[j] >= 0) {
+            copy_codes(column, n, static_cast<std::uint32_t>(n_categories[j]), out[j]);
+        } else {
+            rank_values(column, n, control, ws, out[j]);
+        }
+        if (out[j].codes) out[j].hash_codes(n);
+    }
 }
 
 inline bool same_codes(const ColumnView& a, const ColumnView& b, std::size_t n_rows) {

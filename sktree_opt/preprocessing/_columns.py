@@ -8,10 +8,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sktree_opt.preprocessing._survey import survey
+
 # Types of cells that numpy itself makes the right floats of.
 PLAIN_NUMBERS = {bool, int, float, type(None), np.bool_, np.int64, np.float32, np.float64}
 
-# Numbers below it are told apart by counting, without sorting.
+# Categories that are numbers below it are looked up in an array.
 SMALL_CODE = 1 << 16
 
 
@@ -22,25 +24,45 @@ class Source:
         self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
         self.numbers = numbers
         self._read_column = read_column
+        self._small_numbers = {}
 
     @functools.cached_property
     def matrix(self):
         """The numbers as floats; None if the table is no matrix of numbers."""
-        is_plain = self.numbers is not None and self.numbers.dtype.kind in "biu"
-        return self.numbers.astype(np.float64) if is_plain else self.numbers
+        if self.numbers is None or sparse.issparse(self.numbers):
+            return self.numbers
+        if self.numbers.dtype.kind in "biu":
+            return self.numbers.astype(np.float64)
+        return np.require(self.numbers, requirements="A")
 
     @functools.cached_property
     def column(self):
         """The function that gives column `j`; it keeps columns, because fit looks at them twice."""
         return functools.cache(
-            self._read_column or (lambda j: ArrayColumn(self.matrix[:, j], f"x{j}"))
+            self._read_column
+            or (lambda j: ArrayColumn(self.matrix[:, j], f"x{j}", self._small_numbers.get(j)))
         )
+
+    def survey(self, columns=(), n_threads=1):
+        """Refuse infinity in a matrix of numbers, and look what `columns` hold, in one pass."""
+        if self.numbers is None:
+            return
+        if sparse.issparse(self.numbers):
+            refuse_infinity(self.numbers)
+        elif len(columns) or self.numbers.dtype.kind == "f":
+            has_infinity, numbers_ = survey(self.matrix, columns, n_threads)
+            if has_infinity:
+                refuse_infinity(self.matrix)
+            self._small_numbers = dict(zip(columns, numbers_))
 
 
 def read_source(X):
-    """Recognise the kind of table `X` is, and refuse what no column can be made of."""
+    """Recognise the kind of table `X` is, and refuse what no column can be made of.
+
+    Infinite numbers of a matrix are left to ``Source.survey``.
+    """
     if is_plain_matrix(X):
-        return Source(*X.shape, numbers=X if X.dtype.kind in "biu" else refuse_infinity(X))
+        return Source(*X.shape, numbers=X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         names = list(frame.columns)
@@ -70,7 +92,6 @@ def read_source(X):
         ensure_all_finite=False,
         ensure_min_samples=0,
     )
-    refuse_infinity(matrix)
     return Source(*matrix.shape, numbers=matrix)
 
 
@@ -93,8 +114,10 @@ class ArrayColumn:
 
     order = None
 
-    def __init__(self, values, name):
+    def __init__(self, values, name, small_numbers=None):
         self.values, self.name = values, name
+        # Its sorted distinct values, if they are known to be small whole numbers.
+        self.small_numbers = small_numbers
 
     @functools.cached_property
     def types(self):
@@ -109,8 +132,7 @@ class ArrayColumn:
     @property
     def distinct(self):
         """List of the distinct values."""
-        small = small_numbers(self.values) if self.values.dtype.kind == "f" else None
-        return self.factorized[1] if small is None else small.astype(self.values.dtype).tolist()
+        return self.factorized[1] if self.small_numbers is None else self.small_numbers.tolist()
 
     @functools.cached_property
     def factorized(self):
@@ -203,21 +225,6 @@ class FrameColumn:
             return ArrayColumn(cells, self.name).to_floats()
         floats = self.series.cast(nw.Float64).to_numpy()
         return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
-
-
-def small_numbers(values):
-    """Sorted distinct numbers of an array of small whole ones and missing ones; None for others."""
-    values = np.ascontiguousarray(values)
-    with np.errstate(invalid="ignore"):
-        codes = values.astype(np.uint16)
-    is_code = codes == values
-    if not is_code.all():
-        if not np.isnan(values[~is_code]).all():
-            return None
-        codes = codes[is_code]
-    is_present = np.zeros(SMALL_CODE, dtype=bool)
-    is_present[codes] = True
-    return np.flatnonzero(is_present)
 
 
 def factorize_numbers(values):

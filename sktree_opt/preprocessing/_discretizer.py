@@ -1,8 +1,9 @@
 """Numeric columns as intervals that tell the classes apart."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -63,7 +64,7 @@ class Thresholds:
         return np.where(np.isnan(values), np.nan, values <= thresholds)
 
 
-ENCODINGS = {"ordinal": Ordinal, "onehot": OneHot, "thresholds": Thresholds}
+ENCODINGS: dict[str, Any] = {"ordinal": Ordinal, "onehot": OneHot, "thresholds": Thresholds}
 
 
 class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
@@ -129,17 +130,27 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     array([[0., 1., 2., 0.]])
     """
 
+    thresholds_: list[NDArray[np.float64]]
+    n_bins_: NDArray[np.int64]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
     _parameter_constraints: ClassVar[dict] = {
         "encode": [StrOptions(set(ENCODINGS))],
         "sparse_output": ["boolean"],
     }
 
-    def __init__(self, *, encode="ordinal", sparse_output=False):
+    def __init__(
+        self,
+        *,
+        encode: Literal["ordinal", "onehot", "thresholds"] = "ordinal",
+        sparse_output: bool = False,
+    ) -> None:
         self.encode = encode
         self.sparse_output = sparse_output
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the thresholds.
 
         Parameters
@@ -161,10 +172,10 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
         if self.sparse_output and self.encode == "ordinal":
             raise ValueError("sparse_output=True has no meaning for encode='ordinal'.")
         with all_or_nothing(self):
-            X, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite="allow-nan")
+            rows, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite="allow-nan")
             labels, classes = check_classes(y)
-            weights, kept_rows = check_weights(sample_weight, X)
-            table = Table.from_matrix(X[kept_rows])
+            weights, kept_rows = check_weights(sample_weight, rows)
+            table = Table.from_matrix(rows[kept_rows])
             self.thresholds_ = [
                 midpoints(table.values[j][codes], table.values[j][codes + 1])
                 for j, codes in enumerate(
@@ -174,7 +185,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
             self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.int64)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> NDArray[np.float64] | sparse.csr_array:
         """Encode the intervals of rows.
 
         Parameters
@@ -188,16 +199,16 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
             As `encode` says, float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite="allow-nan")
+        rows = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite="allow-nan")
         encoding = ENCODINGS[self.encode]
         blocks = [
-            encoding.encode(X[:, j], thresholds) for j, thresholds in enumerate(self.thresholds_)
+            encoding.encode(rows[:, j], thresholds) for j, thresholds in enumerate(self.thresholds_)
         ]
         if self.sparse_output:
             return sparse.hstack([sparse.csc_array(block) for block in blocks], format="csr")
         return np.hstack(blocks)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the names of the columns that ``transform`` makes.
 
         Parameters

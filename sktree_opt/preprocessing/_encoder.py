@@ -5,7 +5,11 @@ ordinal column holds the codes of its categories. ``Table`` ranks it for the ker
 the predictor reads it as it is.
 """
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sktree_opt.preprocessing._columns import (
@@ -15,6 +19,7 @@ from sktree_opt.preprocessing._columns import (
     read_source,
     small_code_table,
 )
+from sktree_opt.utils._typing import CategoricalFeatures, TableLike
 
 FLOATS = (np.float32, np.float64)
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
@@ -43,19 +48,25 @@ class TableEncoder:
         Categories in code order; None for a numeric column.
     """
 
-    def __init__(self, categorical_features="from_dtype"):
+    feature_names_: list[str]
+    kinds_: list[str]
+    categories_: list[NDArray[Any] | None]
+
+    def __init__(self, categorical_features: CategoricalFeatures = "from_dtype") -> None:
         self.categorical_features = categorical_features
 
-    def fit(self, X):
+    def fit(self, X: TableLike) -> Self:
         """Find the kinds and categories of the columns of `X`."""
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, *, keep_integers=False):
+    def fit_transform(
+        self, X: TableLike, *, keep_integers: bool = False, n_threads: int = 1
+    ) -> Any:
         """Fit, and return the matrix of `X`.
 
         With `keep_integers` an array of booleans or integers without categories is the matrix as
-        it is: whoever packs bits needs no floats.
+        it is: whoever packs bits needs no floats. `n_threads` look at a matrix of numbers.
         """
         source = read_source(X)
         self.feature_names_ = source.names or [f"x{j}" for j in range(source.n_columns)]
@@ -64,6 +75,7 @@ class TableEncoder:
         self.categories_ = [None] * source.n_columns
         if source.numbers is not None and sparse.issparse(source.numbers) and asked:
             raise ValueError("categorical_features must be None for a sparse X.")
+        source.survey(sorted(asked or ()), n_threads)
         # In a matrix of numbers only what was asked for is a category.
         for j in range(source.n_columns) if source.numbers is None else sorted(asked or ()):
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
@@ -73,7 +85,7 @@ class TableEncoder:
         return self._encode(source, is_fit=True)
 
     @classmethod
-    def from_columns(cls, columns):
+    def from_columns(cls, columns: Iterable[dict[str, Any]]) -> Self:
         """A fitted encoder from a dict for each column: its name, kind and categories.
 
         Nominal and ordinal columns have "categories", in code order.
@@ -88,11 +100,13 @@ class TableEncoder:
         encoder._index_categories()
         return encoder
 
-    def transform(self, X):
+    def transform(self, X: TableLike) -> Any:
         """Return the matrix of `X`; a category that fit never saw is missing."""
-        return self._encode(read_source(X))
+        source = read_source(X)
+        source.survey()
+        return self._encode(source)
 
-    def as_it_is(self, X):
+    def as_it_is(self, X: Any) -> NDArray[Any] | None:
         """`X` itself, if ``transform`` leaves cells that ``n_codes_`` allows unchanged; else None.
 
         That is so for a dense array of floats where categories are the numbers 0, 1, ...
@@ -101,18 +115,18 @@ class TableEncoder:
         return X if is_matrix and len(X) and self._numbers_are_codes else None
 
     @property
-    def n_codes_(self):
+    def n_codes_(self) -> NDArray[np.int64]:
         """Number of categories of each column that has any, -1 for the others."""
         return np.array([-1 if c is None else len(c) for c in self.categories_], dtype=np.int64)
 
     @property
-    def n_categories_(self):
+    def n_categories_(self) -> NDArray[np.int64]:
         """Number of categories of each nominal column, -1 for the others."""
         if not self._has_categories:
             return np.full(len(self.kinds_), -1, dtype=np.int64)
         return np.array(
             [
-                len(categories) if kind == NOMINAL else -1
+                -1 if categories is None or kind != NOMINAL else len(categories)
                 for kind, categories in zip(self.kinds_, self.categories_, strict=True)
             ],
             dtype=np.int64,

@@ -5,12 +5,19 @@ categories; a missing value is the code after the last. Every split of a tree is
 and categories alone, so nothing is lost, and a scan reads 1 or 2 bytes a row instead of 8.
 """
 
+import struct
+
 import numpy as np
 from scipy import sparse
 
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
+from cython.view cimport array as view_array
 from libc.stddef cimport ptrdiff_t, size_t
-from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t, uint32_t
+from libc.stdlib cimport free
+from libcpp.vector cimport vector
+
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 ctypedef fused Value:
     float
@@ -18,31 +25,37 @@ ctypedef fused Value:
 
 
 cdef extern from "sktree_opt/preprocessing/_column.hpp" namespace "sktree_opt" nogil:
-    size_t rank_values[T](
-        const T* values,
-        ptrdiff_t stride,
+    cdef cppclass EncodedColumn:
+        int itemsize
+        uint32_t n_values
+        size_t n_missing
+        uint64_t hash
+        void* release_codes()
+        double* release_distinct()
+
+    cdef cppclass EncodingWorkspace:
+        pass
+
+    void encode_columns[T](
+        const T* cells,
+        ptrdiff_t row_stride,
+        ptrdiff_t column_stride,
         size_t n,
-        vector[uint32_t]& ranks,
-        vector[double]& distinct,
+        const int64_t* n_categories,
+        size_t first,
+        size_t stop,
+        CppSearchControl& control,
+        EncodingWorkspace& ws,
+        EncodedColumn* out,
     ) except +
-    size_t copy_codes[T](
-        const T* values,
-        ptrdiff_t stride,
-        size_t n,
-        uint32_t n_categories,
-        vector[uint32_t]& ranks,
-    ) except +
-    uint64_t narrow_codes(const vector[uint32_t]& ranks, void* out, int itemsize)
     bint same_codes(const ColumnView& a, const ColumnView& b, size_t n_rows)
 
 
-cdef int itemsize_for(uint32_t n_values) noexcept nogil:
-    # n_values itself is a code too: the missing one.
-    if n_values <= 0xFF:
-        return 1
-    if n_values <= 0xFFFF:
-        return 2
-    return 4
+# Columns are copied out of a matrix stored by rows as many at a time as share a line of memory.
+cdef enum:
+    LINE_BYTES = 64
+
+CODE_FORMATS = {1: "B", 2: "H", 4: "I"}
 
 
 cdef class Table:
@@ -94,20 +107,20 @@ cdef class Table:
         table.representative = np.arange(n_columns, dtype=np.int32)
         table.views.resize(n_columns)
         hashes = np.zeros(n_columns, dtype=np.uint64)
-        # A few columns at a time, so that the wide ranks of all never exist at once, and that
-        # Ctrl-C, which Python sees between blocks, never waits for more than a million cells.
-        width = max(n_threads, min(4 * n_threads, 2**20 // max(n_rows, 1)))
-        for start in range(0, n_columns, width):
-            stop = min(start + width, n_columns)
-            if sparse.issparse(matrix):
-                block = matrix[:, start:stop].toarray(order="F")
-            else:
-                block = np.asfortranarray(matrix[:, start:stop])
+        control = SearchControl()
+        is_sparse = sparse.issparse(matrix)
+        # Of a sparse matrix a few columns at a time, so that its zeros never exist all at once.
+        width = max(n_threads, min(8 * n_threads, 2**20 // max(n_rows, 1)))
+        for start in range(0, n_columns, width if is_sparse else max(n_columns, 1)):
+            block = matrix[:, start : start + width].toarray(order="F") if is_sparse else matrix
+            if block.dtype != np.float32:
+                block = np.asarray(block, dtype=np.float64)
+            if not block.flags.aligned:
+                block = block.copy()
             if block.dtype == np.float32:
-                _rank_block[float](table, block, counts, hashes, start, n_threads)
+                _encode_block[float](table, block, counts, hashes, start, n_threads, control)
             else:
-                block = block.astype(np.float64, copy=False)
-                _rank_block[double](table, block, counts, hashes, start, n_threads)
+                _encode_block[double](table, block, counts, hashes, start, n_threads, control)
         table._find_representatives(hashes)
         return table
 
@@ -126,53 +139,76 @@ cdef class Table:
             self.views[j].representative = self.representative[j]
 
 
-cdef int _rank_block(
+cdef object _as_array(void* memory, Py_ssize_t n, str format):
+    """An array of memory that it will free."""
+    cdef view_array owner = view_array(
+        shape=(max(n, 1),), itemsize=struct.calcsize(format), format=format, allocate_buffer=False
+    )
+    owner.data = <char*> memory
+    owner.callback_free_data = free
+    return np.asarray(owner)[:n]
+
+
+cdef int _take(
+    Table table, Py_ssize_t j, EncodedColumn& encoded, bint is_nominal
+) except -1:
+    """Make `encoded` column `j` of `table`."""
+    cdef ColumnView* view = &table.views[j]
+    view.codes = encoded.release_codes()
+    table.codes[j] = _as_array(<void*> view.codes, table.n_rows, CODE_FORMATS[encoded.itemsize])
+    if is_nominal:
+        table.values[j] = np.arange(encoded.n_values, dtype=np.float64)
+    else:
+        table.values[j] = _as_array(encoded.release_distinct(), encoded.n_values, "d")
+    table.n_missing[j] = encoded.n_missing
+    view.itemsize = encoded.itemsize
+    view.is_nominal = is_nominal
+    view.has_missing = encoded.n_missing > 0
+    view.n_values = encoded.n_values
+    return 0
+
+
+cdef int _encode_block(
     Table table,
-    const Value[::1, :] block,  # IN
-    const long long[::1] counts,  # IN
-    unsigned long long[::1] hashes,  # OUT
+    const Value[:, :] block,  # IN
+    const int64_t[::1] counts,  # IN
+    uint64_t[::1] hashes,  # OUT
     Py_ssize_t start,
     int n_threads,
+    SearchControl control,
 ) except -1:
-    """Rank the columns of one block and write them into `table`."""
-    cdef Py_ssize_t j, n = block.shape[0], width = block.shape[1]
-    cdef vector[vector[uint32_t]] ranks = vector[vector[uint32_t]](width)
-    cdef vector[vector[double]] distinct = vector[vector[double]](width)
-    cdef vector[size_t] n_missing = vector[size_t](width)
-    cdef vector[uintptr_t] targets = vector[uintptr_t](width)
-    cdef const Value* cells = &block[0, 0] if n > 0 and width > 0 else NULL
-    cdef ColumnView* view
-    cdef double[::1] values_view
+    """Encode the columns of `block`, the first of which is column `start` of `table`.
 
-    for j in prange(width, nogil=True, num_threads=n_threads, schedule="dynamic"):
-        if counts[start + j] >= 0:
-            n_missing[j] = copy_codes(cells + j * n, 1, n, <uint32_t> counts[start + j], ranks[j])
-        else:
-            n_missing[j] = rank_values(cells + j * n, 1, n, ranks[j], distinct[j])
-
-    for j in range(width):
-        view = &table.views[start + j]
-        view.is_nominal = counts[start + j] >= 0
-        view.has_missing = n_missing[j] > 0
-        if view.is_nominal:
-            view.n_values = <uint32_t> counts[start + j]
-            values = np.arange(view.n_values, dtype=np.float64)
-        else:
-            view.n_values = <uint32_t> distinct[j].size()
-            values = np.empty(view.n_values, dtype=np.float64)
-            values_view = values
-            for k in range(<Py_ssize_t> distinct[j].size()):
-                values_view[k] = distinct[j][k]
-        view.itemsize = itemsize_for(view.n_values)
-        codes = np.empty(n, dtype=f"u{view.itemsize}")
-        targets[j] = <uintptr_t> codes.ctypes.data
-        view.codes = <const void*> targets[j]
-        table.codes[start + j] = codes
-        table.values[start + j] = values
-        table.n_missing[start + j] = n_missing[j]
-
-    for j in prange(width, nogil=True, num_threads=n_threads, schedule="dynamic"):
-        hashes[start + j] = narrow_codes(
-            ranks[j], <void*> targets[j], table.views[start + j].itemsize
+    All in one parallel region: a team waits for its last thread at the end of each.
+    """
+    cdef Py_ssize_t n = block.shape[0], n_columns = block.shape[1]
+    # Small enough for threads to end at about the same time.
+    cdef Py_ssize_t width = max(
+        1, min(LINE_BYTES // <Py_ssize_t> sizeof(Value), n_columns // (4 * n_threads))
+    )
+    cdef Py_ssize_t n_groups = (n_columns + width - 1) // width, group, j
+    cdef ptrdiff_t row_stride = block.strides[0] // <ptrdiff_t> sizeof(Value)
+    cdef ptrdiff_t column_stride = block.strides[1] // <ptrdiff_t> sizeof(Value)
+    cdef vector[EncodingWorkspace] workspaces = vector[EncodingWorkspace](n_threads)
+    cdef vector[EncodedColumn] encoded = vector[EncodedColumn](n_columns)
+    if n_columns == 0:
+        return 0
+    cdef const Value* cells = &block[0, 0] if n > 0 else NULL
+    for group in prange(n_groups, nogil=True, num_threads=n_threads, schedule="dynamic"):
+        encode_columns(
+            cells,
+            row_stride,
+            column_stride,
+            n,
+            &counts[start],
+            group * width,
+            min(n_columns, (group + 1) * width),
+            control.cpp,
+            workspaces[threadid()],
+            encoded.data(),
         )
+    control.raise_pending()
+    for j in range(n_columns):
+        _take(table, start + j, encoded[j], counts[start + j] >= 0)
+        hashes[start + j] = encoded[j].hash
     return 0

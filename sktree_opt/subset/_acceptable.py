@@ -1,18 +1,22 @@
 """The best or an acceptable feature subset of a greedy tree, as a scikit-learn selector."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import joblib
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import eliminate
 from sktree_opt.subset._base import BaseSubsetSearch
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import DistinctStream
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 # What says which problem is solved; a continued search may change the rest.
@@ -178,6 +182,14 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     ('optimal', 0.0)
     """
 
+    support_: NDArray[np.bool_]
+    n_features_: int
+    error_: float
+    objective_: float
+    lower_bound_: float
+    gap_: float
+    acceptable_subsets_: list[dict[str, Any]]
+
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
         "feature_groups": [list, tuple, None],
@@ -192,25 +204,25 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: GreedyTreeClassifier | None = None,
         *,
-        delta=0.0,
-        feature_penalty=0.0,
-        method="on_demand",
-        lookahead=1,
-        warm_start=False,
-        collect=False,
-        max_collected=10000,
-        error="search",
-        feature_groups=None,
-        search_size=0.3,
-        cv=None,
-        n_bootstraps=10,
-        time_limit=60.0,
-        memory_limit=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        delta: float = 0.0,
+        feature_penalty: float = 0.0,
+        method: Literal["on_demand", "dtaccept"] = "on_demand",
+        lookahead: int = 1,
+        warm_start: bool = False,
+        collect: bool = False,
+        max_collected: int = 10000,
+        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
+        feature_groups: Sequence[ArrayLike] | None = None,
+        search_size: float = 0.3,
+        cv: CV = None,
+        n_bootstraps: int = 10,
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.delta = delta
         self.feature_penalty = feature_penalty
@@ -230,7 +242,13 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Search the feature subsets.
 
         Parameters
@@ -376,7 +394,13 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         found.sort(key=lambda entry: (*(entry[name] for name in order), *entry["features"]))
         self.acceptable_subsets_ = found
 
-    def tree_on(self, features, X, y, sample_weight=None):
+    def tree_on(
+        self,
+        features: ArrayLike,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> GreedyTreeClassifier:
         """Fit the tree on some features, such as those of an acceptable subset.
 
         Parameters

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -117,6 +117,10 @@ class Search:
 
 class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
     """Parameters and fit of the searches over the feature subsets of a greedy tree."""
+
+    status_: str
+    search_stats_: dict[str, Any]
+    estimator_: GreedyTreeClassifier
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [GreedyTreeClassifier, None],

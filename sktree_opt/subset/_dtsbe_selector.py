@@ -1,15 +1,19 @@
 """Backward elimination of features from a greedy tree, as a scikit-learn selector."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import METHODS, eliminate
 from sktree_opt.subset._base import BaseSubsetSearch
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 
@@ -149,6 +153,12 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
     True
     """
 
+    support_: NDArray[np.bool_]
+    ranking_: NDArray[np.int64]
+    n_features_: int
+    history_: list[dict[str, Any]]
+    error_: float
+
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
         "feature_groups": [list, tuple, None],
@@ -160,22 +170,22 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: GreedyTreeClassifier | None = None,
         *,
-        method="dtsbe",
-        on_tie="continue",
-        min_features=0,
-        n_features_to_select=None,
-        error="search",
-        feature_groups=None,
-        search_size=0.3,
-        cv=None,
-        n_bootstraps=10,
-        time_limit=None,
-        memory_limit=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        method: Literal["dtsbe", "psbe", "sbe"] = "dtsbe",
+        on_tie: Literal["continue", "stop"] = "continue",
+        min_features: int = 0,
+        n_features_to_select: int | None = None,
+        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
+        feature_groups: Sequence[ArrayLike] | None = None,
+        search_size: float = 0.3,
+        cv: CV = None,
+        n_bootstraps: int = 10,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.on_tie = on_tie
@@ -192,7 +202,13 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Eliminate features.
 
         Parameters

@@ -1,15 +1,19 @@
 """All distinct greedy trees over the subsets of the features."""
 
 import heapq
+from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._base import BaseSubsetSearch
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import ORDERS, DistinctStream
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 
@@ -144,6 +148,16 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     (True, 1.0)
     """
 
+    n_distinct_: int
+    n_built_: int
+    overhead_: float
+    n_distinct_by_size_: NDArray[np.int64]
+    max_alive_trees_: int
+    feature_usage_: NDArray[np.float64]
+    supports_: list[NDArray[np.int64]]
+    errors_: NDArray[np.float64]
+    progress_: float
+
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
         "method": [StrOptions({"on_demand", "dtdistinct"})],
@@ -153,20 +167,20 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: GreedyTreeClassifier | None = None,
         *,
-        method="on_demand",
-        order="frontier",
-        max_trees=0,
-        error="training",
-        search_size=0.3,
-        cv=None,
-        n_bootstraps=10,
-        time_limit=60.0,
-        memory_limit=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        method: Literal["on_demand", "dtdistinct"] = "on_demand",
+        order: Literal["frontier", "frontier_cases", "reverse", "fixed"] = "frontier",
+        max_trees: int = 0,
+        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "training",
+        search_size: float = 0.3,
+        cv: CV = None,
+        n_bootstraps: int = 10,
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.order = order
@@ -181,7 +195,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Enumerate the distinct trees.
 
         Parameters
@@ -214,7 +234,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             self._set_status(search, finished="finished")
         return self
 
-    def iter_trees(self, X, y, sample_weight=None, groups=None):
+    def iter_trees(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Iterator[tuple[NDArray[np.int64], GreedyTreeClassifier]]:
         """Yield the distinct trees as they are found, in constant memory.
 
         The iteration can be left and taken up again; limits count from its first step.

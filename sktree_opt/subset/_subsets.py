@@ -3,8 +3,10 @@
 S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019), section 3.
 """
 
+from collections.abc import Iterator
 
-def subsets(n):
+
+def subsets(n: int) -> Iterator[tuple[int, ...]]:
     """Generate all subsets of ``{0, ..., n - 1}`` in reverse counting order.
 
     A subset is read as a number whose highest bit is element 0, and the numbers are counted from
@@ -31,7 +33,7 @@ def subsets(n):
         raise ValueError(f"n must not be negative, got {n}.")
     # A call is (required, possible) of Algorithm 1; calls still to be made wait on the stack, which
     # holds at most n of them for each level.
-    stack = [((), tuple(range(n)))]
+    stack: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), tuple(range(n)))]
     while stack:
         required, possible = stack.pop()
         yield tuple(sorted(required + possible))

@@ -1,12 +1,17 @@
 """What every fitted tree estimator can do: answer for new rows, and tell about its tree."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.tree._tree import Tree
 from sktree_opt.utils._compat import n_threads_for
 from sktree_opt.utils._doc_link import DocLinkMixin
+from sktree_opt.utils._typing import TableLike
 from sktree_opt.utils._validation import encode_new_rows, rows_as_they_are
 
 # A sparse table is made dense this many cells at a time: 32 MB of float64.
@@ -16,7 +21,11 @@ CELLS_AT_A_TIME = 1 << 22
 class TreeMixin(DocLinkMixin):
     """Methods of an estimator whose fit leaves ``tree_`` and ``_encoder``."""
 
-    def apply(self, X):
+    tree_: Tree
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def apply(self, X: TableLike) -> NDArray[np.int64]:
         """Return the index of the leaf that each row ends in.
 
         Parameters
@@ -33,7 +42,7 @@ class TreeMixin(DocLinkMixin):
         no_values = np.zeros((self._fitted_tree().n_nodes, 1))
         return self._evaluate(X, no_values)[0].astype(np.int64)
 
-    def decision_path(self, X):
+    def decision_path(self, X: TableLike) -> sparse.csr_matrix:
         """Return the nodes that each row passes.
 
         Parameters
@@ -49,7 +58,7 @@ class TreeMixin(DocLinkMixin):
         tree = self._fitted_tree()
         return sparse.vstack([tree.decision_path(block) for block in self._blocks(X)], format="csr")
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """Return the depth of the tree: tests on the longest path.
 
         Returns
@@ -59,7 +68,7 @@ class TreeMixin(DocLinkMixin):
         """
         return self._fitted_tree().depth
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """Return the number of leaves.
 
         Returns
@@ -70,7 +79,7 @@ class TreeMixin(DocLinkMixin):
         return self._fitted_tree().n_leaves
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature in the tree's weighted decrease of impurity.
 
         Zeros for a tree without a test.
@@ -128,7 +137,9 @@ class TreeMixin(DocLinkMixin):
 class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     """A classifier whose fit leaves ``tree_``, ``classes_`` and ``_encoder``."""
 
-    def predict(self, X):
+    classes_: NDArray[Any]
+
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Predict the class of each row.
 
         The most frequent class of the row's leaf; with a cost matrix, the class of least expected
@@ -156,7 +167,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
             parts.append(labels)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict class probabilities.
 
         The weighted class frequencies of the row's leaf; with ``laplace_smoothing=True`` every
@@ -174,7 +185,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """
         return self._leaf_frequencies(X, smooth=getattr(self, "laplace_smoothing", False))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict logarithms of class probabilities.
 
         Parameters
@@ -214,7 +225,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
 class TreeRegressorMixin(TreeMixin, RegressorMixin):
     """A regressor whose fit leaves ``tree_`` and ``_encoder``."""
 
-    def predict(self, X):
+    def predict(self, X: TableLike) -> NDArray[np.float64]:
         """Predict the target of each row.
 
         Parameters

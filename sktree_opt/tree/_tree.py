@@ -1,8 +1,10 @@
 """The result of every search: one immutable tree of node records."""
 
 import json
+from typing import Any, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sktree_opt.tree import _predict
@@ -14,6 +16,7 @@ from sktree_opt.tree._node import (
     NODE_DTYPE,
     NUMERIC,
 )
+from sktree_opt.utils._typing import FloatMatrix
 
 FORMAT_VERSION = 1
 FIELDS = [name for name in NODE_DTYPE.names or () if not name.startswith("pad")]
@@ -47,9 +50,22 @@ class Tree:
         table.
     """
 
+    nodes: NDArray[np.void]
+    values: NDArray[np.float64]
+    category_branch: NDArray[np.int32]
+    n_features: int
+    is_classifier: bool
+
     def __init__(
-        self, nodes, values, category_branch=(), *, n_features, is_classifier, is_sound=False
-    ):
+        self,
+        nodes: ArrayLike,
+        values: ArrayLike,
+        category_branch: ArrayLike = (),
+        *,
+        n_features: int,
+        is_classifier: bool,
+        is_sound: bool = False,
+    ) -> None:
         nodes = np.ascontiguousarray(nodes, dtype=NODE_DTYPE)
         values = np.ascontiguousarray(values, dtype=np.float64)
         category_branch = np.ascontiguousarray(category_branch, dtype=np.int32)
@@ -70,63 +86,73 @@ class Tree:
         raise AttributeError(f"a Tree is immutable: {name} cannot be deleted")
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes, leaves included."""
         return len(self.nodes)
 
     @property
-    def n_leaves(self):
+    def n_leaves(self) -> int:
         """Number of leaves."""
         return int(np.count_nonzero(self.nodes["kind"] == LEAF))
 
     @property
-    def n_splits(self):
+    def n_splits(self) -> int:
         """Number of tests."""
         return self.n_nodes - self.n_leaves
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         """Number of tests on the longest path from the root to a leaf."""
         return int(self.node_depths().max())
 
     @property
-    def features(self):
+    def features(self) -> NDArray[np.int64]:
         """Sorted indices of the features that a test asks about."""
         return np.unique(self.nodes["feature"][self.nodes["kind"] != LEAF]).astype(np.int64)
 
-    def node_depths(self):
+    def node_depths(self) -> NDArray[np.int64]:
         """Depth of each node; the root's is 0."""
         depths = [0]
         for parent in self.parents()[1:].tolist():
             depths.append(depths[parent] + 1)
         return np.array(depths, dtype=np.int64)
 
-    def parents(self):
+    def parents(self) -> NDArray[np.int64]:
         """Parent of each node; -1 for the root."""
         inner = np.flatnonzero(self.nodes["n_children"])
         inner = inner[np.argsort(self.nodes["first_child"][inner])]
         return np.append(-1, np.repeat(inner, self.nodes["n_children"][inner])).astype(np.int64)
 
-    def children(self, index):
+    def children(self, index: int) -> slice:
         """Indices of the children of node `index`, as a slice."""
         node = self.nodes[index]
         first = int(node["first_child"])
         return slice(first, first + int(node["n_children"])) if first >= 0 else slice(0, 0)
 
-    def branches(self, index):
+    def branches(self, index: int) -> NDArray[np.int32]:
         """Branch of each category at the category test `index`."""
         node = self.nodes[index]
         start = int(node["category_start"])
         return self.category_branch[start : start + int(node["n_categories"])]
 
-    def node_values(self):
+    def node_values(self) -> NDArray[np.float64]:
         """What a leaf answers: class frequencies, or the mean."""
         if not self.is_classifier:
             return self.values
         totals = self.values.sum(axis=1, keepdims=True)
         return np.divide(self.values, totals, out=np.zeros_like(self.values), where=totals > 0)
 
-    def walk(self, X, n_threads=1, n_codes=None):
+    @overload
+    def walk(
+        self, X: FloatMatrix, n_threads: int = 1
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+    @overload
+    def walk(
+        self, X: FloatMatrix, n_threads: int = 1, n_codes: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[None, None]: ...
+    def walk(
+        self, X: FloatMatrix, n_threads: int = 1, n_codes: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | tuple[None, None]:
         """Leaf of each row of the encoded matrix `X`, and the rows that have no single leaf.
 
         Parameters
@@ -156,7 +182,9 @@ class Tree:
             return None, None
         return leaves, np.flatnonzero(leaves < 0)
 
-    def share(self, X, rows, leaf_values, n_threads=1):
+    def share(
+        self, X: FloatMatrix, rows: NDArray[np.int64], leaf_values: ArrayLike, n_threads: int = 1
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Leaf with the largest share, and `leaf_values` averaged by share, of some rows of `X`."""
         self._check_width(X)
         leaf_values = np.ascontiguousarray(leaf_values, dtype=np.float64)
@@ -178,7 +206,9 @@ class Tree:
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"A matrix with {self.n_features} columns is expected: {X.shape}.")
 
-    def evaluate(self, X, leaf_values, n_threads=1):
+    def evaluate(
+        self, X: FloatMatrix, leaf_values: ArrayLike, n_threads: int = 1
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Leaf of each row and its row of `leaf_values`, averaged over leaves by share.
 
         Returns
@@ -190,7 +220,14 @@ class Tree:
         """
         return self.evaluate_walked(X, *self.walk(X, n_threads), leaf_values, n_threads)
 
-    def evaluate_walked(self, X, leaves, distributed, leaf_values, n_threads=1):
+    def evaluate_walked(
+        self,
+        X: FloatMatrix,
+        leaves: NDArray[np.int32],
+        distributed: NDArray[np.int64],
+        leaf_values: ArrayLike,
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The same for rows that have been walked already."""
         values = np.take(leaf_values, leaves, axis=0, mode="clip")
         if distributed.size:
@@ -199,7 +236,7 @@ class Tree:
             )
         return leaves, values
 
-    def decision_path(self, X):
+    def decision_path(self, X: FloatMatrix) -> sparse.csr_matrix:
         """CSR indicator matrix of the nodes that each row of `X` reaches."""
         self._check_width(X)
         indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
@@ -209,12 +246,12 @@ class Tree:
         path.sort_indices()
         return path
 
-    def importances(self):
+    def importances(self) -> NDArray[np.float64]:
         """Weighted impurity decrease of each feature, as shares of the total."""
         weighted = self.nodes["weight"] * self.nodes["impurity"]
         of_children = np.bincount(self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes)
         inner = self.nodes["kind"] != LEAF
-        importances = np.bincount(
+        importances: NDArray[Any] = np.bincount(
             self.nodes["feature"][inner],
             weights=(weighted - of_children)[inner],
             minlength=self.n_features,
@@ -223,7 +260,7 @@ class Tree:
         total = importances.sum()
         return importances / total if total > 0 else importances
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """The tree as plain numbers, strings and lists, for JSON."""
         nodes = {
             # NaN, which JSON does not know, is the only number unequal to itself.
@@ -240,7 +277,7 @@ class Tree:
         }
 
     @classmethod
-    def from_dict(cls, state):
+    def from_dict(cls, state: dict[str, Any]) -> Self:
         """The tree that ``to_dict`` wrote."""
         if state.get("format_version") != FORMAT_VERSION:
             raise ValueError(
@@ -260,12 +297,12 @@ class Tree:
             is_classifier=state["is_classifier"],
         )
 
-    def to_json(self):
+    def to_json(self) -> str:
         """The tree as a JSON string."""
         return json.dumps(self.to_dict())
 
     @classmethod
-    def from_json(cls, text):
+    def from_json(cls, text: str) -> Self:
         """The tree that ``to_json`` wrote."""
         return cls.from_dict(json.loads(text))
 

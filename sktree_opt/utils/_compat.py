@@ -1,7 +1,10 @@
 """Every private name of scikit-learn that the package uses, in one place."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import numpy as np
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.tree._tree import NODE_DTYPE as SKLEARN_NODE_DTYPE
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils import _safe_indexing as safe_indexing
@@ -12,8 +15,8 @@ from sklearn.utils._param_validation import (
     Interval,
     Options,
     StrOptions,
-    validate_params,
 )
+from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
@@ -46,6 +49,22 @@ __all__ = [
     "safe_indexing",
     "validate_params",
 ]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Function], Function]:
+    """scikit-learn's decorator of ``fit``; the signature stays visible to type checkers."""
+    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+
+def validate_params(
+    constraints: dict[str, list[Any]], *, prefer_skip_nested_validation: bool
+) -> Callable[[Function], Function]:
+    """The same for functions."""
+    return _validate_params(
+        constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
 
 
 def n_threads_for(n_jobs):

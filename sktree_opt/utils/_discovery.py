@@ -3,13 +3,14 @@
 import importlib
 import inspect
 import pkgutil
+from types import ModuleType
 
 from sklearn.base import BaseEstimator
 
 import sktree_opt
 
 
-def public_modules():
+def public_modules() -> list[ModuleType]:
     """Return the modules whose ``__all__`` is the public interface.
 
     Returns
@@ -26,7 +27,7 @@ def public_modules():
     return [importlib.import_module(name) for name in sorted(names)]
 
 
-def all_estimators():
+def all_estimators() -> list[tuple[str, type[BaseEstimator]]]:
     """Return the public estimators.
 
     Returns

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from sktree_opt.utils._compat import check_sample_weight
+from sktree_opt.utils._compat import check_sample_weight, n_threads_for
 
 
 @dataclass
@@ -83,7 +83,8 @@ def check_training_data(
     if y is None:
         # scikit-learn's own message, which names the estimator.
         validate_data(estimator, X=X, y=y, skip_check_array=False)
-    matrix = encoder.fit_transform(X, keep_integers=keep_integers)
+    n_threads = n_threads_for(estimator.n_jobs)
+    matrix = encoder.fit_transform(X, keep_integers=keep_integers, n_threads=n_threads)
     check_shape(matrix, estimator)
     check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import log2
 
+# A gain between these shares of the impurity may be taken for one, or for rounding.
+NOTHING, SOMETHING = 1e-11, 1e-10
+
 
 @dataclass
 class Problem:
@@ -138,6 +141,7 @@ def best_of_column(problem, cases, column):
     """(gain, quality) of a column: that of its split of most gain. None without a valid one.
 
     Subsets of equal gain have no order, but may differ in their gain ratio: the least one is given.
+    A gain below `NOTHING` of the impurity is none.
     """
     rated = rated_splits(problem, cases, column)
     if not rated:
@@ -145,7 +149,7 @@ def best_of_column(problem, cases, column):
     most = max(raw for _, raw, _, _ in rated)
     tied = [(gain, quality) for _, raw, gain, quality in rated if raw > most - 1e-12]
     gain, quality = min(tied, key=lambda split: split[1]) if is_subset(problem, column) else tied[0]
-    if gain <= 1e-10 * impurity(problem, cases) or gain < problem.min_gain * (1 - 1e-9):
+    if gain <= NOTHING * impurity(problem, cases) or gain < problem.min_gain * (1 - 1e-9):
         return None
     return gain, quality
 
@@ -182,6 +186,8 @@ def check_tree(problem, tree, cases, features=None):
         best = {j: best_of_column(problem, cases, j) for j in features}
         best = {j: found for j, found in best.items() if found is not None}
         if tree.nodes[index]["kind"] == 0:
+            much = SOMETHING * impurity(problem, cases)
+            best = {j: found for j, found in best.items() if found[0] > much}
             assert not best, f"node {index} is a leaf, but could gain {best}"
             continue
         for b, part in enumerate(check_split(problem, tree, index, cases, best)):
