@@ -91,19 +91,27 @@ public:
         }
         to_walk_.clear();
         for (std::int32_t unit : current.units) {
-            Candidate& candidate = candidates_[unit];
-            if (candidate.is_known()) continue;
-            candidate.is_new = true;
-            if (gives_up_) candidate.limit = limit;
-            to_walk_.push_back(&candidate);
+            if (!candidates_[unit].is_known()) to_walk_.push_back(unit);
         }
-        walk_candidates();
-        if (control_.stopped()) return;
-        for (std::int32_t unit : current.units) {
-            if (!candidates_[unit].is_new) continue;
-            const bool is_whole = candidates_[unit].is_known();
-            if (is_whole) trials.push_back(rate(unit, current));
-            ++(is_whole ? step.n_built : step.n_given_up);
+        // The least work first, and in groups: what they cost is a limit of those that follow. The
+        // groups do not depend on threads, so nor does what is given up.
+        std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
+            return candidates_[a].work() < candidates_[b].work();
+        });
+        for (std::size_t first = 0; first < to_walk_.size(); first += GROUP_SIZE) {
+            const std::size_t last = std::min(first + GROUP_SIZE, to_walk_.size());
+            for (std::size_t i = first; i < last && gives_up_; ++i) {
+                candidates_[to_walk_[i]].limit = limit;
+            }
+            walk_candidates(first, last);
+            if (control_.stopped()) return;
+            for (std::size_t i = first; i < last; ++i) {
+                const bool is_whole = candidates_[to_walk_[i]].is_known();
+                ++(is_whole ? step.n_built : step.n_given_up);
+                if (!is_whole) continue;
+                trials.push_back(rate(to_walk_[i], current));
+                limit = std::min(limit, trials.back().cost);
+            }
         }
         for (std::size_t u = 0; u < problem_.n_units(); ++u) step.n_unused += is_in_[u] == IN;
         step.n_unused -= static_cast<std::int64_t>(current.units.size());
@@ -130,12 +138,12 @@ public:
 
 private:
     static constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
+    static constexpr std::size_t GROUP_SIZE = 8;
 
     // A unit that T uses.
     struct Candidate {
         std::vector<CurrentNode*> nodes;  // topmost ones that test it
         Cost limit = NO_LIMIT;            // of T_a
-        bool is_new = false;              // it was not known when the step began
 
         bool is_known() const {
             return std::all_of(nodes.begin(), nodes.end(),
@@ -237,20 +245,17 @@ private:
         --n_above_[node.unit];
     }
 
-    void walk_candidates() {
+    void walk_candidates(std::size_t first, std::size_t last) {
         std::int64_t n_cases = 0;
-        for (const Candidate* candidate : to_walk_) n_cases += candidate->work();
+        for (std::size_t i = first; i < last; ++i) n_cases += candidates_[to_walk_[i]].work();
         const auto n_features = static_cast<std::int64_t>(problem_.n_features());
         if (n_threads_ == 1 || n_cases * n_features < min_parallel_work_) {
-            for (Candidate* candidate : to_walk_) walk_candidate(*candidate, 0);
+            for (std::size_t i = first; i < last; ++i) walk_candidate(candidates_[to_walk_[i]], 0);
             return;
         }
-        std::stable_sort(to_walk_.begin(), to_walk_.end(), [](const auto* a, const auto* b) {
-            return a->work() > b->work();
-        });
         // The first lattice is only read while the others work.
-        run_tasks(to_walk_.size(), n_threads_, [&](std::size_t i, int thread) {
-            walk_candidate(*to_walk_[i], static_cast<std::size_t>(thread) + 1);
+        run_tasks(last - first, n_threads_, [&](std::size_t i, int thread) {
+            walk_candidate(candidates_[to_walk_[last - 1 - i]], static_cast<std::size_t>(thread) + 1);
         });
     }
 
@@ -303,7 +308,7 @@ private:
     Cost whole_cost_ = 0;
     std::vector<Candidate> candidates_;   // by unit
     std::vector<std::uint32_t> n_above_;  // by unit: nodes that test it on the path
-    std::vector<Candidate*> to_walk_;
+    std::vector<std::int32_t> to_walk_;   // units
     Outcome outcome_;
 };
 
