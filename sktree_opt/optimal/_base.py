@@ -131,7 +131,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         leaf_form = self._leaf_form(data)
         choice = resolve_thresholds(self.thresholds)
         split = CATEGORICAL_SPLITS[self.categorical_splits]
-        tests, table = tests_or_table(
+        tests, table, table_thresholds = tests_or_table(
             data,
             choice,
             split,
@@ -153,6 +153,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             limits=limits,
             n_categories=encoder.n_categories_,
             table=table,
+            thresholds=table_thresholds,
             started=control,
         )
         problem.cost_of = lambda nodes: self._make_tree(problem, nodes)[1]
@@ -241,30 +242,42 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
 
 
 def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, prefers_tests):
-    """Binary tests of training data; or its table, if all of many thresholds can be searched."""
+    """Binary tests of training data; or its table, if that is better to search.
+
+    Returns
+    -------
+    tests : BinaryTests or None
+    table : Table or None
+    thresholds : list of ndarray or None
+        See ``Problem``.
+    """
     # Some objectives only the search over all thresholds knows.
     binary = form.score in SCORES
-    all_thresholds = asks_for_one_tree and continuous.can_search(form)
     matrix, n_categories = data.matrix, data.encoder.n_categories_
     is_whole = isinstance(choice, AllThresholds)
     if is_whole and binary:
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
-            return tests, None
+            return tests, None, None
     if matrix.dtype.kind in "biu":
         matrix = matrix.astype(np.float64)
     table = Table.from_matrix(matrix, n_categories, n_threads)
+    cuts = choice.codes(table, data)
     # Of three categories each division has one alone on a side.
-    by_ranks = is_whole and all_thresholds and (split is OneVsRest or n_categories.max() <= 3)
-    is_large = continuous.has_too_many_tests(table)
-    if not prefers_tests:
-        is_large = is_large or continuous.has_many_thresholds(table, form)
-    if by_ranks and (not binary or is_large):
-        return None, table
+    by_ranks = split is OneVsRest or n_categories.max() <= 3
+    if asks_for_one_tree and continuous.can_search(form) and by_ranks:
+        searched, thresholds = table, None
+        if cuts is not None:
+            searched, thresholds = continuous.coarse_table(table, cuts, n_threads)
+        is_large = continuous.has_too_many_tests(searched)
+        if not prefers_tests:
+            weights = None if data.has_unit_weights else data.weights
+            is_large = is_large or continuous.has_many_thresholds(searched, form, weights)
+        if is_large or not binary:
+            return None, searched, thresholds
     if not binary:
         raise ValueError(
-            "This objective needs thresholds='all' and categorical_splits='one_vs_rest', and has "
-            "no use for warm_start or initial_tree."
+            "This objective needs categorical_splits='one_vs_rest', and has no use for warm_start "
+            "or initial_tree."
         )
-    cuts = choice.codes(table, data)
-    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None

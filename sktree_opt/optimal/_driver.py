@@ -103,6 +103,8 @@ class Problem:
         By feature, -1 for numeric ones; as `data`.
     table : Table or None
         What a search over all thresholds takes instead of `tests`.
+    thresholds : list of ndarray or None
+        Of `table`, by column, above each code, if codes are intervals; None if they are values.
     started : SearchControl or None
         What may end the search, with the clock that runs since the fit began; None: a new one.
     cost_of : callable or None
@@ -127,6 +129,7 @@ class Problem:
     data: TrainingData | None = None
     n_categories: np.ndarray | None = None
     table: Table | None = None
+    thresholds: list | None = None
     started: SearchControl | None = None
     cost_of: Callable | None = None
     attributes_of: Callable | None = None

@@ -184,22 +184,27 @@ void walk_block(const TreeView& tree, const Value* const* rows, std::ptrdiff_t c
     }
 }
 
-// Writes the leaf of each row from `start` to `stop`; -1 for a row that is distributed.
+// Writes the leaf of each row from `start` to `stop`, -1 for a row that is distributed; returns the
+// number of these.
 template <bool mixed, typename Value>
-void walk_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
-               std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
-               std::int32_t* leaves) {
+std::int64_t walk_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
+                       std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
+                       std::int32_t* leaves) {
+    std::int64_t n_distributed = 0;
     const Value* rows[ROWS_AT_A_TIME];
     for (std::int64_t i = start; i < stop; i += ROWS_AT_A_TIME) {
         const int n_rows = static_cast<int>(std::min<std::int64_t>(stop - i, ROWS_AT_A_TIME));
         for (int r = 0; r < n_rows; ++r) rows[r] = values + (i + r) * row_stride;
         std::fill(leaves + i, leaves + i + n_rows, 0);
         walk_block<mixed>(tree, rows, column_stride, n_rows, leaves + i);
-        for (int r = 0; r < n_rows; ++r)
-            if (!tree.is_leaf(leaves[i + r]))
-                leaves[i + r] = walk_by_record(tree, RowView<Value>{rows[r], column_stride},
-                                               leaves[i + r]);
+        for (int r = 0; r < n_rows; ++r) {
+            std::int32_t& leaf = leaves[i + r];
+            if (tree.is_leaf(leaf)) continue;
+            leaf = walk_by_record(tree, RowView<Value>{rows[r], column_stride}, leaf);
+            n_distributed += leaf < 0;
+        }
     }
+    return n_distributed;
 }
 
 struct Share {
@@ -208,16 +213,16 @@ struct Share {
 };
 
 template <typename Value>
-void apply_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
-                std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
-                std::int32_t* leaves) {
+std::int64_t apply_rows(const TreeView& tree, const Value* values, std::ptrdiff_t row_stride,
+                        std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop,
+                        std::int32_t* leaves) {
     // A lone leaf tests nothing, and its table may have no column to read.
     if (tree.walk.size() == 1) {
         std::fill(leaves + start, leaves + stop, 0);
-        return;
+        return 0;
     }
     const auto walk = tree.all_numeric ? walk_rows<false, Value> : walk_rows<true, Value>;
-    walk(tree, values, row_stride, column_stride, start, stop, leaves);
+    return walk(tree, values, row_stride, column_stride, start, stop, leaves);
 }
 
 // What rows get from the nodes that distribute them. Most children of such a node are leaves: what

@@ -14,7 +14,7 @@ def apply(
     n_codes: NDArray[np.int64] | None,
     leaves: NDArray[np.int32],
     n_threads: int,
-) -> bool: ...
+) -> int: ...
 def distribute(
     nodes: NDArray[Any],
     category_branch: NDArray[np.int32],

@@ -38,7 +38,7 @@ cdef extern from "sktree_opt/tree/_predict.hpp" namespace "sktree_opt" nogil:
     cdef cppclass TreeView:
         TreeView(const Node* nodes, size_t n_nodes, const int32_t* category_branch) except +
 
-    void apply_rows[T](
+    int64_t apply_rows[T](
         const TreeView& tree,
         const T* values,
         ptrdiff_t row_stride,
@@ -97,28 +97,29 @@ def apply(
     """Write the leaf of each row; -1 for a row that is distributed over several.
 
     With `n_codes` (number of codes of each column, -1 for one of numbers) each cell has to be
-    finite, missing, or a code below that number. Returns whether all are; if not, not all leaves
-    are written.
+    finite, missing, or a code below that number. Returns the number of rows that are distributed;
+    -1 if not all cells are as they have to be: then not all leaves are written.
     """
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
     cdef int64_t n_rows = X.shape[0], n_blocks, block, i, rows_at_a_time, start, stop
     cdef ptrdiff_t row_stride, column_stride
+    cdef int64_t n_distributed = 0
     cdef int refused = 0
     cdef ColumnBounds[Value]* bounds = NULL
     if n_rows == 0:
-        return True
+        return 0
     if X.shape[1] == 0:
         # No column, no test: the root is the only leaf.
         for i in range(n_rows):
             leaves[i] = 0
-        return True
+        return 0
     row_stride = X.strides[0] // <ptrdiff_t> sizeof(Value)
     column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)
     rows_at_a_time = max(64, min(4096, CELLS_AT_A_TIME // X.shape[1]))
     n_blocks = (n_rows + rows_at_a_time - 1) // rows_at_a_time
     if n_codes is not None:
         bounds = new ColumnBounds[Value](&n_codes[0], n_codes.shape[0])
-    for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="static"):
+    for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="dynamic"):
         start = block * rows_at_a_time
         stop = min(n_rows, start + rows_at_a_time)
         if bounds != NULL and not cells_fit(
@@ -126,9 +127,11 @@ def apply(
         ):
             refused += 1
             continue
-        apply_rows(walker.view[0], &X[0, 0], row_stride, column_stride, start, stop, &leaves[0])
+        n_distributed += apply_rows(
+            walker.view[0], &X[0, 0], row_stride, column_stride, start, stop, &leaves[0]
+        )
     del bounds
-    return refused == 0
+    return -1 if refused else n_distributed
 
 
 def distribute(

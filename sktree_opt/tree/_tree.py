@@ -178,9 +178,13 @@ class Tree:
         """
         self._check_width(X)
         leaves = np.empty(X.shape[0], dtype=np.int32)
-        if not _predict.apply(self.nodes, self.category_branch, X, n_codes, leaves, n_threads):
+        n_distributed = _predict.apply(
+            self.nodes, self.category_branch, X, n_codes, leaves, n_threads
+        )
+        if n_distributed < 0:
             return None, None
-        return leaves, np.flatnonzero(leaves < 0)
+        # Most tables have no such row, and to look for them takes a tenth of the walk.
+        return leaves, np.flatnonzero(leaves < 0) if n_distributed else np.empty(0, dtype=np.int64)
 
     def share(
         self, X: FloatMatrix, rows: NDArray[np.int64], leaf_values: ArrayLike, n_threads: int = 1

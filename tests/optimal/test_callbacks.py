@@ -85,6 +85,24 @@ def test_a_long_search_is_stopped_between_root_features(global_random_seed):
     assert max(recorder.tasks.count(f"depth {depth}") for depth in (4, 5)) > 1
 
 
+def test_a_search_over_all_thresholds_is_watched(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(1500, 4))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0.2) ^ (rng.random(1500) < 0.1)
+    recorder = Recorder()
+    model = OptimalTreeClassifier(max_depth=3).set_callbacks(recorder).fit(X, y)
+    assert "n_passes" in model.search_stats_
+    assert recorder.tasks[:2] == ["depth 2", "depth 3"]
+    assert recorder.tasks[-1] == "fit"
+    assert recorder.n_open == 0
+    assert recorder.scores == sorted(recorder.scores)
+    assert recorder.scores[-1] == model.score(X, y)
+    assert clone(model).set_callbacks().fit(X, y).tree_ == model.tree_
+    model.set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.lower_bound_ <= model.objective_ == (model.predict(X) != y).sum()
+
+
 def test_cross_validation_is_stopped_between_folds(global_random_seed):
     X, y = random_table(global_random_seed)
     recorder = Recorder(stop_after=3)

@@ -2,6 +2,7 @@
 
 from sktree_opt.optimal.continuous._solve import (
     can_search,
+    coarse_table,
     has_many_thresholds,
     has_too_many_tests,
     search,
@@ -11,6 +12,7 @@ from sktree_opt.optimal.continuous._solver import ThresholdSolver
 __all__ = [
     "ThresholdSolver",
     "can_search",
+    "coarse_table",
     "has_many_thresholds",
     "has_too_many_tests",
     "search",

@@ -64,6 +64,7 @@ public:
         if (floors != nullptr && problem.use.floors) known_ = *floors;
         floor_.assign(problem.n_columns, INFEASIBLE);
         one_test_ = -1.0;
+        category_family_ = -1;
         for (int f = 0; f < n_families_; ++f) start(families_[f], intervals_[f]);
         bool open = true;
         while (open && !watch.stopped()) {
@@ -160,8 +161,24 @@ private:
         if (watch.stopped()) return true;
         for (int lane = 0; lane < n_chosen; ++lane) take(family, chosen_[lane], costs[lane]);
         if (family.is_chain && n_chosen < BATCH) one_test_ = costs[n_chosen].free[0][1];
+        if (!family.is_chain) add_categories(f, n_chosen, costs);
         divide(intervals, costs);
         return true;
+    }
+
+    // Every tree whose root asks about a nominal column costs what its categories cost at least, each
+    // with a test of its own below: when they are known, the same tests with missing values on the
+    // other side are often excluded.
+    void add_categories(int f, int n_chosen, const Costs* costs) {
+        const Family& family = families_[f];
+        if (family.missing_left || !problem_->use.categories) return;
+        if (f != category_family_) category_bound_ = 0.0;
+        category_family_ = f;
+        for (int lane = 0; lane < n_chosen; ++lane)
+            category_bound_ += std::max(0.0, costs[lane].free[0][1] - problem_->split_cost);
+        if (n_chosen < static_cast<int>(intervals_[f].size())) return;
+        double& known = known_[column_of(family)];
+        known = std::max(known, category_bound_ + problem_->split_cost - problem_->tolerance);
     }
 
     // Up to BATCH candidates that cut the intervals evenly, in ascending order.
@@ -258,6 +275,8 @@ private:
     Allotment allotment_;
     double cap_ = INFEASIBLE;
     double free_best_ = INFEASIBLE;  // least cost seen, minima for leaves aside
+    int category_family_ = -1;
+    double category_bound_ = 0.0;
     double one_test_ = -1.0;         // cost of all rows with at most one test; negative: not known
     std::vector<double> known_, floor_;
     DepthTwoResult result_;

@@ -34,7 +34,7 @@ struct NodeRows {
     std::vector<std::uint16_t> label;
     std::vector<double> weight;
     std::vector<double> target;           // of a regression
-    std::vector<std::uint32_t> by_target; // for absolute errors: rows in the order of targets
+    std::vector<std::uint32_t> by_target; // rows in the order of targets, where these are asked for
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> entries;   // [k * n ...]: order of columns[k]
     std::vector<double> sums;             // see Problem::n_sums()
@@ -139,7 +139,7 @@ inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
         node.add_sums(i, node.sums.data());
     }
     node.close();
-    if (problem.is_absolute) {
+    if (problem.is_absolute || (problem.is_regression() && problem.use.leaf_groups)) {
         node.by_target.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) node.by_target[i] = i;
         std::stable_sort(node.by_target.begin(), node.by_target.end(),
@@ -206,7 +206,7 @@ public:
         }
         for (int b = 0; b < 2; ++b) {
             children[b]->close();
-            children[b]->by_target.reserve(problem.is_absolute ? children[b]->n : 0);
+            children[b]->by_target.reserve(node.by_target.empty() ? 0 : children[b]->n);
             // One entry more than needed: the pass below writes before it knows the side.
             children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
         }

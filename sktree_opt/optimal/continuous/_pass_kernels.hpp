@@ -46,6 +46,7 @@ constexpr int VECTOR_BYTES = 16;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
 }  // namespace portable
 
 #if defined(SKTREE_PASS_X86)
@@ -62,6 +63,7 @@ constexpr int VECTOR_BYTES = 32;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
 }  // namespace avx2
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -79,6 +81,7 @@ constexpr int VECTOR_BYTES = 64;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
+#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
 }  // namespace avx512
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -132,6 +135,16 @@ PassKernels<Lane> choose_pass_kernels(InstructionSet set) {
     return kernels;
 }
 #undef SKTREE_FILL_KERNELS
+
+inline void (*choose_pair_scores(InstructionSet set))(const PairTask&) {
+    switch (set) {
+#if defined(SKTREE_PASS_X86)
+        case InstructionSet::AVX512: return &avx512::pair_scores;
+        case InstructionSet::AVX2: return &avx2::pair_scores;
+#endif
+        default: return &portable::pair_scores;
+    }
+}
 
 }  // namespace continuous
 }  // namespace sktree_opt

@@ -7,6 +7,7 @@
 
 #include "sktree_opt/optimal/continuous/_families.hpp"
 #include "sktree_opt/optimal/continuous/_pass_kernels.hpp"
+#include "sktree_opt/optimal/continuous/_run_sums.hpp"
 #include "sktree_opt/optimal/continuous/_stump.hpp"
 
 namespace sktree_opt {
@@ -86,6 +87,7 @@ public:
         const int n_lanes = std::min(n_positions + family.is_chain, BATCH);
         sum_sides(family, n_lanes);
         task_.n_lanes = n_lanes;
+        run_sums_.sum(task_, columns_, family.is_chain);
         const int set = family.is_chain ? 0 : 1;
         if (problem_->is_absolute) {
             run_absolute(set, n_lanes, costs);
@@ -111,12 +113,18 @@ private:
         return booking_.set(
             watch_->control(),
             bytes_of(runs_) + bytes_of(key_) + bytes_of(signed_key_) + bytes_of(value_) +
-                bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_));
+                bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_) +
+                run_sums_.n_bytes());
     }
 
     void list_columns() {
         runs_.clear();
         columns_.clear();
+        const bool has_amounts = std::is_floating_point<Lane>::value && problem_->use.run_sums &&
+                                 (problem_->is_regression() || two_classes_) &&
+                                 !problem_->is_absolute;
+        task_.n_amounts = 2 + task_.n_supports;
+        std::size_t n_sums = 0;
         for (std::size_t k = 0; k < node_->columns.size() && !watch_->walked(node_->n); ++k) {
             const NodeColumn& column = node_->columns[k];
             const std::size_t first = runs_.size();
@@ -131,9 +139,16 @@ private:
                 n_runs = 0;
                 runs_.resize(first);
             }
+            std::size_t first_sum = 0;
+            if (has_amounts && walk == Walk::RUNS && n_runs * LONG_RUN <= node_->n) {
+                walk = Walk::SUMS;
+                first_sum = n_sums;
+                n_sums += (n_runs + 1) * task_.n_amounts * (BATCH + 1);
+            }
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
-                                column.n_present, column.is_nominal, walk});
+                                column.n_present, column.is_nominal, walk, first_sum});
         }
+        run_sums_.open(task_, *node_, positive_, n_sums);
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {
             column.runs = runs;
@@ -423,6 +438,10 @@ private:
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
     // Rows to a run below which walking row by row, which has no branches to mispredict, is faster.
     static constexpr std::size_t SHORT_RUN = 4;
+    // Rows to a run above which sums of real numbers by run and key are faster.
+    static constexpr std::size_t LONG_RUN = 16;
+
+    RunSums<Lane> run_sums_;
 
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;

@@ -20,7 +20,8 @@ struct Run {
 
 // How a column's order is walked: by runs, whose ends are branches to mispredict, or row by row where
 // runs are short, with or without equal codes among which no test can divide.
-enum class Walk { RUNS, ROWS_WITH_TIES, ROWS };
+// Runs of many rows of real numbers are summed by key once for all lanes, and their sums are walked.
+enum class Walk { RUNS, SUMS, ROWS_WITH_TIES, ROWS };
 
 struct PassColumn {
     const std::uint32_t* order;
@@ -29,6 +30,7 @@ struct PassColumn {
     std::uint32_t n_present;
     bool is_nominal;
     Walk walk;
+    std::size_t first_sum;  // Walk::SUMS: of its runs in PassTask::run_sums
 };
 
 // One pass: for each of BATCH root tests ("lanes"), the best single test of every column on each of
@@ -59,6 +61,12 @@ struct PassTask {
     Lane mean[2][BATCH] = {};             // of the targets of each side
     Lane weight_total[2][BATCH] = {};
 
+    // Sums of the runs of Walk::SUMS, of the rows with a missing value after the last run: of the
+    // rows on the left by amount and lane, then of all rows by amount. Amounts are values, weights
+    // and supports.
+    const Lane* run_sums = nullptr;
+    int n_amounts = 0;
+
     // OUT, two classes: smallest and largest signed sum of a branch; with minimal leaves in [1].
     Lane low[2][2][BATCH];
     Lane high[2][2][BATCH];
@@ -70,6 +78,19 @@ struct PassTask {
     Lane* tops = nullptr;                 // WORK: 2 * (n_rows + 1) vectors
     bool (*poll)(void*) = nullptr;        // true: give up
     void* poll_argument = nullptr;
+};
+
+// Two columns' prefix sums, [n_first][stride] by their codes, and what a test of one saves at most
+// with the best test of the other below and above it (IN and OUT, the largest so far, by code).
+struct PairTask {
+    int n_first = 0;
+    int stride = 0;  // a multiple of 8
+    const double* weight = nullptr;
+    const double* sum = nullptr;
+    double* below_first = nullptr;
+    double* above_first = nullptr;
+    double* below_second = nullptr;
+    double* above_second = nullptr;
 };
 
 template <class Lane>

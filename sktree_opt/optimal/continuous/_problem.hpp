@@ -17,6 +17,11 @@ struct Switches {
     bool best_first = true;  // intervals of lowest bound first
     bool pure_runs = true;   // no tests between equal codes of one class
     bool look_ahead = true;  // a depth-two tree before deeper ones
+    bool leaf_groups = true; // the bound of few leaves
+    bool equal_rows = true;  // the bound of equal rows
+    bool categories = true;  // the bound of a nominal column, by all its categories
+    bool value_sweep = true;  // tables of pairs of values, where columns have few
+    bool run_sums = true;    // real numbers are summed by run and key before they go to lanes
 };
 
 // The training set and the limits of one search. Weights, costs of classes and their `split_cost` are
@@ -31,6 +36,8 @@ struct Problem {
     const double* target = nullptr;         // of each row, of a regression
     bool is_absolute = false;               // its errors are not squared
     const double* weight = nullptr;         // of each row
+    const std::int32_t* equal_rows = nullptr;  // group of each row; null when all differ
+    std::uint32_t n_groups = 0;
     bool is_error = true;                   // cost 1 for each wrong answer
     std::vector<double> gain;               // [class][answer]: worst cost of the class - cost
     std::vector<double> worst;              // [class]: largest cost of an answer
@@ -102,6 +109,8 @@ struct SearchStats {
     std::int64_t n_passes = 0;          // batches of root tests, each against all second tests
     std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
     std::int64_t n_lanes = 0;           // root tests solved by them
+    std::int64_t n_swept = 0;           // sub-problems of depth three solved by tables of pairs
+    std::int64_t n_excluded = 0;        // sub-problems excluded without looking at a test
 
     void add(const SearchStats& other) {
         n_nodes += other.n_nodes;
@@ -109,6 +118,8 @@ struct SearchStats {
         n_passes += other.n_passes;
         n_evaluated += other.n_evaluated;
         n_lanes += other.n_lanes;
+        n_swept += other.n_swept;
+        n_excluded += other.n_excluded;
     }
 };
 

@@ -1,4 +1,4 @@
-// The search at the root: deepening, threads, incumbents.
+// The search at the root: deepening, threads, incumbents, chunks.
 //
 // Root intervals are explored in rounds of ROUND. All intervals of a round are solved against the
 // incumbent of its start and merged in order, so the search, and the tree, do not depend on the
@@ -33,71 +33,135 @@ struct SearchOutcome {
     std::vector<Incumbent> incumbents;
 };
 
+// Callers may look at the outcome between chunks of work.
 class RootSearch {
 public:
     static constexpr int ROUND = 8;
+    // Share of what the best tree of two levels costs that the bound of few leaves must reach at the
+    // root to be worth its while below.
+    static constexpr double LEAST_SHARE = 0.25;
 
     RootSearch(const Problem& problem, SearchControl* control, int depth, int n_splits)
-        : problem_(problem), watch_(control), depth_(depth), n_splits_(n_splits) {
+        : problem_(problem),
+          watch_(control),
+          depth_(depth),
+          n_splits_(n_splits),
+          equal_costs_(equal_row_costs(problem)) {
         const int n_solvers = std::max(1, std::min(problem.n_threads, ROUND));
         for (int i = 0; i < n_solvers; ++i)
-            solvers_.push_back(std::make_unique<SubtreeSolver>(problem, control, depth));
+            solvers_.push_back(
+                std::make_unique<SubtreeSolver>(problem, control, depth, equal_costs_));
     }
 
-    SearchOutcome run() {
+    // The best tree of two levels.
+    void begin() {
         SubtreeSolver& solver = *solvers_[0];
         const bool whole = root_rows(problem_, root_, watch_);
         if (!whole) root_.columns.clear();
+        const double bound =
+            whole ? solver.bound_without_tests(root_, depth_, n_splits_) : 0.0;
+        std::vector<std::uint32_t> by_target;
+        if (!problem_.is_absolute) by_target.swap(root_.by_target);
         const int shallow = std::min(depth_, 2);
         NodeResult result = solver.solve(root_, shallow, std::min(n_splits_, 3), INFEASIBLE);
         // Of the tree of an interrupted search nobody asks.
-        if (watch_.control()->stop.load() == INTERRUPTED) return outcome_;
+        if (watch_.control()->stop.load() == INTERRUPTED) return;
+        if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost)
+            by_target.swap(root_.by_target);
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
         const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
                            result.cost <= problem_.split_cost + problem_.tolerance;
-        outcome_.lower = final && whole ? result.lower : 0.0;
+        const bool is_proved = result.cost - bound <= 2.0 * problem_.tolerance;
+        outcome_.lower = std::max(final && whole ? result.lower : 0.0,
+                                  is_proved ? result.cost : bound);
+        outcome_.lower = std::min(outcome_.lower, outcome_.cost);
         record();
-        if (!final)
-            for (int depth = 3; depth <= depth_ && !watch_.stopped(); ++depth) deepen(depth);
+        level_ = final || is_proved ? depth_ + 1 : 3;
+    }
+
+    // Goes on for about so many seconds; true when there is nothing more to do.
+    bool go_on(double seconds) {
+        const double end = watch_.control()->seconds() + seconds;
+        while (level_ <= depth_ && !watch_.stopped()) {
+            if (!search_ && solvers_[0]->can_sweep(root_, level_, n_splits_)) {
+                sweep_level();
+                continue;
+            }
+            if (!search_ && !open_level()) break;
+            if (!explore(end)) return watch_.stopped();
+            close_level();
+        }
+        return true;
+    }
+
+    const SearchOutcome& outcome() {
+        outcome_.stats = SearchStats();
         for (auto& each : solvers_) outcome_.stats.add(each->stats);
         return outcome_;
     }
+    int level() const { return level_; }
 
 private:
-    void deepen(int depth) {
+    bool open_level() {
         ++solvers_[0]->stats.n_nodes;
-        std::vector<Family> families;
-        std::vector<OpenInterval> heap;
-        NodeSearch search(problem_, root_, depth, n_splits_, families, heap, watch_);
-        if (watch_.stopped()) return;
-        double lower = INFEASIBLE;
+        lower_ = INFEASIBLE;
+        search_ = std::make_unique<NodeSearch>(
+            problem_, root_, level_, n_splits_, families_, heap_, watch_);
+        if (!watch_.stopped()) return true;
+        search_.reset();
+        return false;
+    }
+
+    // All of a level that has no search by intervals.
+    void sweep_level() {
+        NodeResult result = solvers_[0]->solve(root_, level_, n_splits_, outcome_.cost);
+        if (result.cost < outcome_.cost) {
+            outcome_.cost = result.cost;
+            outcome_.plan = solvers_[0]->plan(root_, result);
+        }
+        if (level_ == depth_)
+            outcome_.lower = std::max(outcome_.lower, std::min(result.lower, outcome_.cost));
+        record();
+        ++level_;
+    }
+
+    void close_level() {
+        if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
+        // With fewer levels less is proven.
+        if (level_ == depth_)
+            outcome_.lower = std::max(outcome_.lower, std::min(lower_, outcome_.cost));
+        record();
+        search_.reset();
+        ++level_;
+    }
+
+    // False when time is up before the level is explored.
+    bool explore(double end) {
         std::vector<OpenInterval> items;
         std::vector<Evaluation> evaluations(ROUND);
         while (!watch_.stopped()) {
+            if (watch_.control()->seconds() > end) return false;
             const double incumbent = outcome_.cost;
             const double limit = problem_.limit_below(incumbent);
             items.clear();
             OpenInterval item;
-            while (static_cast<int>(items.size()) < ROUND && search.next(limit, item))
+            while (static_cast<int>(items.size()) < ROUND && search_->next(limit, item))
                 items.push_back(item);
             if (items.empty()) break;
-            evaluate(search, items, limit, incumbent, evaluations);
+            evaluate(*search_, items, limit, incumbent, evaluations);
             for (std::size_t i = 0; i < items.size(); ++i) {
-                lower = std::min(
-                    lower, evaluations[i].left + evaluations[i].right + problem_.split_cost);
-                if (watch_.stopped()) search.give_back(items[i]);
+                lower_ = std::min(
+                    lower_, evaluations[i].left + evaluations[i].right + problem_.split_cost);
+                if (watch_.stopped()) search_->give_back(items[i]);
                 take(evaluations[i]);
             }
             if (watch_.stopped()) break;
             for (std::size_t i = 0; i < items.size(); ++i)
-                search.divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
+                search_->divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
         }
-        if (watch_.stopped()) lower = std::min(lower, search.open_bound());
-        // With fewer levels less is proven.
-        if (depth == depth_) outcome_.lower = std::min(lower, outcome_.cost);
-        record();
+        return true;
     }
 
     void evaluate(const NodeSearch& search, const std::vector<OpenInterval>& items, double limit,
@@ -149,15 +213,17 @@ private:
     Watch watch_;
     int depth_;
     int n_splits_;
+    std::vector<double> equal_costs_;
     NodeRows root_;
     std::vector<std::unique_ptr<SubtreeSolver>> solvers_;
     SearchOutcome outcome_;
-};
 
-inline SearchOutcome search_all_thresholds(
-    const Problem& problem, SearchControl* control, int depth, int n_splits) {
-    return RootSearch(problem, control, depth, n_splits).run();
-}
+    int level_ = 0;                       // that is explored
+    double lower_ = INFEASIBLE;           // of what has been explored of it
+    std::unique_ptr<NodeSearch> search_;  // null between levels
+    std::vector<Family> families_;
+    std::vector<OpenInterval> heap_;
+};
 
 }  // namespace continuous
 }  // namespace sktree_opt

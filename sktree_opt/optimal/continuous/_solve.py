@@ -1,6 +1,7 @@
 """The best tree over every threshold of a table: what drives the search and reads its answer."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,16 +19,27 @@ SCORES = ("two_class", "largest", "squared", "absolute")
 # Errors of a regression that are closer than this share of all count as equal.
 TOLERANCE = 1e-12
 
+# An odd number without pattern (2**64 over the golden ratio).
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
 # Class codes have 16 bits.
 MOST_CLASSES = 1 << 16
 
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Thresholds from which a search over ranks is faster than one over a binary column for each: of
-# classes, whose rows those columns count 16 or more at a time, and of targets.
-MANY_THRESHOLDS = 300
-MANY_FOR_TARGETS = 30
+# Numeric tests, for each way to walk a column (two where values are missing), from which a search
+# over ranks is faster than one over a binary column for each test. Those count rows of classes 16
+# or more at a time, but add real numbers one by one.
+MANY_THRESHOLDS = 60
+MANY_FOR_TARGETS = 6
+SHARE_FOR_REALS = 1 / 8
+FEW_WEIGHTS = 8
+
+# Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
+# search over ranks takes much less memory.
+MOST_TEST_BYTES = 1 << 27
+MOST_NUMERIC_TESTS = 3000
 
 
 def search(problem, off=(), limits=None, control=None):
@@ -68,12 +80,14 @@ def search(problem, off=(), limits=None, control=None):
     split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
     total = leaves.weights.sum() / weight_unit
     grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
-    outcome = _search.search(
+    engine = _search.ThresholdSearch(
         table,
         leaves.label,
         round_to(leaves.weights / weight_unit, grid),
         leaves.savings,
         leaves.target,
+        # Two levels have their proof sooner than these their groups.
+        None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table),
         control,
         max_depth=max_depth,
         max_splits=max_splits,
@@ -86,7 +100,9 @@ def search(problem, off=(), limits=None, control=None):
         is_absolute=is_absolute,
         off=off,
     )
-    tests, nodes = tests_of_plan(outcome["plan"], table)
+    explore(problem, control, engine)
+    tests, nodes = tests_of_plan(engine.plan(), table, problem.thresholds)
+    outcome = engine.outcome()
     result = _driver.SearchResult(
         nodes=nodes,
         cost=problem.in_units(outcome["cost"] * cost_unit),
@@ -99,6 +115,39 @@ def search(problem, off=(), limits=None, control=None):
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
     return tests, result
+
+
+def explore(problem, control, engine):
+    """Let a search run to its end; callbacks are told of each chunk, and may stop it."""
+
+    def best_tree(_):
+        problem.tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
+        return (nodes,)
+
+    problem.chunk(control, "depth 2", engine.begin, best_tree)
+    seconds = _driver.SECONDS_A_CHUNK if problem.is_watched else np.inf
+    is_done = False
+    while not is_done and not control.stopped:
+        is_done = problem.chunk(
+            control, f"depth {engine.level}", partial(engine.go_on, seconds), best_tree
+        )
+
+
+def equal_rows(table):
+    """The group of each row, of rows that are equal in all columns; None if there are none."""
+    if any(len(values) == table.n_rows for values in table.values):
+        return None
+    keys = np.zeros(table.n_rows, dtype=np.uint64)
+    for codes in table.codes:
+        keys = (keys ^ codes.astype(np.uint64)) * HASH_FACTOR
+        keys ^= keys >> np.uint64(29)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    # Rows with one key are as good as always equal; the bound must hold always.
+    if len(first) == table.n_rows or any(
+        (codes[first][group] != codes).any() for codes in table.codes
+    ):
+        return None
+    return group.astype(np.int32)
 
 
 @dataclass
@@ -167,26 +216,65 @@ def can_search(form):
     return form.score in SCORES and len(form.class_mass) < MOST_CLASSES
 
 
-def has_many_thresholds(table, form):
-    """Whether a search over ranks beats one that makes a binary column of every threshold."""
-    n_thresholds = sum(
-        len(values) - 1
-        for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
-        if not is_nominal and len(values) > 0
-    )
-    least = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
-    return n_thresholds >= least
+def has_many_thresholds(table, form, weights=None):
+    """Whether a search over ranks beats one that makes a binary column of every test."""
+    of_columns, is_numeric = count_tests(table), ~table.is_nominal
+    if of_columns.sum() * (table.n_rows / 8) > MOST_TEST_BYTES:
+        return True
+    n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
+    many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
+    if form.score != "squared" and weights is not None and has_many_reals(weights):
+        many *= SHARE_FOR_REALS
+    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
+    return bool(of_columns[is_numeric].sum() >= least)
+
+
+def has_many_reals(weights):
+    """Whether rows cannot be counted: weights are no integers, and more than one to a class."""
+    return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
 
 
 def has_too_many_tests(table):
     """Whether binary columns of every test would be refused."""
-    n_tests = 0
-    for values, is_nominal, n_missing in zip(
-        table.values, table.is_nominal, table.n_missing, strict=True
-    ):
-        n_column = len(values) - (0 if is_nominal else 1)
-        n_tests += 2 * n_column + 1 if n_missing else n_column
-    return n_tests > MAX_TESTS
+    return count_tests(table).sum() > MAX_TESTS
+
+
+def count_tests(table):
+    """Number of binary columns that each column of a table makes."""
+    n_values = np.array([len(values) for values in table.values], dtype=np.int64)
+    n_tests = np.maximum(0, n_values - ~table.is_nominal)
+    return np.where(table.n_missing > 0, 2 * n_tests + 1, n_tests)
+
+
+def coarse_table(table, cuts, n_threads=1):
+    """A table of intervals instead of numbers.
+
+    Parameters
+    ----------
+    table : Table
+    cuts : list of ndarray
+        By column, the codes after which it may be cut (ascending); of nominal ones, any.
+    n_threads : int
+
+    Returns
+    -------
+    coarse : Table
+    thresholds : list of ndarray
+        By column, the threshold above each interval but the last.
+    """
+    matrix = np.empty((table.n_rows, table.n_columns), dtype=np.float64, order="F")
+    n_categories = np.full(table.n_columns, -1)
+    thresholds = []
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        if table.is_nominal[j]:
+            n_categories[j] = len(values)
+            places, above = codes, np.empty(0)
+        else:
+            places = np.searchsorted(cuts[j], codes, side="left")
+            above = midpoints(values[cuts[j]], values[cuts[j] + 1])
+        matrix[:, j] = np.where(codes < len(values), places, np.nan)
+        thresholds.append(above)
+    return type(table).from_matrix(matrix, n_categories, n_threads), thresholds
 
 
 def savings_of(form):
@@ -223,7 +311,7 @@ def round_to(values, grid):
     return np.rint(values / grid) * grid
 
 
-def tests_of_plan(plan, table):
+def tests_of_plan(plan, table, above):
     """The tests of a plan, and its nodes as the other searches give them.
 
     Parameters
@@ -233,6 +321,9 @@ def tests_of_plan(plan, table):
         the node's rows, and where branch 1 begins.
 
     table : Table
+
+    above : list of ndarray or None
+        By column, the threshold above each code; None for midpoints between values.
 
     Returns
     -------
@@ -258,7 +349,9 @@ def tests_of_plan(plan, table):
         codes, values = table.codes[column], table.values[column]
         missing = codes == len(values)
         if kind == AT_MOST:
-            tests.threshold[index] = midpoints(values[code], values[next_code])
+            tests.threshold[index] = (
+                midpoints(values[code], values[next_code]) if above is None else above[column][code]
+            )
             passed = codes <= code
         elif kind == ONE_CATEGORY:
             tests.kind[index], tests.category[index] = CATEGORY_ONE, code

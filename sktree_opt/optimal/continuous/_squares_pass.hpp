@@ -66,6 +66,12 @@ struct SquaresSide {
         branch.weight = branch.weight + (UNIT ? member : member * splat<Lane>(task.weight[row]));
         Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
     }
+    SKTREE_INLINE void add_sums(
+        const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
+        branch.sum = branch.sum + amount_of_run(task, sums, 0, offset, b);
+        branch.weight = branch.weight + amount_of_run(task, sums, 1, offset, b);
+        Supports<Lane, SUPPORTS>::add_sums(task, sums, offset, b, branch.count);
+    }
     SKTREE_INLINE void close(PassTask<Lane>& task, int offset, int b) const {
         store(task.best[b][0] + offset, weight * best.above / best.below);
         store(task.best[b][1] + offset, weight * best_supported.above / best_supported.below);

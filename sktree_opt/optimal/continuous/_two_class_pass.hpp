@@ -59,6 +59,11 @@ struct TwoClassSide {
         if (!UNIT) branch.sum = branch.sum + member * splat<Lane>(task.value[row]);
         Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
     }
+    SKTREE_INLINE void add_sums(
+        const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
+        branch.sum = branch.sum + amount_of_run(task, sums, 0, offset, b);
+        Supports<Lane, SUPPORTS>::add_sums(task, sums, offset, b, branch.count);
+    }
     SKTREE_INLINE void close(PassTask<Lane>& task, int offset, int b) const {
         store(task.low[b][0] + offset, low);
         store(task.high[b][0] + offset, high);

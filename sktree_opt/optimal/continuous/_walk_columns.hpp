@@ -22,7 +22,7 @@ SKTREE_INLINE void walk_rows(
     sides[1] = s[1];
 }
 
-template <class Side, class Lane>
+template <class Side, bool SUMS, class Lane>
 SKTREE_INLINE void walk_runs(
     const PassTask<Lane>& task, const PassColumn& column, int offset, Side sides[2]) {
     const bool has_missing = column.n_present < task.n_rows;
@@ -32,7 +32,13 @@ SKTREE_INLINE void walk_runs(
             for (int b = 0; b < 2; ++b)
                 to[b].add_row(task, column.order[i] & ROW_MASK, offset, b);
     };
-    add_rows(missing, column.n_present, task.n_rows);
+    const Lane* sums = SUMS ? task.run_sums + column.first_sum : nullptr;
+    const std::size_t stride = static_cast<std::size_t>(task.n_amounts) * (BATCH + 1);
+    auto add_sums = [&](Side to[2], std::size_t run) SKTREE_INLINE_LAMBDA {
+        for (int b = 0; b < 2; ++b) to[b].add_sums(task, sums + run * stride, offset, b);
+    };
+    if constexpr (SUMS) add_sums(missing, column.n_runs);
+    else add_rows(missing, column.n_present, task.n_rows);
     Side s[2] = {sides[0], sides[1]};
     auto consider = [&](int b) SKTREE_INLINE_LAMBDA {
         s[b].consider(task, s[b].branch);
@@ -47,7 +53,8 @@ SKTREE_INLINE void walk_runs(
                 if (i > 0 || !column.is_nominal) consider(b);
                 if (column.is_nominal) s[b].branch.clear();
             }
-        add_rows(s, i, run.end);
+        if constexpr (SUMS) add_sums(s, k);
+        else add_rows(s, i, run.end);
         i = run.end;
     }
     for (int b = 0; b < 2; ++b) consider(b);
@@ -70,13 +77,24 @@ void walk_columns(PassTask<Lane>& task) {
                 walk_rows<Side, false>(task, column, offset, sides);
             } else if (column.walk == Walk::ROWS_WITH_TIES) {
                 walk_rows<Side, true>(task, column, offset, sides);
+            } else if (column.walk == Walk::SUMS) {
+                if constexpr (std::is_floating_point<Lane>::value)
+                    walk_runs<Side, true>(task, column, offset, sides);
             } else {
-                walk_runs(task, column, offset, sides);
+                walk_runs<Side, false>(task, column, offset, sides);
             }
             if (task.poll(task.poll_argument)) return;
         }
         for (int b = 0; b < 2; ++b) sides[b].close(task, offset, b);
     }
+}
+
+// One amount of a run in Walk::SUMS, for side b.
+template <class Lane>
+SKTREE_INLINE Vector<Lane> amount_of_run(
+    const PassTask<Lane>& task, const Lane* sums, int amount, int offset, int b) {
+    const Vector<Lane> left = load(sums + amount * BATCH + offset);
+    return b == 0 ? left : splat(sums[task.n_amounts * BATCH + amount]) - left;
 }
 
 // What leaves need minima of: rows or weight.
@@ -88,6 +106,13 @@ struct Supports {
         if constexpr (SUPPORTS)
             for (int s = 0; s < task.n_supports; ++s)
                 total[s] = load(task.support_total[b][s] + offset);
+    }
+    // Of a run in Walk::SUMS, for side b.
+    SKTREE_INLINE static void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset,
+                                       int b, Vector<Lane>* count) {
+        if constexpr (SUPPORTS)
+            for (int s = 0; s < task.n_supports; ++s)
+                count[s] = count[s] + amount_of_run(task, sums, 2 + s, offset, b);
     }
     // `value` where both branches have the minima, else 0.
     SKTREE_INLINE Vector<Lane> where_met(

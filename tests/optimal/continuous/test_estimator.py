@@ -1,13 +1,25 @@
 """Estimators on tables with many thresholds: which search they run, and that both agree."""
 
+import warnings
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import KBinsDiscretizer
 
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    continuous,
+    optimal_path,
+)
 from sktree_opt.optimal.continuous import _solve
+from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.preprocessing._thresholds import resolve_thresholds
 
 
 def both_ways(model, *data, **fit_params):
@@ -16,7 +28,7 @@ def both_ways(model, *data, **fit_params):
     for least in (10**9, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_solve, "MANY_THRESHOLDS", least)
-            fitted.append(type(model)(**model.get_params()).fit(*data, **fit_params))
+            fitted.append(clone(model).fit(*data, **fit_params))
     binary, table = fitted
     assert "n_passes" not in binary.search_stats_
     return binary, table
@@ -126,6 +138,53 @@ def test_other_questions_go_to_binary_tests(params):
     assert "n_passes" in OptimalTreeClassifier(max_depth=1).fit(X, y).search_stats_
     model = OptimalTreeClassifier(max_depth=1, **params).fit(X, y)
     assert "n_passes" not in model.search_stats_
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_chosen_thresholds_either_way(data):
+    X, nominal, rng = data.draw(mixed_tables())
+    y = rng.integers(0, 3, len(X))
+    thresholds = data.draw(st.sampled_from([1, 3, "mdlp", "ensemble", KBinsDiscretizer(3)]))
+    if not isinstance(thresholds, (int, str)):
+        nominal[:] = False
+        X[np.isnan(X)] = 0.5
+        y = np.append(y, [0, 1])
+        X = np.vstack([X, np.arange(2 * X.shape[1]).reshape(2, -1)])
+    model = OptimalTreeClassifier(
+        max_depth=data.draw(st.integers(1, 3)),
+        thresholds=thresholds,
+        categorical_features=nominal,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        binary, table = both_ways(model, X, y)
+        offered = continuous.coarse_table(*choose_cuts(X, nominal, y, thresholds))[1]
+    assert "n_passes" in table.search_stats_
+    assert table.objective_ == binary.objective_ == (table.predict(X) != y).sum()
+    asked = table.tree_.nodes["threshold"]
+    for feature, threshold in zip(table.tree_.nodes["feature"], asked, strict=True):
+        assert np.isnan(threshold) or threshold in offered[feature]
+
+
+def choose_cuts(X, nominal, y, thresholds):
+    """A table, and where its columns may be cut."""
+    encoder = TableEncoder(nominal)
+    matrix = encoder.fit_transform(X)
+    table = Table.from_matrix(matrix, encoder.n_categories_)
+    classes, codes = np.unique(y, return_inverse=True)
+    data = SimpleNamespace(y=codes.astype(np.int32), weights=np.ones(len(y)), classes=classes)
+    return table, resolve_thresholds(thresholds).codes(table, data)
+
+
+def test_few_chosen_thresholds_go_to_binary_tests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] + X[:, 1] > 0.1
+    few, many = (OptimalTreeClassifier(max_depth=2, thresholds=n).fit(X, y) for n in (10, 200))
+    assert "n_passes" not in few.search_stats_
+    assert "n_passes" in many.search_stats_
+    assert many.objective_ <= few.objective_
 
 
 def test_few_thresholds_go_to_binary_tests():

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeRegressor, continuous, optimal_path
+from sktree_opt.optimal import OptimalTreeRegressor, _driver, continuous, optimal_path
 from sktree_opt.optimal.continuous import _solve
 from sktree_opt.optimal.continuous._search import SWITCHES
+from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
+from sktree_opt.preprocessing import Table
+from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_thresholds import (
     absolute_error_leaf,
     best_cost,
@@ -168,15 +172,13 @@ def test_a_time_limit_leaves_a_tree_and_a_bound():
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"thresholds": 3}, {"warm_start": True}, {"categorical_splits": "subset"}]
-)
+@pytest.mark.parametrize("parameters", [{"warm_start": True}, {"categorical_splits": "subset"}])
 def test_absolute_error_refuses_what_it_cannot_do(parameters):
     X = np.arange(12.0).reshape(6, 2) % 7
     if "categorical_splits" in parameters:
         parameters = parameters | {"categorical_features": [True, False]}
     model = OptimalTreeRegressor(objective="absolute_error", **parameters)
-    with pytest.raises(ValueError, match="This objective needs thresholds='all'"):
+    with pytest.raises(ValueError, match="This objective needs categorical_splits"):
         model.fit(X, np.arange(6.0))
 
 
@@ -187,6 +189,81 @@ def test_path_of_the_absolute_error():
     for depth in (1, 2):
         model = OptimalTreeRegressor(max_depth=depth, objective="absolute_error").fit(X, y)
         assert path.objectives[depth, -1] == pytest.approx(model.objective_)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_tables_of_pairs_equal_binary_tests(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n_columns, n_values = data.draw(st.integers(2, 6)), data.draw(st.integers(3, 11))
+    n_rows = data.draw(st.sampled_from([300, 600]))
+    X = rng.integers(0, n_values, (n_rows, n_columns)) ** 2
+    weights = rng.random(n_rows) if data.draw(st.booleans()) else None
+    y = X[:, 0] % 3 + (X[:, 1] > 4) * rng.integers(0, 3, n_rows) + rng.normal(size=n_rows)
+    model = OptimalTreeRegressor(
+        max_depth=data.draw(st.sampled_from([3, 3, 4])),
+        complexity_cost=data.draw(st.sampled_from([0.0, 0.01, 0.2])),
+    )
+    if model.max_depth == 4:
+        X = X[:, :2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
+        binary = clone(model).fit(X, y, sample_weight=weights)
+    table = fit_table(model, X, y, sample_weight=weights)
+    assert table.search_stats_["n_swept"] > 0
+    assert table.gap_ == 0.0
+    assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("technique", ["equal_rows", "leaf_groups"])
+def test_bounds_without_tests_end_a_search(technique):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (200, 4))
+    y = 10.0 * (X[:, 0] > 4) + 20.0 * (X[:, 1] > 4)
+    noise = rng.normal(size=200)
+    # No tree tells equal rows apart; and none of four leaves has a better cut of the targets.
+    X, y = np.vstack([X, X]), np.append(y + noise, y - noise)
+    found = [
+        solve_regression(X, y, off)
+        for off in (("value_sweep",), ("value_sweep", "equal_rows", "leaf_groups"))
+    ]
+    assert found[0].cost == pytest.approx(found[1].cost, rel=1e-9)
+    assert found[0].stats["n_nodes"] == 0 < found[1].stats["n_nodes"]
+    other = {"equal_rows": "leaf_groups", "leaf_groups": "equal_rows"}[technique]
+    alone = solve_regression(X, y, ("value_sweep", other))
+    assert alone.stats["n_nodes"] == 0
+    assert alone.lower_bound == pytest.approx(alone.cost, rel=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_few_leaves_bound_equals_the_best_groups(data):
+    targets = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=2, max_size=9)), float)
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=9, max_size=9)), float)
+    weights = weights[: len(targets)]
+    n_leaves = data.draw(st.integers(1, 4))
+    # Without a test, the root's bound is all that is known.
+    X = np.arange(len(targets), dtype=float)[:, np.newaxis]
+    X[np.argsort(targets, kind="stable"), 0] = np.arange(len(targets))
+    model = OptimalTreeRegressor(max_depth=4, max_splits=n_leaves - 1)
+    fit_table(model, X, targets, sample_weight=weights)
+    # Of sorted targets a tree can have any groups that are intervals.
+    expected = best_groups(targets, weights, n_leaves)
+    assert model.objective_ == pytest.approx(expected, abs=1e-8)
+    assert model.lower_bound_ == pytest.approx(expected, abs=1e-8)
+
+
+def solve_regression(X, y, off):
+    """A search by ranks to depth three and three tests, without some techniques."""
+    problem = _driver.Problem(
+        tests=None,
+        y=y - y.mean(),
+        weights=None,
+        leaf_form=REGRESSION_OBJECTIVES["squared_error"].leaf_form(y - y.mean(), np.ones(len(y))),
+        limits=_driver.SearchLimits(max_depth=3, max_splits=3),
+        table=Table.from_matrix(X.astype(float)),
+    )
+    return continuous.search(problem, off)[1]
 
 
 def test_absolute_error_predicts_medians():

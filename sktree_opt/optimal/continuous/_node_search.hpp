@@ -1,0 +1,306 @@
+// Branch and bound over the root tests of one node, and the solver of sub-problems that it asks; what
+// the search as a whole does is said in _search.hpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/optimal/continuous/_depth_two.hpp"
+#include "sktree_opt/optimal/continuous/_target_bounds.hpp"
+#include "sktree_opt/optimal/continuous/_value_sweep.hpp"
+
+namespace sktree_opt {
+namespace continuous {
+
+struct NodeResult {
+    double cost = INFEASIBLE;  // of the best tree found
+    double lower = 0.0;        // no tree costs less, with minima for leaves or without (up to cap)
+    int n_splits = 0;
+    Test test;                 // column -1: a leaf
+    bool split[2] = {};        // depth two: which sides have a test
+    Plan plan;                 // empty until somebody wants it
+};
+
+// Floors (see _depth_two.hpp) of both sides of a solved root test.
+struct Floors {
+    std::vector<double> of[2];
+    Booking booking;
+};
+
+struct OpenInterval {
+    double bound;
+    double rank;  // the bound, or 0 to explore in order of width alone
+    int allotment;
+    int family;
+    Interval interval;
+    std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
+};
+
+// Orders a heap: lowest bound on top, then the widest.
+inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
+    if (a.rank != b.rank) return a.rank > b.rank;
+    if (a.interval.size() != b.interval.size()) return a.interval.size() < b.interval.size();
+    if (a.allotment != b.allotment) return a.allotment > b.allotment;
+    if (a.family != b.family) return a.family > b.family;
+    return a.interval.lo > b.interval.lo;
+}
+
+// The search below one root test at a time; one object for each thread.
+class SubtreeSolver {
+public:
+    // `equal_costs` as equal_row_costs() gives them.
+    SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
+                  const std::vector<double>& equal_costs);
+
+    // What every tree of a node costs at least, whatever the tests: see _target_bounds.hpp. Of
+    // squared errors only where the node's rows are in the order of targets.
+    double bound_without_tests(const NodeRows& node, int depth, int n_splits);
+
+    // `floors`, which only depth two knows of, is null or IN and OUT.
+    NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
+                     std::vector<double>* floors = nullptr);
+
+    // The tree of a result for `node`.
+    const Plan& plan(const NodeRows& node, NodeResult& result);
+
+    // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
+    bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
+        return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
+    }
+
+    SearchStats stats;
+
+private:
+    friend class NodeSearch;
+
+    struct Level {
+        NodeRows children[2];
+        std::vector<Family> families;
+        std::vector<OpenInterval> heap;
+    };
+
+    void solve_depth_two(const NodeRows& node, int n_splits, double cap,
+                         std::vector<double>* floors, NodeResult& result);
+    void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
+                      NodeResult& result);
+    void solve_by_values(const NodeRows& node, double cap, NodeResult& result);
+    DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
+                                 std::vector<double>* floors);
+
+    // Leaves of more than so many levels are too many to say anything.
+    static constexpr int MOST_LEVELS = 4;
+
+    const Problem& problem_;
+    Watch watch_;
+    InstructionSet set_;
+    double largest_sum_;
+    bool whole_ = true;  // weights and costs are integers
+    const std::vector<double>& equal_costs_;
+    TargetGroups target_groups_;
+    std::unique_ptr<ValueSweep> sweep_;
+    StumpSolver stump_;
+    Divider divider_;
+    std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
+    std::unique_ptr<DepthTwoSolver<std::int32_t>> wide_;
+    std::unique_ptr<DepthTwoSolver<double>> real_;
+    std::vector<std::unique_ptr<Level>> levels_;
+};
+
+// What evaluating one root test gave.
+struct Evaluation {
+    double left = 0.0, right = 0.0;  // lower bounds
+    double cost = INFEASIBLE;
+    int n_splits = 0;
+    Test test;
+    std::shared_ptr<Floors> floors;
+    Plan plan;                       // when the cost is below the incumbent's
+};
+
+// Branch and bound over the root tests of one node.
+class NodeSearch {
+public:
+    // Of no use when a limit ends it: ask `watch`.
+    NodeSearch(const Problem& problem, const NodeRows& node, int depth, int n_splits,
+               std::vector<Family>& families, std::vector<OpenInterval>& heap, Watch& watch)
+        : problem_(problem), node_(node), depth_(depth), families_(families), heap_(heap) {
+        const int most = (1 << std::min(depth - 1, 20)) - 1;
+        const int rest = n_splits - 1;
+        if (rest >= 2 * most) {
+            allotments_.push_back({most, most});
+        } else {
+            for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left)
+                allotments_.push_back({left, rest - left});
+        }
+        const int n_families = list_families(problem, node, families_, watch);
+        std::int64_t bytes = 0;
+        for (const Family& family : families_) bytes += family.n_bytes();
+        booking_.set(watch.control(), bytes);
+        heap_.clear();
+        for (std::size_t a = 0; a < allotments_.size(); ++a)
+            for (int f = 0; f < n_families; ++f) open_family(static_cast<int>(a), f);
+    }
+
+    bool empty() const { return heap_.empty(); }
+
+    // Takes the interval to explore next; false when bounds exclude all that is left.
+    bool next(double limit, OpenInterval& item) {
+        while (!heap_.empty()) {
+            std::pop_heap(heap_.begin(), heap_.end(), explored_later);
+            item = heap_.back();
+            heap_.pop_back();
+            if (trim_item(limit, item)) return true;
+        }
+        return false;
+    }
+
+    void give_back(const OpenInterval& item) { push(item); }
+
+    int middle(const OpenInterval& item) const {
+        const Family& family = families_[item.family];
+        const Interval& interval = item.interval;
+        if (!family.is_chain) return interval.lo;
+        const double half =
+            (family.moved_at(interval.lo) + family.moved_at(interval.hi)) / 2.0;
+        const double* moved = family.moved.data();
+        const double* found =
+            std::lower_bound(moved + interval.lo, moved + interval.hi + 1, half);
+        return std::min(static_cast<int>(found - moved), interval.hi);
+    }
+
+    // Solves both sides at position p, each up to the cost that excludes what lies beyond.
+    Evaluation evaluate(SubtreeSolver& solver, const OpenInterval& item, double limit,
+                        double incumbent) const {
+        const Family& family = families_[item.family];
+        const Interval& interval = item.interval;
+        const int p = middle(item);
+        const Allotment allotment = allotments_[item.allotment];
+        const int budget[2] = {allotment.left, allotment.right};
+        Evaluation evaluation;
+        evaluation.test = test_at(problem_, node_, family, p);
+        double bound[2] = {0.0, 0.0}, beyond[2] = {0.0, 0.0};
+        if (family.is_chain) {
+            bound[0] = bound_left(family, interval, p);
+            bound[1] = bound_right(family, interval, p);
+            // What the other side costs at least at the far end of the half that may be excluded.
+            beyond[0] = p < interval.hi ? interval.right_v : bound[1];
+            beyond[1] = p > interval.lo ? interval.left_u : bound[0];
+        }
+        SubtreeSolver::Level& level = *solver.levels_[depth_];
+        NodeRows* const children[2] = {&level.children[0], &level.children[1]};
+        evaluation.left = bound[0];
+        evaluation.right = bound[1];
+        if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_))
+            return evaluation;
+        ++solver.stats.n_evaluated;
+        if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
+        NodeResult results[2];
+        const int first = children[0]->n <= children[1]->n ? 0 : 1;
+        for (int turn = 0; turn < 2; ++turn) {
+            const int b = turn == 0 ? first : 1 - first;
+            double other = beyond[b];
+            const bool alone = !family.is_chain || (b == 0 ? p == interval.hi : p == interval.lo);
+            if (alone) other = std::max(other, bound[1 - b]);
+            const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
+            if (bound[b] >= cap) continue;
+            results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
+                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr);
+            bound[b] = std::max(bound[b], results[b].lower);
+            if (solver.watch_.stopped()) break;
+        }
+        evaluation.left = bound[0];
+        evaluation.right = bound[1];
+        evaluation.cost = results[0].cost + results[1].cost + problem_.split_cost;
+        if (evaluation.cost > incumbent || evaluation.cost == INFEASIBLE) return evaluation;
+        evaluation.plan = join(evaluation.test, solver.plan(*children[0], results[0]),
+                               solver.plan(*children[1], results[1]));
+        evaluation.n_splits = 1 + results[0].n_splits + results[1].n_splits;
+        return evaluation;
+    }
+
+    // The parts of `item` on both sides of its solved middle.
+    void divide(const OpenInterval& item, const Evaluation& evaluation, double limit) {
+        if (!families_[item.family].is_chain) return;
+        const int p = middle(item);
+        OpenInterval before = item, after = item;
+        before.interval.v = p;
+        before.interval.hi = p - 1;
+        before.interval.left_v = evaluation.left;
+        before.interval.right_v = evaluation.right;
+        after.interval.u = p;
+        after.interval.lo = p + 1;
+        after.interval.left_u = evaluation.left;
+        after.interval.right_u = evaluation.right;
+        before.floors_v = after.floors_u = evaluation.floors;
+        if (trim_item(limit, before)) push(before);
+        if (trim_item(limit, after)) push(after);
+    }
+
+    double open_bound() const {
+        double bound = INFEASIBLE;
+        for (const OpenInterval& item : heap_) bound = std::min(bound, item.bound);
+        return bound + problem_.split_cost;
+    }
+
+private:
+    void open_family(int allotment, int f) {
+        const Family& family = families_[f];
+        if (family.is_chain) {
+            push({0.0, 0.0, allotment, f,
+                  {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0}});
+            return;
+        }
+        for (int p = 0; p < family.n_positions; ++p)
+            push({0.0, 0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}});
+    }
+
+    // What the solved ends of an interval say about the sides of position p between them.
+    std::shared_ptr<Floors> inherited_floors(const OpenInterval& item, int p,
+                                             SearchControl* control) const {
+        auto floors = std::make_shared<Floors>();
+        floors->booking.set(control, 16 * std::int64_t{problem_.n_columns});
+        const Family& family = families_[item.family];
+        double from_u = 0.0, from_v = 0.0;
+        if (family.is_chain) {
+            from_u = family.moved_at(p) - family.moved_at(item.interval.u);
+            from_v = family.moved_at(item.interval.v) - family.moved_at(p);
+        }
+        for (int b = 0; b < 2; ++b) {
+            std::vector<double>& mine = floors->of[b];
+            mine.assign(problem_.n_columns, 0.0);
+            for (int j = 0; j < problem_.n_columns; ++j) {
+                // The left side has gained rows since u, the right side since v.
+                if (item.floors_u)
+                    mine[j] = std::max(mine[j], item.floors_u->of[b][j] - (b == 1 ? from_u : 0.0));
+                if (item.floors_v)
+                    mine[j] = std::max(mine[j], item.floors_v->of[b][j] - (b == 0 ? from_v : 0.0));
+            }
+        }
+        return floors;
+    }
+
+    bool trim_item(double limit, OpenInterval& item) const {
+        const Family& family = families_[item.family];
+        if (!family.is_chain) return item.bound < limit;
+        if (!trim(family, limit, item.interval)) return false;
+        item.bound = std::max(item.bound, bound_of(family, item.interval));
+        item.rank = problem_.use.best_first ? item.bound : 0.0;
+        return item.bound < limit;
+    }
+
+    void push(const OpenInterval& item) {
+        heap_.push_back(item);
+        std::push_heap(heap_.begin(), heap_.end(), explored_later);
+    }
+
+    const Problem& problem_;
+    const NodeRows& node_;
+    int depth_;
+    std::vector<Allotment> allotments_;
+    Booking booking_;
+    std::vector<Family>& families_;
+    std::vector<OpenInterval>& heap_;
+};
+
+}  // namespace continuous
+}  // namespace sktree_opt
