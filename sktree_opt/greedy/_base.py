@@ -88,13 +88,13 @@ class BaseGreedyTree(BaseEstimator):
             n_threads=n_threads,
         )
 
-    def _induce(self, induction, data, unit, features=None, rows=None):
+    def _induce(self, induction, data, unit, features=None, rows=None, control=None):
         """Grow and prune; `unit` is what a weight of 1 stands for.
 
         On all rows and features, or those given; `rows` cannot be given to prunings that divide
-        the rows themselves.
+        the rows themselves. When `control` stops, the tree is what there is of it, not pruned.
         """
-        control = SearchControl()
+        control = SearchControl() if control is None else control
         is_classifier = data.classes is not None
         pruning = None if self.pruning is None else self._prunings[self.pruning]
         validation_rows = None
@@ -105,7 +105,7 @@ class BaseGreedyTree(BaseEstimator):
             )
         tree = induction.grow(control, rows, features)
         control.raise_pending()
-        if pruning is not None:
+        if pruning is not None and not control.stopped:
             tree = pruning.prune(self, induction, tree, control, rows, validation_rows)
             control.raise_pending()
         nodes, values, category_branch = tree.to_arrays()

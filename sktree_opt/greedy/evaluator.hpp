@@ -75,20 +75,20 @@ public:
                           SplitCandidate& candidate) const override {
         if (!(totals.impurity > 0.0)) return;
         const std::uint32_t k = context_.n_classes, n_slots = column.n_values + 1;
-        memory.reset(k, n_slots + 2);
+        const std::uint32_t n_lanes = n >= 4 * LANES * n_slots * k ? LANES : 1;
+        const std::uint32_t n_counted = n_lanes * n_slots;
+        memory.reset(k, n_counted + 2);
         double *counts, *known;  // by code and class, missing last; of all known cases
         memory.get(0, counts);
-        memory.get(n_slots, known);
-        std::fill_n(counts, static_cast<std::size_t>(n_slots + 1) * k, 0.0);
+        memory.get(n_counted, known);
+        std::fill_n(counts, static_cast<std::size_t>(n_counted + 1) * k, 0.0);
         with_codes(column, [&](auto codes) {
-            for (std::uint32_t i = 0; i < n; ++i) {
-                counts[codes[rows[i]] * k + cases.classes[i]] += cases.weight(i);
-            }
+            count_cases(codes, rows, n, cases, n_lanes, n_slots * k, counts);
         });
         M measure;
         measure.context = context_;
         typename M::Side side;
-        if constexpr (M::HAS_COUNTS) memory.get(n_slots + 1, side.counts);
+        if constexpr (M::HAS_COUNTS) memory.get(n_counted + 1, side.counts);
         Found<typename M::Score> found;
         found.score = 0;
         found.n_branches = 0;
@@ -130,6 +130,33 @@ public:
     }
 
 private:
+    // Tables that cases are counted into in turn. Where most cases have one value, as in columns that
+    // are rarely true, each sum would else wait for the one before to be stored.
+    static constexpr std::uint32_t LANES = 4;
+
+    // Weights of the cases by code and class, in the first of the tables of `stride` sums.
+    template <class Code>
+    void count_cases(const Code* codes, const std::uint32_t* rows, std::uint32_t n,
+                     const Cases& cases, std::uint32_t n_lanes, std::uint32_t stride,
+                     double* counts) const {
+        const auto add = [&](std::uint32_t i, double* table) {
+            table[codes[rows[i]] * context_.n_classes + cases.classes[i]] += cases.weight(i);
+        };
+        std::uint32_t i = 0;
+        if (n_lanes == LANES) {
+            for (; i + LANES <= n; i += LANES) {
+                add(i, counts);
+                add(i + 1, counts + stride);
+                add(i + 2, counts + 2 * stride);
+                add(i + 3, counts + 3 * stride);
+            }
+        }
+        for (; i < n; ++i) add(i, counts);
+        for (std::uint32_t lane = 1; lane < n_lanes; ++lane) {
+            for (std::uint32_t j = 0; j < stride; ++j) counts[j] += counts[lane * stride + j];
+        }
+    }
+
     template <class Entry>
     void search(const OrderedCases<Entry>& ordered, const Cases& cases, const NodeTotals& totals,
                 SideMemory& memory, SplitCandidate& candidate) const {

@@ -22,13 +22,14 @@ LatticeStats eliminate_with(const Problem& problem, Trees&& trees, const Elimina
 inline LatticeStats eliminate_backward(const Problem& problem, EliminationMethod method,
                                        const EliminationRules& rules, SearchControl& control,
                                        std::int64_t budget, int n_threads,
-                                       std::int64_t min_parallel_work,
+                                       std::int64_t min_parallel_work, bool gives_up,
                                        std::vector<EliminationStep>& steps) {
     // The user's own error is not a sum over nodes: there only whole trees can be spared.
     if (method == EliminationMethod::DTSBE && !problem.has_rating()) {
         return eliminate_with(
-            problem, IncrementalTrees(problem, control, budget, n_threads, min_parallel_work), rules,
-            control, steps);
+            problem,
+            IncrementalTrees(problem, control, budget, n_threads, min_parallel_work, gives_up),
+            rules, control, steps);
     }
     const bool skips_unused = method != EliminationMethod::SBE;
     return eliminate_with(problem, RebuiltTrees(problem, control, skips_unused, n_threads), rules,

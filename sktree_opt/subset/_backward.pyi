@@ -16,4 +16,5 @@ def eliminate(
     n_threads: int = 1,
     budget: int = ...,
     min_parallel_work: int = ...,
+    gives_up: bool = True,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]: ...

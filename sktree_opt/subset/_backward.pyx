@@ -20,6 +20,7 @@ cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset
         int64_t cost
         int64_t n_leaves
         int64_t n_built
+        int64_t n_given_up
         int64_t n_unused
         int64_t n_unchanged
 
@@ -41,6 +42,7 @@ cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset
         int64_t budget,
         int n_threads,
         int64_t min_parallel_work,
+        cbool gives_up,
         vector[EliminationStep]& steps,
     ) except +
 
@@ -62,6 +64,7 @@ def eliminate(
     int n_threads=1,
     int64_t budget=1 << 30,
     int64_t min_parallel_work=200000,
+    bint gives_up=True,
 ):
     """Run a backward elimination.
 
@@ -88,6 +91,9 @@ def eliminate(
     min_parallel_work : int
         Below so many cases times features a step is not worth a second thread.
 
+    gives_up : bool
+        Whether "dtsbe" leaves trees that cost too much.
+
     Returns
     -------
     steps : list of dict
@@ -104,7 +110,15 @@ def eliminate(
     rules.target_features = -1 if target_features is None else target_features
     with nogil:
         stats = eliminate_backward(
-            problem.cpp, chosen, rules, control.cpp, budget, n_threads, min_parallel_work, steps
+            problem.cpp,
+            chosen,
+            rules,
+            control.cpp,
+            budget,
+            n_threads,
+            min_parallel_work,
+            gives_up,
+            steps,
         )
     problem.raise_pending(control)
     return [
@@ -114,6 +128,7 @@ def eliminate(
             "cost": step.cost,
             "n_leaves": step.n_leaves,
             "n_built": step.n_built,
+            "n_given_up": step.n_given_up,
             "n_unused": step.n_unused,
             "n_unchanged": step.n_unchanged,
         }

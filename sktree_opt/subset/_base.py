@@ -23,6 +23,10 @@ from sktree_opt.utils._validation import TrainingData, check_training_data
 
 # Bytes of the lattice that a search keeps when no memory_limit is given.
 DEFAULT_BUDGET = 1 << 30
+# When the time is up, what is left for growing the tree that is to be kept: seconds, and a share of
+# the limit.
+GRACE_SECONDS = 0.05
+GRACE_SHARE = 0.01
 # Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
 CACHE_SHARE = 0.6
 
@@ -64,7 +68,7 @@ class Search:
     memory_limit : int or None
 
     remote_status : str
-        What ended the search in another process.
+        What ended the search under another control, as in another process.
     """
 
     tree: GreedyTreeClassifier
@@ -88,7 +92,7 @@ class Search:
         )
 
     def end_remotely(self, status):
-        """End the search for what ended a part of it in another process."""
+        """End the search for what ended a part of it under another control."""
         self.control.request_stop()
         self.remote_status = status
 
@@ -98,6 +102,13 @@ class Search:
         if self.remote_status != "optimal":
             return self.remote_status
         return self.control.status
+
+    def control_of_last_tree(self):
+        """What can end the growing of the tree that is kept: the rest of the time, or a little."""
+        if self.time_limit is None:
+            return SearchControl()
+        grace = GRACE_SECONDS + GRACE_SHARE * self.time_limit
+        return SearchControl(max(self.time_limit - self.control.seconds, grace))
 
     def row_weights(self):
         """Weights of all rows in the learner's unit."""
@@ -132,7 +143,9 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         return tags
 
     def _begin(self, X, y, sample_weight):
-        """Check parameters and data, and encode them."""
+        """Check parameters and data, and encode them; the time runs from here."""
+        limit = parse_memory(self.memory_limit)
+        control = SearchControl(self.time_limit, limit)
         tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
         check_tree_parameters(tree)
         encoder = TableEncoder(tree.categorical_features)
@@ -156,14 +169,13 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         data.matrix = None
         tree._refuse_large_subsets(table, data, encoder)
         weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
-        limit = parse_memory(self.memory_limit)
         return Search(
             tree=tree,
             data=data,
             table=table,
             weights=weights,
             unit=unit,
-            control=SearchControl(self.time_limit, limit),
+            control=control,
             budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
             n_threads=n_threads,
             costs=tree._check_costs(len(data.classes)),
@@ -248,18 +260,24 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         )
         if callable(error):
             problem.set_callback(
-                lambda features: error(self._fit_tree_on(search, features)), search.control
+                lambda features: error(self._fit_tree_on(search, features, control=search.control)),
+                search.control,
             )
         return problem
 
-    def _fit_tree_on(self, search, features, rows=None):
+    def _fit_tree_on(self, search, features, rows=None, control=None):
         """The learner fitted on some features, and all rows unless told otherwise.
 
         It takes the columns that this estimator was fitted on, whatever it tests.
         """
         tree = clone(search.tree)
         tree.tree_ = tree._induce(
-            search.induction(), search.data, search.unit, features=features, rows=rows
+            search.induction(),
+            search.data,
+            search.unit,
+            features=features,
+            rows=rows,
+            control=control,
         )
         tree._encoder = search.data.encoder
         tree.classes_ = search.data.classes
@@ -271,7 +289,10 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
 
     def _keep_tree(self, search, features):
         """Set ``estimator_`` and what predicting needs."""
-        self.estimator_ = self._fit_tree_on(search, features)
+        control = search.control_of_last_tree()
+        self.estimator_ = self._fit_tree_on(search, features, control=control)
+        if control.stopped:
+            search.end_remotely(control.status)
         self.tree_ = self.estimator_.tree_
         self.classes_ = search.data.classes
         self._encoder = search.data.encoder

@@ -58,6 +58,7 @@ public:
           n_threads_(problem.has_rating() ? 1 : std::max(1, n_threads)),
           budget_(budget / n_threads_) {
         searches_.resize(static_cast<std::size_t>(n_threads_));
+        problem.prepare_orders(control);
     }
 
     // Without any, the search begins with nothing decided.

@@ -13,6 +13,10 @@
 // an alternative stays what it is when features leave that it does not use. The work of a step is what
 // the removed feature changed. Costs are whole numbers, so the sums are those of trees built anew.
 //
+// Ours too: a step needs no T_a that costs more than T, so the walk of an alternative ends where what
+// it has seen is too much. That much stays known until a feature leaves that was met on the way. What
+// no search row gets to is walked only to count leaves, where trials tie.
+//
 // Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of T
 // (at most depth x rows), and the features of each alternative; the lattice below the alternatives is
 // a cache with a budget. With threads, each has a lattice of its own.
@@ -20,6 +24,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -38,14 +43,18 @@ struct CurrentNode {
     bool has_shared = false;
     bool has_alternative = false;
     Outcome alternative;
+
+    bool knows_alternative() const { return has_alternative && alternative.is_whole; }
+    // What the alternative costs at least.
+    Cost floor() const { return has_alternative ? alternative.cost : 0; }
 };
 
 class IncrementalTrees {
 public:
     IncrementalTrees(const Problem& problem, SearchControl& control, std::int64_t budget,
-                     int n_threads, std::int64_t min_parallel_work)
+                     int n_threads, std::int64_t min_parallel_work, bool gives_up)
         : problem_(problem), control_(control), n_threads_(n_threads),
-          min_parallel_work_(min_parallel_work) {
+          min_parallel_work_(min_parallel_work), gives_up_(gives_up) {
         const int n_lattices = n_threads > 1 ? n_threads + 1 : 1;
         for (int i = 0; i < n_lattices; ++i) {
             lattices_.push_back(
@@ -67,22 +76,58 @@ public:
         forget_if_over_budget();
     }
 
-    void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
+    // Trees that cost more than `limit` may be left out.
+    void try_removals(const EliminationStep& current, Cost limit, std::vector<Trial>& trials,
                       EliminationStep& step) {
         candidates_.resize(problem_.n_units());
         n_above_.assign(problem_.n_units(), 0);
         for (std::int32_t unit : current.units) candidates_[unit] = Candidate();
-        to_walk_.clear();
         for (auto& root : roots_) collect(*root);
-        walk_alternatives();
-        if (control_.stopped()) return;
         for (std::int32_t unit : current.units) {
+            if (!candidates_[unit].is_known()) continue;
             trials.push_back(rate(unit, current));
-            step.n_built += candidates_[unit].is_new;
-            step.n_unchanged += !candidates_[unit].is_new;
+            limit = std::min(limit, trials.back().cost);
+            ++step.n_unchanged;
+        }
+        to_walk_.clear();
+        for (std::int32_t unit : current.units) {
+            if (!candidates_[unit].is_known()) to_walk_.push_back(unit);
+        }
+        // The least work first, and in groups: what they cost is a limit of those that follow. The
+        // groups do not depend on threads, so nor does what is given up.
+        std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
+            return candidates_[a].work() < candidates_[b].work();
+        });
+        for (std::size_t first = 0; first < to_walk_.size(); first += GROUP_SIZE) {
+            const std::size_t last = std::min(first + GROUP_SIZE, to_walk_.size());
+            for (std::size_t i = first; i < last && gives_up_; ++i) {
+                candidates_[to_walk_[i]].limit = limit;
+            }
+            walk_candidates(first, last);
+            if (control_.stopped()) return;
+            for (std::size_t i = first; i < last; ++i) {
+                const bool is_whole = candidates_[to_walk_[i]].is_known();
+                ++(is_whole ? step.n_built : step.n_given_up);
+                if (!is_whole) continue;
+                trials.push_back(rate(to_walk_[i], current));
+                limit = std::min(limit, trials.back().cost);
+            }
         }
         for (std::size_t u = 0; u < problem_.n_units(); ++u) step.n_unused += is_in_[u] == IN;
         step.n_unused -= static_cast<std::int64_t>(current.units.size());
+    }
+
+    // Of T_a.
+    std::int64_t count_leaves(std::int32_t unit) {
+        std::int64_t n = 0;
+        for (const auto& root : roots_) n += root->n_leaves;
+        for (const CurrentNode* node : candidates_[unit].nodes) {
+            CaseNode* cases = node->cases;
+            walks_[0]->run(&cases, 1, set_without(unit), outcome_);
+            n += outcome_.n_leaves - node->n_leaves;
+            forget_if_over_budget();
+        }
+        return n;
     }
 
     LatticeStats stats() const {
@@ -92,10 +137,25 @@ public:
     }
 
 private:
+    static constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
+    static constexpr std::size_t GROUP_SIZE = 8;
+
     // A unit that T uses.
     struct Candidate {
-        bool is_new = false;              // some alternative had to be walked
         std::vector<CurrentNode*> nodes;  // topmost ones that test it
+        Cost limit = NO_LIMIT;            // of T_a
+
+        bool is_known() const {
+            return std::all_of(nodes.begin(), nodes.end(),
+                               [](const auto* node) { return node->knows_alternative(); });
+        }
+        std::int64_t work() const {
+            std::int64_t work = 0;
+            for (const CurrentNode* node : nodes) {
+                if (!node->knows_alternative()) work += node->cases->cases.size();
+            }
+            return work;
+        }
     };
 
     Lattice& lattice() { return *lattices_[0]; }
@@ -177,52 +237,50 @@ private:
         step.cost = whole_cost_ + (has_shared ? walks_[0]->vote(set_without(-1)) : 0);
     }
 
-    // Finds the topmost nodes of each unit, and those that have no alternative yet.
+    // Finds the topmost nodes of each unit.
     void collect(CurrentNode& node) {
         if (node.unit < 0) return;
-        if (n_above_[node.unit]++ == 0) {
-            candidates_[node.unit].nodes.push_back(&node);
-            if (!node.has_alternative) {
-                candidates_[node.unit].is_new = true;
-                to_walk_.push_back(&node);
-            }
-        }
+        if (n_above_[node.unit]++ == 0) candidates_[node.unit].nodes.push_back(&node);
         for (auto& child : node.children) collect(*child);
         --n_above_[node.unit];
     }
 
-    void walk_alternatives() {
+    void walk_candidates(std::size_t first, std::size_t last) {
         std::int64_t n_cases = 0;
-        for (const CurrentNode* node : to_walk_) n_cases += node->cases->cases.size();
+        for (std::size_t i = first; i < last; ++i) n_cases += candidates_[to_walk_[i]].work();
         const auto n_features = static_cast<std::int64_t>(problem_.n_features());
         if (n_threads_ == 1 || n_cases * n_features < min_parallel_work_) {
-            for (CurrentNode* node : to_walk_) walk_alternative(*node, node->cases, 0);
+            for (std::size_t i = first; i < last; ++i) walk_candidate(candidates_[to_walk_[i]], 0);
             return;
         }
-        std::stable_sort(to_walk_.begin(), to_walk_.end(), [](const auto* a, const auto* b) {
-            return a->cases->cases.size() > b->cases->cases.size();
-        });
         // The first lattice is only read while the others work.
-        run_tasks(to_walk_.size(), n_threads_, [&](std::size_t i, int thread) {
-            const std::size_t own = static_cast<std::size_t>(thread) + 1;
-            if (control_.stopped()) return;
-            walk_alternative(*to_walk_[i], lattices_[own]->adopt(*to_walk_[i]->cases), own);
+        run_tasks(last - first, n_threads_, [&](std::size_t i, int thread) {
+            walk_candidate(candidates_[to_walk_[last - 1 - i]], static_cast<std::size_t>(thread) + 1);
         });
     }
 
-    void walk_alternative(CurrentNode& node, CaseNode* cases, std::size_t by) {
-        if (control_.stopped()) return;
-        walks_[by]->run(&cases, 1, set_without(node.unit), node.alternative);
-        node.has_alternative = !control_.stopped();
-        if (lattices_[by]->is_over_budget()) lattices_[by]->clear_unpinned();
+    // Completes the alternatives of a unit, or shows that T_a costs more than its limit.
+    void walk_candidate(Candidate& candidate, std::size_t by) {
+        Cost floor = whole_cost_;
+        for (const CurrentNode* node : candidate.nodes) floor += node->floor() - node->cost;
+        for (CurrentNode* node : candidate.nodes) {
+            if (floor > candidate.limit || control_.stopped()) return;
+            if (node->knows_alternative()) continue;
+            floor -= node->floor();
+            CaseNode* cases = by == 0 ? node->cases : lattices_[by]->adopt(*node->cases);
+            walks_[by]->run_for_cost(cases, set_without(node->unit), candidate.limit - floor,
+                                     node->alternative);
+            node->has_alternative = !control_.stopped();
+            floor += node->floor();
+            if (lattices_[by]->is_over_budget()) lattices_[by]->clear_unpinned();
+        }
     }
 
     Trial rate(std::int32_t unit, const EliminationStep& current) {
-        Trial trial{unit, whole_cost_, current.n_leaves};
+        Trial trial{unit, whole_cost_};
         bool has_shared = false;
         for (const CurrentNode* node : candidates_[unit].nodes) {
             trial.cost += node->alternative.cost - node->cost;
-            trial.n_leaves += node->alternative.n_leaves - node->n_leaves;
             has_shared |= node->has_shared || node->alternative.has_shared;
         }
         if (has_shared) {
@@ -242,6 +300,7 @@ private:
     SearchControl& control_;
     int n_threads_;
     std::int64_t min_parallel_work_;
+    bool gives_up_;
     const std::uint8_t* is_in_ = nullptr;
     std::vector<std::unique_ptr<Lattice>> lattices_;
     std::vector<std::unique_ptr<TreeWalk>> walks_;
@@ -249,7 +308,8 @@ private:
     Cost whole_cost_ = 0;
     std::vector<Candidate> candidates_;   // by unit
     std::vector<std::uint32_t> n_above_;  // by unit: nodes that test it on the path
-    std::vector<CurrentNode*> to_walk_;
+    std::vector<std::int32_t> to_walk_;   // units
+    Outcome outcome_;
 };
 
 }  // namespace sktree_opt::subset

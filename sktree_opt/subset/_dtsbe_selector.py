@@ -94,8 +94,9 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     history_ : list of dict
         One entry for the full tree and one for each step: "step", "removed" (indices), "features"
-        (indices that the tree uses), "error", "n_leaves", and how many trees were "built", or not
-        built because the feature is "unused" by the tree or because the tree is "unchanged".
+        (indices that the tree uses), "error", "n_leaves", and how many trees were "built" or
+        "given_up" as soon as they had too many errors, and how many were not built because the
+        feature is "unused" by the tree or because the tree is "unchanged".
 
     error_ : float
         Estimated error of the selected features.
@@ -259,6 +260,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
                 "error": problem.to_error(step["cost"]),
                 "n_leaves": step["n_leaves"],
                 "built": step["n_built"],
+                "given_up": step["n_given_up"],
                 "unused": step["n_unused"],
                 "unchanged": step["n_unchanged"],
             }

@@ -24,11 +24,13 @@
 // With a target number of features it goes on, whatever the error, until T uses no more than that.
 //
 // Where the trees T_a come from is the business of a Trees class: _dtsbe.hpp does not build what is
-// known, _sbe.hpp builds them all. The steps are the same, which a test shows.
+// known or costs more than is of use, _sbe.hpp builds them all. The steps are the same, which a test
+// shows.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sktree_opt/subset/_walk.hpp"
@@ -48,6 +50,7 @@ struct EliminationStep {
     Cost cost = 0;
     std::int64_t n_leaves = 0;
     std::int64_t n_built = 0;      // trees T_a that were built, wholly or in part
+    std::int64_t n_given_up = 0;   // of these: not wholly, since they already cost too much
     std::int64_t n_unused = 0;     // not built: a is not in features(T)
     std::int64_t n_unchanged = 0;  // not built: the feature removed last is not in features(T_a)
 };
@@ -56,11 +59,6 @@ struct EliminationStep {
 struct Trial {
     std::int32_t unit = -1;
     Cost cost = 0;
-    std::int64_t n_leaves = 0;
-    bool is_better_than(const Trial& other) const {
-        if (other.unit < 0 || cost != other.cost) return other.unit < 0 || cost < other.cost;
-        return n_leaves != other.n_leaves ? n_leaves < other.n_leaves : unit < other.unit;
-    }
 };
 
 template <class Trees>
@@ -95,15 +93,18 @@ private:
     // Fills `removed` and the counts of the next step; false at the end.
     bool choose(const EliminationStep& current, EliminationStep& step) {
         if (count_features(current) <= std::max(rules_.min_features, rules_.target_features)) return false;
+        const bool has_target = rules_.target_features >= 0;
+        const bool goes_on = rules_.tie_goes_on || has_target;
+        constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
+        Cost least = has_target ? NO_LIMIT : current.cost - !goes_on;
         trials_.clear();
-        trees_.try_removals(current, trials_, step);
-        Trial best;
-        for (const Trial& trial : trials_) {
-            if (trial.is_better_than(best)) best = trial;
-        }
-        if (best.unit < 0 || control_.stopped()) return false;
-        const bool goes_on = rules_.tie_goes_on || rules_.target_features >= 0;
-        if (best.cost >= current.cost && goes_on) {
+        trees_.try_removals(current, least, trials_, step);
+        if (control_.stopped()) return false;
+        const auto is_too_dear = [&](const Trial& trial) { return trial.cost > least; };
+        for (const Trial& trial : trials_) least = std::min(least, trial.cost);
+        trials_.erase(std::remove_if(trials_.begin(), trials_.end(), is_too_dear), trials_.end());
+        const bool is_gain = !trials_.empty() && least < current.cost;
+        if (!is_gain && goes_on) {
             for (std::size_t u = 0; u < is_in_.size(); ++u) {
                 const auto unit = static_cast<std::int32_t>(u);
                 if (is_in_[u] == IN &&
@@ -113,9 +114,24 @@ private:
             }
             if (!step.removed.empty()) return true;
         }
-        step.removed = {best.unit};
-        if (rules_.target_features >= 0) return true;
-        return best.cost < current.cost || (rules_.tie_goes_on && best.cost == current.cost);
+        if (trials_.empty()) return false;
+        step.removed = {smallest_trial()};
+        return !control_.stopped();
+    }
+
+    // Of the trials, which cost the same, the one of the smallest tree, then the lowest index.
+    std::int32_t smallest_trial() {
+        if (trials_.size() == 1) return trials_[0].unit;
+        std::int32_t smallest = -1;
+        std::int64_t fewest = 0;
+        for (const Trial& trial : trials_) {
+            const std::int64_t n_leaves = trees_.count_leaves(trial.unit);
+            if (smallest < 0 || n_leaves < fewest || (n_leaves == fewest && trial.unit < smallest)) {
+                smallest = trial.unit;
+                fewest = n_leaves;
+            }
+        }
+        return smallest;
     }
 
     const Problem& problem_;

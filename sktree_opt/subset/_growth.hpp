@@ -2,7 +2,8 @@
 //
 // A CaseLearner is what one thread works with. The split of a feature comes from the same evaluators
 // as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where is kept with
-// the ranking, in codes of the column: nothing is sorted twice.
+// the ranking, in codes of the column: nothing is sorted twice. Where the problem has the order of a
+// column, cases are read in that order instead of sorted (_order_index.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace sktree_opt::subset {
 struct RankedFeature {
     double quality;
     std::int32_t feature;
-    std::uint32_t low, high;  // of its SplitCandidate: positions among the cases
+    std::uint32_t low, high;  // of its SplitCandidate, as codes of the column
     bool operator<(const RankedFeature& other) const {
         return quality > other.quality || (quality == other.quality && feature < other.feature);
     }
@@ -79,8 +80,9 @@ public:
             // Of other kinds these are no positions.
             const bool has_cut = candidate_.kind == greedy::SplitKind::NUMERIC ||
                                  candidate_.kind == greedy::SplitKind::ONE;
-            ranked.push_back({candidate_.quality, candidate_.feature, has_cut ? candidate_.low : 0,
-                              has_cut ? candidate_.high : 0});
+            ranked.push_back({candidate_.quality, feature,
+                              has_cut ? code_of(cases, feature, candidate_.low) : 0,
+                              has_cut ? code_of(cases, feature, candidate_.high) : 0});
         }
     }
 
@@ -151,11 +153,35 @@ private:
             column.n_values <= greedy::MAX_COUNTED_CATEGORIES) {
             evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
                                               targets_.cases(cases), totals_, sides_, candidate_);
+        } else if (is_indexed(cases, feature)) {
+            evaluate_indexed(cases, feature);
         } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
             evaluate_as(cases, feature, short_entries_);
         } else {
             evaluate_as(cases, feature, long_entries_);
         }
+    }
+
+    // Whether positions of candidates are places in the order of the column, not among the cases.
+    bool is_indexed(const greedy::CaseSet& cases, std::int32_t feature) const {
+        return cases.size() >= problem_.order_rules.min_cases &&
+               cases.kind == greedy::WeightKind::UNIT && problem_.orders().has(feature);
+    }
+
+    std::uint32_t code_of(const greedy::CaseSet& cases, std::int32_t feature,
+                          std::uint32_t position) const {
+        if (is_indexed(cases, feature)) return problem_.orders().code_at(feature, position);
+        return code_at(problem_.column(feature), cases.rows[position]);
+    }
+
+    void evaluate_indexed(const greedy::CaseSet& cases, std::int32_t feature) {
+        if (is_constant(problem_.column(feature), cases)) return;
+        const OrderIndex& orders = problem_.orders();
+        const std::uint32_t n = cases.size();
+        if (short_entries_.size() < n) short_entries_.resize(n);
+        if (places_.words.empty()) places_.resize(orders.n_rows());
+        orders.order(feature, cases.rows.data(), n, places_, short_entries_.data());
+        rate(cases, feature, short_entries_, {orders.classes(feature), nullptr, nullptr});
     }
 
     template <class Entry>
@@ -166,13 +192,22 @@ private:
         if (is_constant(column, cases)) return;
         if (entries.size() < n) entries.resize(n);
         greedy::order_cases(column, cases.rows.data(), n, entries.data(), ordering_);
+        rate(cases, feature, entries, targets_.cases(cases));
+    }
+
+    // Leaves the best split of the feature, by which the entries are in order, in `candidate_`.
+    template <class Entry>
+    void rate(const greedy::CaseSet& cases, std::int32_t feature, const std::vector<Entry>& entries,
+              const greedy::Cases& view) {
+        const greedy::Column& column = problem_.column(feature);
+        const std::uint32_t n = cases.size();
         const std::uint32_t n_known =
             column.has_missing ? greedy::count_known(entries.data(), n) : n;
         if (n_known < 2 ||
             greedy::rank_of(entries[0]) == greedy::rank_of(entries[n_known - 1])) return;
         evaluator(cases).evaluate(
-            greedy::OrderedCases<Entry>{entries.data(), n, n_known, column.is_nominal != 0},
-            targets_.cases(cases), totals_, sides_, candidate_);
+            greedy::OrderedCases<Entry>{entries.data(), n, n_known, column.is_nominal != 0}, view,
+            totals_, sides_, candidate_);
     }
 
     static bool is_constant(const greedy::Column& column, const greedy::CaseSet& cases) {
@@ -189,6 +224,7 @@ private:
     SearchControl& control_;
     std::vector<std::unique_ptr<greedy::Evaluator>> evaluators_;
     greedy::OrderingWorkspace ordering_;
+    PlaceSet places_;
     greedy::SideMemory sides_;
     greedy::GatheredTargets targets_;
     greedy::SplitCandidate candidate_;

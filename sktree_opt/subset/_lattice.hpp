@@ -65,6 +65,7 @@ struct CaseNode {
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
     bool stops = false;        // a leaf whatever the features
+    bool is_reached = false;   // by some search row
     bool ranked_all = false;   // `ranking` has all features with a valid split
     bool has_bound = false;    // `bound` is known (_bounds.hpp)
     Cost bound = 0;
@@ -120,10 +121,12 @@ class Lattice {
 public:
     // Features of a ranking that are kept at first; all where there are not many more.
     static constexpr std::size_t KEPT_FEATURES = 64;
+    static constexpr double FREEING_SECONDS = 1e-6;  // of a case set
 
     Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
         : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
           features_(problem.n_features()) {
+        problem.prepare_orders(control);
         std::iota(features_.begin(), features_.end(), 0);
         for (std::size_t p = 0; p < problem.parts.size(); ++p) {
             roots_.push_back(make_root(static_cast<std::uint16_t>(p)));
@@ -161,7 +164,7 @@ public:
     // The children of the node by one of its ranked splits.
     Children split(CaseNode* node, RankedSplit* ranked) {
         if (ranked->n_children == 0) {
-            if (control_.poll()) return {};
+            if (control_.poll() || is_time_to_free()) return {};
             make_branching(node, *ranked);
         }
         return {ranked->children.get(), ranked->n_children};
@@ -227,6 +230,18 @@ public:
     }
 
 private:
+    // Freeing millions of case sets takes its time, which is part of the limit.
+    bool is_time_to_free() {
+        if (control_.time_limit < 0.0) return false;
+        // All lattices of the search are freed, by one thread.
+        const double n_lattices =
+            static_cast<double>(control_.memory_used.load()) / static_cast<double>(n_bytes_ + 1);
+        const double n_nodes = n_lattices * static_cast<double>(nodes_.size());
+        if (control_.time_limit - control_.seconds() > FREEING_SECONDS * n_nodes) return false;
+        control_.request_stop(TIME_LIMIT);
+        return true;
+    }
+
     CaseNode* make_root(std::uint16_t part) {
         auto node = std::make_unique<CaseNode>();
         node->cases = problem_.parts[part].cases;
@@ -246,15 +261,12 @@ private:
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
         node->ranked_all = n_kept == ranked_.size();
-        const std::uint32_t* rows = node->cases.rows.data();
         std::vector<RankedSplit> before_it = std::move(node->ranking);
         node->ranking = std::vector<RankedSplit>(n_kept);
         for (std::size_t i = 0; i < n_kept; ++i) {
-            const greedy::Column& column = problem_.column(ranked_[i].feature);
-            RankedSplit& ranked = node->ranking[i];
-            ranked.feature = ranked_[i].feature;
-            ranked.low = code_at(column, rows[ranked_[i].low]);
-            ranked.high = code_at(column, rows[ranked_[i].high]);
+            node->ranking[i].feature = ranked_[i].feature;
+            node->ranking[i].low = ranked_[i].low;
+            node->ranking[i].high = ranked_[i].high;
         }
         // Splits that have been taken stay so; both rankings are in one order.
         std::size_t next = 0;
@@ -369,6 +381,7 @@ private:
         ++stats_.n_case_sets;
         node->cases.rows.shrink_to_fit();
         node->cases.weights.shrink_to_fit();
+        node->is_reached = !node->search.whole.empty() || !node->search.shared.empty();
         if (node->stops) {
             // Nothing is asked of the cases of a leaf any more.
             node->cases = greedy::CaseSet();

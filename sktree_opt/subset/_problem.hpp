@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "sktree_opt/greedy/induction.hpp"
+#include "sktree_opt/subset/_order_index.hpp"
+#include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::subset {
 
@@ -45,6 +47,7 @@ struct Problem {
     TreeRating rating = nullptr;        // instead of search rows
     void* rating_context = nullptr;
     double largest_loss = 1.0;          // of induction.costs
+    OrderRules order_rules;
     std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
     std::vector<std::int32_t> unit_of;              // by feature
     std::vector<std::vector<std::int32_t>> units;   // their features, increasing
@@ -100,7 +103,23 @@ struct Problem {
         return cost;
     }
 
+    // Made by the first search, before it has threads.
+    void prepare_orders(SearchControl& control) const {
+        if (has_orders_) return;
+        has_orders_ = true;
+        OrderRules rules = order_rules;
+        if (control.memory_limit >= 0) {
+            rules.max_bytes =
+                std::min(rules.max_bytes, static_cast<std::size_t>(control.memory_limit) / 8);
+        }
+        const std::size_t n_bytes = orders_.build(induction.columns, target(), n_rows, rules);
+        control.reserve(static_cast<std::int64_t>(n_bytes));
+    }
+    const OrderIndex& orders() const { return orders_; }
+
 private:
+    mutable OrderIndex orders_;
+    mutable bool has_orders_ = false;
     mutable std::map<std::vector<std::int32_t>, Cost> rated_;
 };
 

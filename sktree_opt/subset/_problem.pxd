@@ -69,6 +69,11 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
 
     ctypedef int64_t (*TreeRating)(void*, const int32_t*, size_t)
 
+    cdef cppclass OrderRules:
+        size_t max_bytes
+        uint32_t min_values
+        uint32_t min_cases
+
     cdef cppclass CppProblem "sktree_opt::subset::Problem":
         CppInduction induction
         vector[CppPart] parts
@@ -79,6 +84,7 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         TreeRating rating
         void* rating_context
         double largest_loss
+        OrderRules order_rules
         vector[int32_t] twins
         vector[int32_t] unit_of
         vector[vector[int32_t]] units

@@ -33,6 +33,7 @@ class SubsetProblem:
         confidence: float | None = None,
         costs: NDArray[np.float64] | None = None,
         groups: Iterable[Any] | None = None,
+        order_index: tuple[int, int] | None = ...,
     ) -> None: ...
     is_callable: bool
     @property

@@ -58,13 +58,16 @@ cdef class SubsetProblem:
     max_depth : int or None
 
     confidence : float or None
+        Of C4.5's error bound; None to count errors on search rows.
 
     costs : ndarray of shape (n_classes, n_classes) or None
         What an answer costs, actual class by row; None if all wrong answers cost 1.
 
     groups : list of ndarray of int or None
         Columns that are kept or dropped together; those that are in none are on their own.
-        Of C4.5's error bound; None to count errors on search rows.
+
+    order_index : tuple of int or None
+        Columns of so many values are read in order, by nodes of so many cases; None for no column.
 
     min_split_weight, min_leaf_weight, min_gain : float
 
@@ -89,6 +92,7 @@ cdef class SubsetProblem:
         confidence=None,
         costs=None,
         groups=None,
+        order_index=(32, 10),
     ):
         cdef const uint16_t[::1] class_view
         cdef const double[::1] value_view
@@ -108,6 +112,7 @@ cdef class SubsetProblem:
             "confidence": confidence,
             "costs": costs,
             "groups": groups,
+            "order_index": order_index,
         }
         self.table = table
         self.classes = np.ascontiguousarray(y, dtype=np.uint16)
@@ -125,6 +130,10 @@ cdef class SubsetProblem:
         if max_depth is not None:
             induction.limits.max_depth = min(max_depth, 0x7fffffff)
         self.cpp.n_rows = table.n_rows
+        if order_index is None:
+            self.cpp.order_rules.max_bytes = 0
+        else:
+            self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
         for j in range(table.n_columns):
             value_view = table.values[j]
             induction.columns.push_back(

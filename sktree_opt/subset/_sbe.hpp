@@ -26,7 +26,8 @@ public:
 
     void remove(EliminationStep& step) { describe(step); }
 
-    void try_removals(const EliminationStep& current, std::vector<Trial>& trials,
+    // All trees are built, whatever they cost.
+    void try_removals(const EliminationStep& current, Cost, std::vector<Trial>& trials,
                       EliminationStep& step) {
         std::vector<std::int32_t> tried;
         for (std::size_t u = 0; u < problem_.n_units(); ++u) {
@@ -41,11 +42,13 @@ public:
             }
         }
         std::vector<Trial> built(tried.size());
+        n_leaves_.assign(problem_.n_units(), 0);
         run_tasks(tried.size(), n_threads_, [&](std::size_t i, int) {
             if (control_.stopped()) return;
             EliminationStep tree;
             grow(tried[i], tree);
-            built[i] = {tried[i], tree.cost, tree.n_leaves};
+            built[i] = {tried[i], tree.cost};
+            n_leaves_[tried[i]] = tree.n_leaves;
         });
         step.n_built = static_cast<std::int64_t>(tried.size());
         for (const Trial& trial : built) {
@@ -55,6 +58,8 @@ public:
             }
         }
     }
+
+    std::int64_t count_leaves(std::int32_t unit) const { return n_leaves_[unit]; }
 
     const LatticeStats& stats() const { return stats_; }
 
@@ -83,6 +88,7 @@ private:
     bool skips_unused_;
     int n_threads_;
     const std::uint8_t* is_in_ = nullptr;
+    std::vector<std::int64_t> n_leaves_;  // of the trees last built, by unit
     LatticeStats stats_;
 };
 

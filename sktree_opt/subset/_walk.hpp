@@ -21,6 +21,7 @@ constexpr double VOTE_TOLERANCE = 1e-9;
 // What is known of a (sub)tree DT(S) once it has been walked.
 struct Outcome {
     Cost cost = 0;                        // of whole rows
+    bool is_whole = true;                 // else the walk was given up, and it costs more than that
     std::int64_t n_leaves = 0;
     bool has_shared = false;              // some leaf has shared rows
     std::vector<std::int32_t> units;      // increasing
@@ -42,13 +43,41 @@ public:
             ++outcome.n_leaves;
             outcome.has_shared |= !leaf->search.shared.empty();
         }, [&](std::int32_t feature) {
-            const std::int32_t unit = lattice_.problem().unit_of[feature];
-            if (is_used_[unit]) return;
-            is_used_[unit] = 1;
-            outcome.units.push_back(unit);
+            use(lattice_.problem().unit_of[feature], outcome);
         });
-        for (std::int32_t unit : outcome.units) is_used_[unit] = 0;
-        std::sort(outcome.units.begin(), outcome.units.end());
+        finish_units(outcome);
+    }
+
+    // Walks DT(S) below `node` for its cost: what no search row gets to is not walked, and of what
+    // costs more than `limit` no more than shows it. `outcome` tells the units of what was walked, by
+    // which alone the cost, or the part that was seen of it, is decided; leaves are not counted.
+    void run_for_cost(CaseNode* node, const FeatureSet& set, Cost limit, Outcome& outcome) {
+        const bool counts_training_rows = lattice_.problem().is_pessimistic;
+        outcome.cost = outcome.n_leaves = 0;
+        outcome.has_shared = false;
+        outcome.is_whole = true;
+        outcome.units.clear();
+        stack_.assign(1, node);
+        frontier_.clear();
+        while (outcome.is_whole && take_next()) {
+            CaseNode* next = stack_.back();
+            stack_.pop_back();
+            RankedSplit* ranked = lattice_.first_split(next, set);
+            if (ranked == nullptr) {
+                outcome.cost += next->leaf_cost;
+                outcome.has_shared |= !next->search.shared.empty();
+                outcome.is_whole = outcome.cost <= limit;
+                continue;
+            }
+            const Children children = lattice_.split(next, ranked);
+            if (children.n == 0) break;
+            use(lattice_.problem().unit_of[ranked->feature], outcome);
+            for (std::uint32_t b = 0; b < children.n; ++b) {
+                CaseNode* child = children.nodes[b];
+                if (child->is_reached || counts_training_rows) stack_.push_back(child);
+            }
+        }
+        finish_units(outcome);
     }
 
     // Cost of the whole tree DT(S), which has just been walked.
@@ -125,9 +154,47 @@ public:
     }
 
 private:
+    // Leaves the next node to walk on top of the stack: those that cost nothing to walk come first, and
+    // of those that have to be ranked the one that has most errors for its cases.
+    bool take_next() {
+        while (!stack_.empty()) {
+            CaseNode* node = stack_.back();
+            if (node->stops || node->ranked_all || !node->ranking.empty()) return true;
+            stack_.pop_back();
+            const double errors = static_cast<double>(node->leaf_cost);
+            frontier_.push_back({errors / node->cases.size(), frontier_.size(), node});
+            std::push_heap(frontier_.begin(), frontier_.end());
+        }
+        if (frontier_.empty()) return false;
+        std::pop_heap(frontier_.begin(), frontier_.end());
+        stack_.push_back(frontier_.back().node);
+        frontier_.pop_back();
+        return true;
+    }
+
+    struct Unranked {
+        double error;
+        std::size_t age;
+        CaseNode* node;
+        bool operator<(const Unranked& other) const {
+            return error != other.error ? error < other.error : age < other.age;
+        }
+    };
+
+    void use(std::int32_t unit, Outcome& outcome) {
+        if (is_used_[unit]) return;
+        is_used_[unit] = 1;
+        outcome.units.push_back(unit);
+    }
+    void finish_units(Outcome& outcome) {
+        for (std::int32_t unit : outcome.units) is_used_[unit] = 0;
+        std::sort(outcome.units.begin(), outcome.units.end());
+    }
+
     Lattice& lattice_;
     std::vector<std::uint8_t> is_used_;
     std::vector<CaseNode*> stack_;
+    std::vector<Unranked> frontier_;  // a heap
     std::vector<std::int32_t> slot_of_;  // by row: its place in `voters_`
     std::vector<std::uint32_t> voters_;
     std::vector<double> votes_;  // n_classes for each voter

@@ -73,6 +73,8 @@ def n_threads_for(n_jobs):
     None means one thread; a negative number counts back from the number of cores, which
     OMP_NUM_THREADS and threadpoolctl limit.
     """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: give a number of threads, or -1 for all.")
     return 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
 
 

@@ -1,7 +1,8 @@
 """All feature subsets, one after the other: what the searches over subsets must agree with.
 
 Written from S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019):
-Definition 10 and section 6. DT(S) is asked for anew for every S; nothing is shared or skipped.
+Definition 10 and section 6. DT(S) is asked for anew for every S; nothing is shared or skipped. Only
+the error of a tree that has been met before is looked up: equal trees have equal errors.
 """
 
 from itertools import chain, combinations
@@ -54,6 +55,17 @@ def answer(tree, row, costs=None):
     return next(c for c, cost in enumerate(expected) if cost <= min(expected) + 1e-9)
 
 
+def weight_of_errors(trees, parts, table, y, costs):
+    """What the search rows of all parts cost that the trees get wrong."""
+    wrong = 0.0
+    for part, tree in zip(parts, trees, strict=True):
+        for row, weight in zip(part.search_rows, part.search_weights, strict=True):
+            answered = answer(tree, table[row], costs)
+            loss = answered != y[row] if costs is None else costs[y[row]][answered]
+            wrong += weight * loss
+    return wrong
+
+
 class BruteForce:
     """DT(S) and its error for every S; `grow(S)` returns one tree for each part.
 
@@ -68,18 +80,16 @@ class BruteForce:
         loose = [[f] for f in range(self.n_features) if not any(f in group for group in groups)]
         self.units = sorted([*map(sorted, groups), *loose])
         total = sum(sum(part.search_weights) for part in parts)
+        error_of_trees = {}
         for chosen in all_subsets(len(self.units)):
             subset = tuple(sorted(f for u in chosen for f in self.units[u]))
             trees = grow(subset)
-            wrong = 0.0
-            for part, tree in zip(parts, trees, strict=True):
-                for row, weight in zip(part.search_rows, part.search_weights, strict=True):
-                    answered = answer(tree, table[row], costs)
-                    loss = answered != y[row] if costs is None else costs[y[row]][answered]
-                    wrong += weight * loss
             tested = {int(f) for tree in trees for f in tree.features}
             self.trees[subset] = tuple(signature(tree) for tree in trees)
-            self.errors[subset] = wrong / total
+            if self.trees[subset] not in error_of_trees:
+                wrong = weight_of_errors(trees, parts, table, y, costs)
+                error_of_trees[self.trees[subset]] = wrong / total
+            self.errors[subset] = error_of_trees[self.trees[subset]]
             self.used[subset] = tuple(
                 sorted(f for unit in self.units if tested & set(unit) for f in unit)
             )

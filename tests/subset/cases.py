@@ -31,12 +31,23 @@ def examples(n):
 class Case:
     """A table, an error estimate and a learner's parameters."""
 
-    def __init__(self, table, nominal, y, parts, criterion, parameters, costs=None, groups=None):
+    def __init__(
+        self,
+        table,
+        nominal,
+        y,
+        parts,
+        criterion,
+        parameters,
+        costs=None,
+        groups=None,
+        order_index=(0, 0),
+    ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion, self.parameters = criterion, parameters
         self.n_classes = max(y) + 1
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
-        self.groups = groups
+        self.groups, self.order_index = groups, order_index
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
@@ -58,6 +69,7 @@ class Case:
             max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
+            order_index=self.order_index,
         )
 
     def grow(self, subset):
@@ -138,10 +150,10 @@ def costs_of(draw, n_classes):
 
 
 @st.composite
-def cases(draw, max_rows=16, max_columns=6, with_groups=False):
+def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     """A random problem."""
     n_rows = draw(st.integers(3, max_rows))
-    n_columns = draw(st.integers(1, max_columns))
+    n_columns = draw(st.integers(min_columns, max_columns))
     nominal = draw(st.lists(st.booleans(), min_size=n_columns, max_size=n_columns))
     n_values = draw(st.integers(2, 6))
     missing = draw(st.sampled_from([0, 0, 1]))
@@ -160,4 +172,38 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False):
     has_costs = criterion == "gini_cost" or draw(st.integers(0, 4)) == 0
     costs = draw(costs_of(n_classes)) if has_costs else None
     groups = draw(groups_of(n_columns)) if with_groups else None
-    return Case(table, nominal, y, draw(parts_of(n_rows)), criterion, parameters, costs, groups)
+    order_index = draw(st.sampled_from([(0, 0), (0, 4), None]))
+    parts = draw(parts_of(n_rows))
+    return Case(
+        table, nominal, y, parts, criterion, parameters, costs, groups, order_index=order_index
+    )
+
+
+def large_case(seed):
+    """A problem of a few columns, mostly of one value, and nodes of hundreds of cases."""
+    rng = np.random.RandomState(seed)
+    n_rows, n_columns = rng.randint(150, 400), rng.randint(2, 5)
+    nominal = (rng.uniform(size=n_columns) < 0.7).tolist()
+    n_values = rng.choice([2, 3, 60], size=n_columns)
+    codes = np.where(
+        rng.uniform(size=(n_rows, n_columns)) < rng.choice([0.2, 0.7]),
+        rng.randint(n_values, size=(n_rows, n_columns)) % np.where(nominal, 6, 60),
+        0,
+    )
+    is_missing = rng.uniform(size=codes.shape) < rng.choice([0.0, 0.05])
+    table = [
+        [None if gone else int(code) for code, gone in zip(row, of_row, strict=True)]
+        for row, of_row in zip(codes, is_missing, strict=True)
+    ]
+    y = ((codes.sum(axis=1) + (rng.uniform(size=n_rows) < 0.2)) % rng.randint(2, 4)).tolist()
+    weights = rng.choice([1.0, 2.0], size=n_rows) if rng.randint(2) else np.ones(n_rows)
+    build, search = np.arange(n_rows)[::2], np.arange(n_rows)[1::2]
+    part = Part(build, weights[build], search, weights[search])
+    parameters = {
+        "nominal_split": "multiway",
+        "min_samples_split": 2,
+        "min_samples_leaf": rng.choice([1, 8]),
+        "max_depth": None,
+    }
+    criterion = rng.choice(["information_gain", "gini", "gain_ratio"])
+    return Case(table, nominal, y, [part], criterion, parameters, order_index=(32, 10))

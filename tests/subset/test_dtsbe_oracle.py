@@ -1,45 +1,54 @@
 """Backward elimination against all subsets, and its methods against each other."""
 
-import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_equal
 
 from sktree_opt.subset._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import cases, examples
+from tests.subset.checks import assert_steps, steps_of
 
-
-def run(case, **options):
-    problem = case.problem()
-    steps, _ = eliminate(problem, SearchControl(), **options)
-    return [
-        (
-            tuple(step["removed"].tolist()),
-            tuple(step["features"].tolist()),
-            pytest.approx(problem.to_error(step["cost"]), abs=1e-12),
-        )
-        for step in steps
-    ]
+# The last builds every tree to its end.
+OPTIONS = [{"n_threads": 3, "min_parallel_work": 0}, {"budget": 0}, {"gives_up": False}]
 
 
 @examples(80)
 @given(cases(max_columns=5, with_groups=True))
 def test_steps_are_those_of_the_definition(case):
-    brute = case.brute_force()
-    for tie_goes_on in (True, False):
-        expected = brute.eliminate(tie_goes_on)
-        for method in METHODS:
-            assert expected == run(case, tie_goes_on=tie_goes_on, method=method)
+    assert_steps(case, case.brute_force())
 
 
 @examples(120)
 @given(cases(max_rows=30, max_columns=10, with_groups=True))
 def test_methods_agree(case):
-    expected = run(case, method="sbe")
+    expected = steps_of(case, method="sbe")
     for method in METHODS:
-        assert [step[:2] for step in run(case, method=method)] == [s[:2] for s in expected]
-        assert [step[2].expected for step in run(case, method=method)] == expected_errors(expected)
-    for options in ({"n_threads": 3, "min_parallel_work": 0}, {"budget": 0}):
-        assert [step[:2] for step in run(case, **options)] == [s[:2] for s in expected]
+        assert [step[:2] for step in steps_of(case, method=method)] == [s[:2] for s in expected]
+        assert [step[2].expected for step in steps_of(case, method=method)] == expected_errors(
+            expected
+        )
+    for options in OPTIONS:
+        assert [step[:2] for step in steps_of(case, **options)] == [s[:2] for s in expected]
+
+
+@examples(60)
+@given(cases(max_rows=30, max_columns=10, with_groups=True), st.integers(0, 4))
+def test_methods_agree_down_to_so_many_features(case, target):
+    expected = steps_of(case, method="sbe", target_features=target)
+    for options in OPTIONS:
+        steps = steps_of(case, target_features=target, **options)
+        assert [step[:2] for step in steps] == [step[:2] for step in expected]
+
+
+@examples(40)
+@given(cases(max_rows=30, max_columns=10))
+def test_history_does_not_depend_on_threads_or_memory(case):
+    expected = eliminate(case.problem(), SearchControl())[0]
+    for options in OPTIONS[:2]:
+        steps = eliminate(case.problem(), SearchControl(), **options)[0]
+        for step, wanted in zip(steps, expected, strict=True):
+            assert_equal(step, wanted)
 
 
 def expected_errors(steps):

@@ -19,6 +19,7 @@ from sktree_opt.subset import (
     AcceptableSubsetSelector,
     DistinctTreeEnumerator,
     DTsbeSelector,
+    _base,
     subsets,
 )
 from sktree_opt.subset._errors import ERROR_ESTIMATORS
@@ -300,3 +301,21 @@ def test_ctrl_c_ends_the_fit(estimator):
         selector.fit(X, y)
     timer.join()
     assert not hasattr(selector, "tree_")
+
+
+@pytest.mark.parametrize("selector", [DTsbeSelector, AcceptableSubsetSelector])
+@pytest.mark.filterwarnings("ignore:The search ended by its time_limit")
+def test_the_time_limit_ends_the_growing_of_the_last_tree(selector, monkeypatch):
+    monkeypatch.setattr(_base, "GRACE_SECONDS", 0.0)
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(3000, 100)), rng.randint(2, size=3000)
+    fitted = selector(time_limit=1e-6).fit(X, y)
+    assert fitted.status_ == "time_limit"
+    assert fitted.tree_.n_leaves < GreedyTreeClassifier().fit(X, y).tree_.n_leaves / 2
+    assert fitted.predict(X).shape == y.shape
+
+
+def test_no_threads_are_none():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        DTsbeSelector(n_jobs=0).fit(X, y)
