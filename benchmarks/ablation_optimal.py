@@ -28,7 +28,8 @@ TABLES = {
     },
     "bounds and counts": {
         "no inheritance": ("inheritance",),
-        "no similarity": ("similarity", "inheritance"),
+        "no removal": ("removal",),
+        "no similarity": ("similarity",),
         "rows apart": ("merge_rows",),
         "all columns": ("merge_columns", "merge_node_columns"),
         "none of them": (

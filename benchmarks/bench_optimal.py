@@ -35,6 +35,8 @@ DATA = Path(
 )
 # Where the fastest peer takes less, a ratio says little.
 LEAST_SECONDS = 0.05
+# A peer that took this share of the limit was stopped by it.
+LATE = 0.95
 PEERS = {
     "error": ("pystreed", "pydl85"),
     "complexity": ("pystreed", "gosdt"),
@@ -220,14 +222,18 @@ def compare_with_peers(name, options):
     for solver in options.peers or PEERS[options.task]:
         found[solver] = run(solver, name, options)
     line = f"{name:18s} " + "  ".join(cell(*item) for item in found.items())
-    # A peer that ended with a worse tree has not solved the problem.
+    # A peer that ended with a worse tree, or by its time limit, has not solved the problem.
     mine = found.pop("ours")
     if mine is None:
         print(line, flush=True)
         return None
     solved = 1.00001 * mine["loss"] + 1e-6
-    times = [r["seconds"] for r in found.values() if r and r["loss"] <= solved]
+    late = {s for s, r in found.items() if r and r["wall"] >= LATE * options.limit}
+    ended = [r for s, r in found.items() if r and s not in late]
+    times = [r["seconds"] for r in ended if r["loss"] <= solved]
     better = [s for s, r in found.items() if r and r["loss"] < 0.99999 * mine["loss"] - 1e-6]
+    if late:
+        line += f"  {sorted(late)} TOO LATE"
     if better:
         line += f"  {better} FOUND A BETTER TREE"
     if not times:

@@ -8,6 +8,9 @@
 // an error are found, and only the cost of ties is left, that is what ends the search.
 // Deviation, inheritance: the children that a node's parent has at the same depth bound the node's
 // own by the same inequality, since their rows overlap by counts that the parent knows.
+// Deviation, removal: so does the node's own optimum with one level less, since a child is the node
+// without the rows of the other side. With a cost of splits it rules out tests that part so few rows
+// from the others that no tree for them can save what the test costs.
 #pragma once
 
 #include <algorithm>
@@ -106,6 +109,23 @@ void inherit_bounds(
     }
 }
 
+// What the node costs with one level less, as bounds for its children.
+template <class Lane>
+void bound_by_removal(
+    const Problem<Lane>& problem, const Node<Lane>& node, double shallower, double* bounds_true,
+    double* bounds_false) {
+    const double loss = problem.objective.loss_factor;
+    const int mass = problem.channels.mass();
+    const Lane* weights = node.marginal_row(mass);
+    const double total = static_cast<double>(node.totals[mass]);
+    const double rounding = sizeof(Lane) == sizeof(double) ? 2.0 * problem.slack : 0.0;
+    for (int j = 0; j < node.n_columns; ++j) {
+        const double with = static_cast<double>(weights[j]);
+        bounds_true[j] = std::max(bounds_true[j], shallower - loss * (total - with) - rounding);
+        bounds_false[j] = std::max(bounds_false[j], shallower - loss * with - rounding);
+    }
+}
+
 // Small first: what the children cost at one level less or, at depth three, with one split each.
 template <class Lane>
 void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, Phase& phase) {
@@ -119,10 +139,12 @@ void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, 
                                 static_cast<double>(node.best_false[j]);
 }
 
-// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits.
+// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits, and
+// costs `shallower` at least with one level less.
 template <class Lane>
 Phase& open_phase(
-    const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth, int budget) {
+    const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth, int budget,
+    double shallower) {
     Phase& phase = node.phases[depth];
     const int child_full = full_budget(depth - 1);
     const int first_budget = std::max(0, budget - 1 - child_full);
@@ -137,22 +159,27 @@ Phase& open_phase(
     std::fill_n(phase.bounds_false.need(size), size, 0.0);
     set_order(problem, node, depth, phase);
     if (problem.switches.size) {
-        Phase& shallower = node.phases[depth - 1];
-        const bool is_known = depth > 3 && shallower.is_open && shallower.n_budgets == 1 &&
-                              phase.n_budgets == 1;
+        Phase& before = node.phases[depth - 1];
+        const bool is_known =
+            depth > 3 && before.is_open && before.n_budgets == 1 && phase.n_budgets == 1;
         for (int k = 0; k < phase.n_budgets; ++k) {
             bound_by_size(
                 problem, node, true, depth - 1, first_budget + k,
-                is_known ? shallower.bounds_true.data() : nullptr,
+                is_known ? before.bounds_true.data() : nullptr,
                 phase.true_bounds(k, node.stride));
             bound_by_size(
                 problem, node, false, depth - 1, first_budget + k,
-                is_known ? shallower.bounds_false.data() : nullptr,
+                is_known ? before.bounds_false.data() : nullptr,
                 phase.false_bounds(k, node.stride));
         }
     }
     if (parent != nullptr && problem.switches.inheritance && has_similarity(problem))
         inherit_bounds(problem, node, *parent, depth, phase);
+    if (shallower > 0.0 && problem.switches.removal && has_similarity(problem))
+        for (int k = 0; k < phase.n_budgets; ++k)
+            bound_by_removal(
+                problem, node, shallower, phase.true_bounds(k, node.stride),
+                phase.false_bounds(k, node.stride));
     phase.is_open = true;
     return phase;
 }

@@ -80,13 +80,17 @@ public:
         lay_out(reduced, coefficients, problem_);
         problem_.largest_power = largest_power();
         set_score();
-        largest_cost_ = std::max(sum_up(reduced), 1e-290);
+        problem_.common_weight = reduced.common_weight;
+        // What equal rows cost counts for the grid: differences far below it are rounding.
+        const double within = objective.base_factor * reduced.within;
+        largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
         set_table(largest_cost_);
         row_sets_.build(
             problem_.words.data(), problem_.present.data(), problem_.n_words, problem_.stride,
             problem_.n_columns);
         caches_.reset(new Caches(control, cache_bytes));
-        constant_ = problem_.constant = reduced.cancelled * objective.pair_cost();
+        constant_ = problem_.constant =
+            reduced.cancelled * objective.pair_cost() + objective.unit * within;
         n_columns_ = problem_.n_columns;
         n_slots_ = problem_.n_words * 16;
         lane_name_ = sizeof(Lane) == 2 ? "int16" : sizeof(Lane) == 4 ? "int32" : "float64";

@@ -19,7 +19,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         int n_classes, n_channels
         vector[double] class_channels, class_mass
         double unit, base_factor, loss_factor, z, cf
-        double least_weight, least_target, largest_target
+        double least_weight
         cpp_bool loss_is_bounded, cancels
 
     cdef cppclass Constraints:
@@ -29,7 +29,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
 
     cdef cppclass Switches:
         cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
-        cpp_bool cache, small_cache, look_ahead, dynamic_order
+        cpp_bool removal, cache, small_cache, look_ahead, dynamic_order
 
     cdef cppclass Rows:
         const uint8_t* bits
@@ -90,6 +90,7 @@ SWITCHES = (
     "similarity",
     "size",
     "inheritance",
+    "removal",
     "cache",
     "small_cache",
     "look_ahead",
@@ -144,7 +145,6 @@ cdef Objective convert_objective(objective):
     converted.z = objective.z
     converted.cf = objective.cf
     converted.least_weight = objective.least_weight
-    converted.least_target, converted.largest_target = objective.target_range
     return converted
 
 
@@ -159,6 +159,7 @@ cdef Switches convert_switches(off) except *:
     switches.similarity = "similarity" not in off
     switches.size = "size" not in off
     switches.inheritance = "inheritance" not in off
+    switches.removal = "removal" not in off
     switches.cache = "cache" not in off
     switches.small_cache = "small_cache" not in off
     switches.look_ahead = "look_ahead" not in off

@@ -71,6 +71,7 @@ struct SweepTask {
     const std::int32_t* slots = nullptr;   // of the rows to count
     int n_slots = 0;
     std::int32_t* listed = nullptr;        // WORK: n_slots + 32
+    double common_weight = 0.0;            // first channel of every row, or 0 if they differ
     ScoreParameters<Lane> score;
     bool (*poll)(void*) = nullptr;       // true: give up
     void* poll_argument = nullptr;

@@ -73,15 +73,6 @@ SKTREE_INLINE Pack<std::int16_t> widen<std::int16_t>(Vector16 counts) {
     return pack;
 }
 
-// 1 for each set bit, 0 for the others.
-template <class T>
-SKTREE_INLINE Pack<T> spread_bits(const std::uint8_t* bits) {
-    T lanes[LANES];
-    for (int k = 0; k < LANES / 8; ++k)
-        for (int bit = 0; bit < 8; ++bit) lanes[8 * k + bit] = SPREAD_BYTE.of[bits[k]][bit];
-    return load_pack(lanes);
-}
-
 template <class T>
 SKTREE_INLINE T largest_lane(Pack<T> pack) {
     T lanes[LANES];

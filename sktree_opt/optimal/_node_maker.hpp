@@ -202,6 +202,7 @@ private:
         if (problem_.has_values) {
             work_a_call_ *= 16;
             task.values = node.values.data();
+            task.common_weight = problem_.common_weight;
             task.rows = node.rows.data();
             task.row_bytes = node.row_bytes;
             task.listed = listed_.need(static_cast<std::size_t>(node.n_words) * 16 + 32);

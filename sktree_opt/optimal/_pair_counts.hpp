@@ -133,20 +133,56 @@ SKTREE_INLINE void sum_listed(
             store_pack(tile + (c * ROWS * VECTORS + b) * LANES, sums[c][b]);
 }
 
-// A tile of sums of real values; rows are added in their order, whatever the instruction set.
+// Lists the rows that have column i, or those that have not.
+SKTREE_INLINE std::int32_t* list_rows(const SweepTask<double>& task, int i, bool with) {
+    std::int32_t* last = task.listed;
+    for (int first = 0; first < task.n_slots; first += 16) {
+        unsigned bits = task.words[static_cast<std::ptrdiff_t>(first / 16) * task.stride + i];
+        const int n_rows = task.n_slots - first < 16 ? task.n_slots - first : 16;
+        if (!with) bits = ~bits & ((1u << n_rows) - 1u);
+        last = append_bits(bits, first, last);
+    }
+    return last;
+}
+
+// The first channel of a tile where all rows have the same value in it: a count.
+template <int ROWS, int VECTORS>
+SKTREE_INLINE void count_rows(const SweepTask<double>& task, int i, int j, double* tile) {
+    for (int k = 0; k < ROWS * VECTORS; ++k) store_pack(tile + k * LANES, fill_pack(0.0));
+    const int end = task.spans[0].n_words;
+    for (int first = 0; first < end; first += MAX_WORDS) {
+        const int last = end - first < MAX_WORDS ? end : first + MAX_WORDS;
+        Vector16 counts[ROWS][VECTORS];
+        for (int a = 0; a < ROWS; ++a)
+            for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+        count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
+        add_counts<double, ROWS, VECTORS>(task.common_weight, counts, tile);
+    }
+}
+
+// A tile of sums of real values; rows are added in their order, whatever the instruction set. Where
+// most rows have a column, those without are added up, and taken from the sums of all rows.
 template <int ROWS, int VECTORS>
 SKTREE_INLINE void sum_tile(const SweepTask<double>& task, int i, int j, double* tile) {
+    constexpr int STEP = ROWS * VECTORS * LANES;
+    const int first = task.common_weight > 0.0 ? 1 : 0;
+    if (first > 0) count_rows<ROWS, VECTORS>(task, i, j, tile);
     for (int a = 0; a < ROWS; ++a) {
-        std::int32_t* last = task.listed;
-        for (int w = 0; w < task.spans[0].n_words; ++w)
-            last = append_bits(
-                task.words[static_cast<std::ptrdiff_t>(w) * task.stride + i + a], 16 * w, last);
+        const std::int32_t* last = list_rows(task, i + a, true);
+        const bool has_most = 2 * (last - task.listed) > task.n_slots;
+        if (has_most) last = list_rows(task, i + a, false);
         double* const row = tile + a * VECTORS * LANES;
-        int c = 0;
+        int c = first;
         for (; c + 2 <= task.n_counted; c += 2)
-            sum_listed<2, ROWS, VECTORS>(task, last, c, j, row + c * ROWS * VECTORS * LANES);
+            sum_listed<2, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
         for (; c < task.n_counted; ++c)
-            sum_listed<1, ROWS, VECTORS>(task, last, c, j, row + c * ROWS * VECTORS * LANES);
+            sum_listed<1, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
+        for (c = first; c < task.n_counted && has_most; ++c)
+            for (int b = 0; b < VECTORS; ++b) {
+                double* const sum = row + c * STEP + b * LANES;
+                const double* all = task.counted->marginals + c * task.stride + j + b * LANES;
+                store_pack(sum, load_pack(all) - load_pack(sum));
+            }
     }
 }
 
@@ -180,20 +216,13 @@ SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* t
     }
 }
 
-template <class Lane>
-void sum_marginals(const SweepTask<Lane>& task, Lane* marginals) {
-    for (int k = 0; k < task.n_slots; ++k) {
-        const std::ptrdiff_t slot = task.slots[k];
-        const double* values = task.values + slot * task.n_all_channels;
-        for (int c = 0; c < task.n_all_channels; ++c)
-            for (int j = 0; j < task.n_columns; j += LANES) {
-                Lane* sum = marginals + c * task.stride + j;
-                store_pack(
-                    sum, load_pack(sum) +
-                             fill_pack(static_cast<Lane>(values[c])) *
-                                 spread_bits<Lane>(task.rows + slot * task.row_bytes + j / 8));
-            }
-    }
+// Sums of each column alone.
+inline void sum_marginals(const SweepTask<double>& task, double* marginals) {
+    for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
+    const std::int32_t* last = task.listed + task.n_slots;
+    for (int c = 0; c < task.n_all_channels; ++c)
+        for (int j = 0; j < task.n_columns; j += LANES)
+            sum_listed<1, 1, 1>(task, last, c, j, marginals + c * task.stride + j);
 }
 
 // Counts of each column alone, by channel.
@@ -201,9 +230,11 @@ template <class Lane>
 void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
     for (int k = 0; k < task.n_all_channels * task.stride; k += LANES)
         store_pack(marginals + k, fill_pack<Lane>(0));
-    if (sizeof(Lane) == sizeof(double) && task.values != nullptr) {
-        sum_marginals(task, marginals);
-        return;
+    if constexpr (sizeof(Lane) == sizeof(double)) {
+        if (task.values != nullptr) {
+            sum_marginals(task, marginals);
+            return;
+        }
     }
     for (int s = 0; s < task.n_segments; ++s) {
         const Lane* coefficients = task.coefficients + s * task.n_all_channels;

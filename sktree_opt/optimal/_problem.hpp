@@ -27,7 +27,6 @@ struct Objective {
     double z = 0.0;                // pessimistic error: normal quantile of the confidence
     double cf = 0.25;
     double least_weight = 1.0;     // of a row
-    double least_target = 0.0, largest_target = 0.0;
     double pair_cost() const { return class_mass.empty() ? 0.0 : class_mass[0]; }
     bool has_target() const { return score == Score::SQUARED; }
 };
@@ -46,6 +45,7 @@ struct Switches {
     bool similarity = true;
     bool size = true;
     bool inheritance = true;
+    bool removal = true;
     bool cache = true;
     bool small_cache = true;
     bool look_ahead = true;      // iterative deepening and its order
@@ -103,6 +103,7 @@ struct Problem {
     Buffer<std::uint16_t> present;      // bits of the slots that hold a row
     Buffer<double> values;              // [slot][channel] if rows carry real numbers
     bool has_values = false;
+    double common_weight = 0.0;         // see SweepTask
     int largest_power = 0;              // see SweepTask
     double split_cost = 0.0;            // that of ties among it
     double constant = 0.0;              // cost that no tree avoids

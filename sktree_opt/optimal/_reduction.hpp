@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -41,9 +42,11 @@ struct Reduction {
     std::vector<double> values;         // the weights
     bool whole_weights = true;
     double cancelled = 0.0;             // pairs that went into the constant
+    double within = 0.0;                // base of targets about the means of equal rows: the same
     bool has_values = false;            // rows carry real numbers: `groups` in place of segments
     std::vector<std::int32_t> groups;   // a row of each
     std::vector<double> group_values;   // [group][channel]
+    double common_weight = 0.0;         // of all groups, with targets; 0 if they differ
     std::map<SegmentName, std::vector<std::int32_t>> segments;  // rows of each
 };
 
@@ -226,9 +229,6 @@ inline void row_values(
         const double y = rows.targets[i];
         values[0] += weight;
         values[1] += weight * y;
-        // No leaf's mean is farther from y than the end of the range that is.
-        const double reach = std::max(y - objective.least_target, objective.largest_target - y);
-        values[plan.mass()] += weight * reach * reach;
         values[plan.base()] += weight * y * y;
     } else {
         const int class_ = rows.classes[i];
@@ -238,6 +238,29 @@ inline void row_values(
     }
     if (plan.counts_rows) values[plan.rows()] += 1.0;
     if (plan.sums_weights) values[plan.weights()] += weight;
+}
+
+// Groups of equal rows answer alike: their squares about their own mean are in every tree's cost.
+inline void centre_groups(const ChannelPlan& plan, Reduction& out) {
+    const int n_all = plan.n_all();
+    double least = std::numeric_limits<double>::infinity(), largest = -least;
+    for (std::size_t at = 0; at < out.group_values.size(); at += n_all) {
+        const double mean = out.group_values[at + 1] / out.group_values[at];
+        least = std::min(least, mean);
+        largest = std::max(largest, mean);
+    }
+    out.common_weight = out.group_values.empty() ? 0.0 : out.group_values[0];
+    for (std::size_t at = 0; at < out.group_values.size(); at += n_all) {
+        double* values = out.group_values.data() + at;
+        const double weight = values[0], mean = values[1] / weight;
+        const double between = values[1] * mean;
+        out.within += std::max(0.0, values[plan.base()] - between);
+        values[plan.base()] = between;
+        // No leaf's mean is farther away than the end of the range that is.
+        const double reach = std::max(mean - least, largest - mean);
+        values[plan.mass()] = weight * reach * reach;
+        if (weight != out.common_weight) out.common_weight = 0.0;
+    }
 }
 
 // Rows with the same features are one, whatever their values: these are sums.
@@ -256,6 +279,7 @@ inline void make_groups(
             rows, objective, plan, i,
             out.group_values.data() + static_cast<std::size_t>(group) * plan.n_all());
     }
+    if (objective.has_target()) centre_groups(plan, out);
 }
 
 // Each distinct weight is a segment of its own; with many, summing reals row by row is cheaper.

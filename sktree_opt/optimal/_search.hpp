@@ -23,6 +23,7 @@
 #include "sktree_opt/optimal/_bounds.hpp"
 #include "sktree_opt/optimal/_cache.hpp"
 #include "sktree_opt/optimal/_node_maker.hpp"
+#include "sktree_opt/optimal/_root_team.hpp"
 
 namespace sktree_opt {
 
@@ -49,54 +50,6 @@ struct Caches {
     int salt = 0;                   // bounds: problems of another split cost are other problems
     Caches(SearchControl& control, std::int64_t max_bytes)
         : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
-};
-
-struct TreeNode {
-    std::int32_t column = -1;  // original index; -1: leaf
-    std::int32_t with = -1;    // child of the rows that have the column
-    std::int32_t without = -1;
-};
-
-// The best tree so far.
-struct Incumbent {
-    double cost = std::numeric_limits<double>::infinity();
-    int depth = 2;
-    std::vector<TreeNode> nodes;  // none: the best of at most two levels
-};
-
-// When a better tree, or a better bound on all trees, was found.
-struct Moment {
-    double seconds, cost, bound;
-};
-
-// In which order columns are tried at the root of a subtree.
-enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
-
-// A column at the root, solved: how its children share the splits, and what they cost.
-struct SolvedColumn {
-    int column, depth;
-    int budget_true, budget_false;
-    double cost_true, cost_false;
-};
-
-// Threads at work on the columns of the root: each knows what the others found.
-struct SharedRoot {
-    std::atomic<double> best;
-    double seconds = std::numeric_limits<double>::infinity();  // when to pause
-    bool is_last = false;  // no deeper trees are asked for, so that bounds are bounds on all
-    // One order for all, since `next` hands out places in it: the threads' own bounds differ.
-    std::vector<std::int32_t> sequence;
-    std::atomic<int> next{0};
-    SpinLock lock;
-    struct Found {
-        int column;
-        int budget;
-        SolvedSides sides;
-    };
-    std::vector<Found> found;
-    Incumbent incumbent;
-    double bound = 0.0;
-    std::vector<Moment> moments;
 };
 
 template <class Lane>
@@ -146,13 +99,16 @@ public:
         double best = std::min(upper, small_cost(node, 2, budget));
         raise_by_size(3, small_cost(node, 2, budget), lower);
         int column = -1;
+        double shallower = depth == 3 ? small_cost(node, 2, budget) : 0.0;
         if (best > lower && problem_.switches.look_ahead && depth > 3) {
-            const double shallower = search(level, depth - 1, budget, best);
+            shallower = search(level, depth - 1, budget, best);
+            if (control_.stopped()) return best;
             best = std::min(best, shallower);
             raise_by_size(depth, shallower, lower);
         }
         if (best > lower) {
-            const double found = explore(level, depth, budget, best, column, Order::BOUNDS, lower);
+            const double found =
+                explore(level, depth, budget, best, column, Order::BOUNDS, lower, shallower);
             lower = std::max(lower, std::min(found, best));
             best = std::min(best, found);
         }
@@ -219,13 +175,14 @@ public:
     }
 
     // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a bound
-    // on all. No tree costs less than `floor`. By an order not of bounds: the first that is below.
+    // on all. No tree costs less than `floor`, none of a level less than `shallower`. By an order not
+    // of bounds: the first that is below.
     double explore(
         int level, int depth, int budget, double upper, int& best_column,
-        Order order = Order::BOUNDS, double floor = 0.0) {
+        Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
         Node<Lane>& node = *levels_[level];
         Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
-        Phase& phase = open_phase(problem_, node, parent, depth, budget);
+        Phase& phase = open_phase(problem_, node, parent, depth, budget, shallower);
         double best = upper;
         for (const int j : sequence_of(level, depth, phase, order, upper)) {
             const double cost = try_column(level, depth, phase, j, best);
@@ -289,7 +246,14 @@ public:
     }
 
     Phase& open_root(int depth, int budget) {
-        return open_phase(problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget);
+        const int budget_before = std::min(budget, full_budget(depth - 1));
+        double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
+        Bounds known;
+        if (depth > 3 && problem_.switches.cache &&
+            caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known))
+            shallower = known.bound;
+        return open_phase(
+            problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget, shallower);
     }
 
     // The order in which a team tries the columns of the root.

@@ -49,9 +49,6 @@ class LeafObjective:
     least_weight : float
         Of a row.
 
-    target_range : tuple of float
-        Least and largest target, of a regression.
-
     z, cf : float
         Normal quantile and confidence of the pessimistic error.
     """
@@ -67,7 +64,6 @@ class LeafObjective:
     cancels: bool = False
     constant: float = 0.0
     least_weight: float = 1.0
-    target_range: tuple = (0.0, 0.0)
     z: float = 0.0
     cf: float = 0.25
 
@@ -303,7 +299,6 @@ class SquaredError:
             np.zeros((1, 2)),
             np.zeros(1),
             least_weight=float(weights.min()),
-            target_range=(float(targets.min()), float(targets.max())),
         )
 
 

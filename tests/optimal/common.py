@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import settings
 
 from sktree_opt.optimal import _driver
-from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.optimal.objectives import OBJECTIVES, REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 
 
@@ -45,7 +45,20 @@ def search(X, y, objective="error", weights=None, off=(), **limits):
     class_weights = np.bincount(y, weights=weights).astype(np.float64)
     unit = np.ones(len(y)) if weights is None else weights
     form = OBJECTIVES[objective].leaf_form(class_weights, unit)
+    return search_with(form, X, y, weights, off, **limits)
+
+
+def search_with(form, X, y, weights, off, **limits):
+    """The search for one form of an objective."""
     tests = BinaryTests.from_matrix(X.astype(np.float64), np.full(X.shape[1], -1))
     limits.setdefault("max_splits", 2 ** limits["max_depth"] - 1)
     problem = _driver.Problem(tests, y, weights, form, _driver.SearchLimits(**limits))
     return _driver.search(problem, off)
+
+
+def search_regression(X, targets, weights=None, off=(), **limits):
+    """The search for squared errors of centred targets."""
+    unit = np.ones(len(targets)) if weights is None else weights
+    targets = targets - np.average(targets, weights=unit)
+    form = REGRESSION_OBJECTIVES["squared_error"].leaf_form(targets, unit)
+    return search_with(form, X, targets, weights, off, **limits)

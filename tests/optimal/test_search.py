@@ -5,7 +5,13 @@ import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.optimal._engine import SWITCHES, available_instruction_sets
-from tests.optimal.common import load_binary, random_table, reference_errors, search
+from tests.optimal.common import (
+    load_binary,
+    random_table,
+    reference_errors,
+    search,
+    search_regression,
+)
 
 CASES = {
     "plain": {},
@@ -34,6 +40,44 @@ def test_no_technique_changes_the_optimum_of_real_sets(off, name, data_dir):
     X, y = load_binary(data_dir, name)
     expected = reference_errors(data_dir)[name, 4]
     assert search(X, y, max_depth=4, off=(off,)).cost == expected
+
+
+def regression_problem(seed, kind):
+    """Columns that few or most rows have; equal rows, or rows that all weigh the same."""
+    rng = np.random.default_rng(seed)
+    if kind == "unit":
+        X = np.unique(rng.random((400, 14)) < rng.uniform(0.1, 0.95, 14), axis=0)
+    else:
+        X = rng.random((400, 9)) < rng.uniform(0.1, 0.95, 9)
+    score = 2.0 * (X[:, 0] ^ X[:, 1]) + X[:, 2] * X[:, 3]
+    weights = rng.uniform(0.5, 2.0, len(X)) if kind == "weighted" else None
+    return X.astype(np.uint8), score + rng.normal(size=len(X)), weights
+
+
+@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("kind", ["unit", "equal rows", "weighted"])
+@pytest.mark.parametrize("split_cost", [0.0, 4.0])
+def test_no_technique_changes_the_optimum_of_a_regression(
+    off, kind, split_cost, global_random_seed
+):
+    X, y, weights = regression_problem(global_random_seed, kind)
+    limits = {"max_depth": 4, "split_cost": split_cost}
+    expected = search_regression(X, y, weights, **limits)
+    found = search_regression(X, y, weights, off=(off,), **limits)
+    assert found.status == expected.status == "optimal"
+    assert found.cost == pytest.approx(expected.cost, rel=1e-10)
+
+
+@pytest.mark.parametrize("simd", available_instruction_sets())
+@pytest.mark.parametrize("kind", ["unit", "equal rows", "weighted"])
+def test_instruction_sets_agree_on_a_regression(simd, kind, global_random_seed, monkeypatch):
+    X, y, weights = regression_problem(global_random_seed, kind)
+    monkeypatch.setenv("SKTREE_OPT_SIMD", "portable")
+    expected = search_regression(X, y, weights, max_depth=4)
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    found = search_regression(X, y, weights, max_depth=4)
+    assert found.cost == expected.cost
+    assert np.array_equal(found.nodes, expected.nodes)
 
 
 @pytest.mark.parametrize("simd", available_instruction_sets())
