@@ -6,7 +6,8 @@ A pair-bit is one row looked at for one ordered pair of columns. The peak is wha
 instruction could do if nothing else had to be done: two vectors of the set's width a cycle
 (AVX-512), for the others the vector width times four operations a cycle over the operations that a
 popcount takes there. What is timed is the whole solution of a node of two levels: counts of columns
-and pairs, scores, and writing all pair counts.
+and pairs, scores, and writing all pair counts. Virtual machines report a nominal clock rate, below
+the true one: shares above 100 % are a sign of it, and `--ghz` sets it right.
 """
 
 import argparse
