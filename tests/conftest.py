@@ -1,12 +1,16 @@
 """Fixtures that every test may ask for."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Shells let background commands start with Ctrl-C ignored; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run; SKTREE_OPT_HYPOTHESIS=thorough tries twenty times as many, others
 # each time.
