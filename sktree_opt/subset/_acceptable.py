@@ -328,6 +328,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         if best is None:
             self.search_stats_ = {}
             return (np.arange(search.table.n_columns), problem.total_units, 0), -np.inf
+        self._grow_ahead(search, best[0])
         if self.method == "dtaccept":
             return self._run_dtaccept(search, problem, best, slack, penalty)
         run = CompleteRun(

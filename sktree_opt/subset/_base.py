@@ -69,6 +69,9 @@ class Search:
 
     remote_status : str
         What ended the search under another control, as in another process.
+
+    grown : tuple or None
+        Features, and the tree of them on all rows, that were grown before the search.
     """
 
     tree: GreedyTreeClassifier
@@ -84,6 +87,7 @@ class Search:
     time_limit: float | None = None
     memory_limit: int | None = None
     remote_status: str = "optimal"
+    grown: tuple | None = None
 
     def induction(self):
         """The learning problem on all rows."""
@@ -287,12 +291,25 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             tree.feature_names_in_ = self.feature_names_in_
         return tree
 
+    def _grow_ahead(self, search, features):
+        """Grow the tree of some features; the time it takes is kept back for the last tree."""
+        if search.time_limit is None or search.control.stopped:
+            return
+        control, started = search.control_of_last_tree(), search.control.seconds
+        tree = self._fit_tree_on(search, features, control=control)
+        if not control.stopped:
+            search.grown = (features, tree)
+            search.control.keep_back(search.control.seconds - started)
+
     def _keep_tree(self, search, features):
         """Set ``estimator_`` and what predicting needs."""
-        control = search.control_of_last_tree()
-        self.estimator_ = self._fit_tree_on(search, features, control=control)
-        if control.stopped:
-            search.end_remotely(control.status)
+        if search.grown is not None and np.array_equal(search.grown[0], features):
+            self.estimator_ = search.grown[1]
+        else:
+            control = search.control_of_last_tree()
+            self.estimator_ = self._fit_tree_on(search, features, control=control)
+            if control.stopped:
+                search.end_remotely(control.status)
         self.tree_ = self.estimator_.tree_
         self.classes_ = search.data.classes
         self._encoder = search.data.encoder

@@ -39,6 +39,7 @@ struct BoundRules {
     bool uses_twin_bound = true;
     bool uses_size_bound = true;   // the number of features that a bound takes
     bool uses_choices = true;      // bounds are kept, and trees found, by what the choices agree on
+    bool cuts_short = true;        // trees are not grown further than shows that they are not wanted
 };
 
 // Units by their number modulo 64: two sets that share none have no unit in common.

@@ -64,7 +64,7 @@ class CompleteRun:
         control = self.search.control
         time_left = None
         if self.search.time_limit is not None:
-            time_left = max(0.0, self.search.time_limit - control.seconds)
+            time_left = max(0.0, control.seconds_left)
         chunks = np.array_split(np.arange(len(searches)), min(n_workers, len(searches)))
         answers = parallel(
             delayed(search_slices)(

@@ -3,7 +3,8 @@
 // A CaseLearner is what one thread works with. The split of a feature comes from the same evaluators
 // as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where is kept with
 // the ranking, in codes of the column: nothing is sorted twice. Where the problem has the order of a
-// column, cases are read in that order instead of sorted (_order_index.hpp).
+// column, cases are read in that order instead of sorted (_order_index.hpp), and equal ones are put
+// together where there are many (_equal_cases.hpp).
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,10 @@ public:
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
               std::vector<RankedFeature>& ranked) {
         gather(cases);
+        merges_ = cases.size() >= problem_.merge_rules.min_cases;
+        if (merges_ && !problem_.rare_rows().empty()) {
+            merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
+        }
         ranked.clear();
         std::int64_t work = 0;
         for (std::int32_t feature : features) {
@@ -77,12 +82,7 @@ public:
             }
             evaluate(cases, feature);
             if (!candidate_.is_valid()) continue;
-            // Of other kinds these are no positions.
-            const bool has_cut = candidate_.kind == greedy::SplitKind::NUMERIC ||
-                                 candidate_.kind == greedy::SplitKind::ONE;
-            ranked.push_back({candidate_.quality, feature,
-                              has_cut ? code_of(cases, feature, candidate_.low) : 0,
-                              has_cut ? code_of(cases, feature, candidate_.high) : 0});
+            ranked.push_back({candidate_.quality, feature, low_, high_});
         }
     }
 
@@ -133,11 +133,19 @@ private:
 
     void gather(const greedy::CaseSet& cases) {
         targets_.gather(problem_.target(), cases.rows);
-        branches_.assign(cases.size(), 0);
-        const greedy::Cases view = targets_.cases(cases);
-        greedy::BranchSums<std::uint32_t>(problem_.target(), view, branches_.data())
-            .run(greedy::AllPositions{cases.size()}, 1, false, root_totals_, shares_);
-        totals_ = root_totals_[0];
+        const std::vector<std::uint16_t>& classes = targets_.classes;
+        const bool has_weights = !cases.weights.empty();
+        totals_.n_samples = cases.size();
+        totals_.weight = has_weights ? 0.0 : cases.size();
+        totals_.outputs.assign(problem_.target().n_classes, 0.0);
+        for (std::size_t i = 0; i < classes.size(); ++i) {
+            const double weight = has_weights ? cases.weights[i] : 1.0;
+            if (has_weights) totals_.weight += weight;
+            totals_.outputs[classes[i]] += weight;
+        }
+        std::uint32_t n_present = 0;
+        for (double weight : totals_.outputs) n_present += weight > 0.0;
+        totals_.is_pure = n_present <= 1;
         totals_.impurity = totals_.is_pure ? 0.0 : evaluator(cases).impurity(totals_, sides_);
     }
 
@@ -145,14 +153,21 @@ private:
         return *evaluators_[static_cast<std::size_t>(cases.kind)];
     }
 
-    // Leaves the best split of the feature in `candidate_`.
+    // Leaves the best split of the feature in `candidate_`, its cut in `low_` and `high_`.
     void evaluate(const greedy::CaseSet& cases, std::int32_t feature) {
         candidate_.reset(feature);
+        low_ = high_ = 0;
         const greedy::Column& column = problem_.column(feature);
-        if (kind_of(column) == greedy::SplitKind::MULTIWAY &&
-            column.n_values <= greedy::MAX_COUNTED_CATEGORIES) {
+        // The cases of a subset split are asked for by position.
+        const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
+        const RareRows::Column* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
+        if (rare != nullptr) {
+            evaluate_rare(cases, feature, *rare);
+        } else if (is_counted(column)) {
             evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
                                               targets_.cases(cases), totals_, sides_, candidate_);
+        } else if (merges && has_few_cells(column, cases.size())) {
+            evaluate_cells(cases, feature);
         } else if (is_indexed(cases, feature)) {
             evaluate_indexed(cases, feature);
         } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
@@ -168,20 +183,110 @@ private:
                cases.kind == greedy::WeightKind::UNIT && problem_.orders().has(feature);
     }
 
-    std::uint32_t code_of(const greedy::CaseSet& cases, std::int32_t feature,
-                          std::uint32_t position) const {
-        if (is_indexed(cases, feature)) return problem_.orders().code_at(feature, position);
-        return code_at(problem_.column(feature), cases.rows[position]);
+    bool is_counted(const greedy::Column& column) const {
+        return kind_of(column) == greedy::SplitKind::MULTIWAY &&
+               column.n_values <= greedy::MAX_COUNTED_CATEGORIES;
+    }
+
+    bool has_few_cells(const greedy::Column& column, std::uint32_t n) const {
+        const double n_cells = (column.n_values + 1.0) * problem_.target().n_classes;
+        return n_cells <= problem_.merge_rules.max_cells * n && n_cells <= greedy::MAX_SHORT_CASES;
+    }
+
+    // Names the cut of the candidate, whose positions have these codes.
+    template <class CodeOf>
+    void name_cut(CodeOf&& code_of) {
+        if (!candidate_.is_valid()) return;
+        const bool is_numeric = candidate_.kind == greedy::SplitKind::NUMERIC;
+        if (!is_numeric && candidate_.kind != greedy::SplitKind::ONE) return;
+        low_ = code_of(candidate_.low);
+        if (is_numeric) high_ = code_of(candidate_.high);
+    }
+
+    // Merged cases have weights.
+    const greedy::Evaluator& evaluator_of_merged(const greedy::CaseSet& cases) const {
+        const bool is_whole = cases.kind != greedy::WeightKind::FRACTIONAL;
+        const auto kind = is_whole ? greedy::WeightKind::INTEGER : greedy::WeightKind::FRACTIONAL;
+        return *evaluators_[static_cast<std::size_t>(kind)];
+    }
+
+    void evaluate_rare(const greedy::CaseSet& cases, std::int32_t feature,
+                       const RareRows::Column& rare) {
+        if (!merger_.merge_common(rare, merged_)) return;
+        const greedy::Column& column = problem_.column(feature);
+        const greedy::Evaluator& evaluator = evaluator_of_merged(cases);
+        const std::uint32_t n = merged_.size();
+        if (is_counted(column)) {
+            evaluator.evaluate_counted(column, merged_.rows.data(), n, merged_.view(), totals_,
+                                       sides_, candidate_);
+        } else if (n >= problem_.order_rules.min_cases && problem_.orders().has(feature)) {
+            order_merged(feature);
+            const greedy::Cases by_place{place_classes_.data(), nullptr, place_weights_.data()};
+            rate(evaluator, column, n, short_entries_, by_place);
+            name_cut([&](std::uint32_t place) { return problem_.orders().code_at(feature, place); });
+        } else if (n <= greedy::MAX_SHORT_CASES) {
+            rate_merged(evaluator, column, short_entries_);
+        } else {
+            rate_merged(evaluator, column, long_entries_);
+        }
+    }
+
+    // The merged cases in the order of an indexed column, their targets by place.
+    void order_merged(std::int32_t feature) {
+        const OrderIndex& orders = problem_.orders();
+        const std::uint32_t n = merged_.size();
+        if (place_classes_.empty()) {
+            place_classes_.resize(orders.n_rows());
+            place_weights_.resize(orders.n_rows());
+        }
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t place = orders.place_of(feature, merged_.rows[i]);
+            place_classes_[place] = merged_.classes[i];
+            place_weights_[place] = merged_.weights[i];
+        }
+        order_by_index(feature, merged_.rows.data(), n);
+    }
+
+    template <class Entry>
+    void rate_merged(const greedy::Evaluator& evaluator, const greedy::Column& column,
+                     std::vector<Entry>& entries) {
+        const std::uint32_t n = merged_.size();
+        if (entries.size() < n) entries.resize(n);
+        greedy::order_cases(column, merged_.rows.data(), n, entries.data(), ordering_);
+        rate(evaluator, column, n, entries, merged_.view());
+        name_cut([&](std::uint32_t i) { return code_at(column, merged_.rows[i]); });
+    }
+
+    void evaluate_cells(const greedy::CaseSet& cases, std::int32_t feature) {
+        const greedy::Column& column = problem_.column(feature);
+        merger_.merge_cells(column, cases, targets_.classes.data(), problem_.target().n_classes,
+                            merged_);
+        const std::uint32_t n = merged_.size();
+        if (short_entries_.size() < n) short_entries_.resize(n);
+        using Bits = greedy::EntryBits<std::uint32_t>;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t code = merged_.rows[i];
+            const std::uint32_t rank = code == column.n_values ? Bits::MISSING : code;
+            short_entries_[i] = rank << Bits::SHIFT | i;
+        }
+        rate(evaluator_of_merged(cases), column, n, short_entries_, merged_.view());
+        name_cut([&](std::uint32_t i) { return merged_.rows[i]; });
+    }
+
+    void order_by_index(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n) {
+        if (short_entries_.size() < n) short_entries_.resize(n);
+        if (places_.words.empty()) places_.resize(problem_.orders().n_rows());
+        problem_.orders().order(feature, rows, n, places_, short_entries_.data());
     }
 
     void evaluate_indexed(const greedy::CaseSet& cases, std::int32_t feature) {
-        if (is_constant(problem_.column(feature), cases)) return;
+        const greedy::Column& column = problem_.column(feature);
+        if (is_constant(column, cases)) return;
         const OrderIndex& orders = problem_.orders();
-        const std::uint32_t n = cases.size();
-        if (short_entries_.size() < n) short_entries_.resize(n);
-        if (places_.words.empty()) places_.resize(orders.n_rows());
-        orders.order(feature, cases.rows.data(), n, places_, short_entries_.data());
-        rate(cases, feature, short_entries_, {orders.classes(feature), nullptr, nullptr});
+        order_by_index(feature, cases.rows.data(), cases.size());
+        rate(evaluator(cases), column, cases.size(), short_entries_,
+             {orders.classes(feature), nullptr, nullptr});
+        name_cut([&](std::uint32_t place) { return orders.code_at(feature, place); });
     }
 
     template <class Entry>
@@ -192,20 +297,19 @@ private:
         if (is_constant(column, cases)) return;
         if (entries.size() < n) entries.resize(n);
         greedy::order_cases(column, cases.rows.data(), n, entries.data(), ordering_);
-        rate(cases, feature, entries, targets_.cases(cases));
+        rate(evaluator(cases), column, n, entries, targets_.cases(cases));
+        name_cut([&](std::uint32_t i) { return code_at(column, cases.rows[i]); });
     }
 
-    // Leaves the best split of the feature, by which the entries are in order, in `candidate_`.
+    // Leaves the best split of the column, by which n entries are in order, in `candidate_`.
     template <class Entry>
-    void rate(const greedy::CaseSet& cases, std::int32_t feature, const std::vector<Entry>& entries,
-              const greedy::Cases& view) {
-        const greedy::Column& column = problem_.column(feature);
-        const std::uint32_t n = cases.size();
+    void rate(const greedy::Evaluator& evaluator, const greedy::Column& column, std::uint32_t n,
+              const std::vector<Entry>& entries, const greedy::Cases& view) {
         const std::uint32_t n_known =
             column.has_missing ? greedy::count_known(entries.data(), n) : n;
         if (n_known < 2 ||
             greedy::rank_of(entries[0]) == greedy::rank_of(entries[n_known - 1])) return;
-        evaluator(cases).evaluate(
+        evaluator.evaluate(
             greedy::OrderedCases<Entry>{entries.data(), n, n_known, column.is_nominal != 0}, view,
             totals_, sides_, candidate_);
     }
@@ -225,11 +329,16 @@ private:
     std::vector<std::unique_ptr<greedy::Evaluator>> evaluators_;
     greedy::OrderingWorkspace ordering_;
     PlaceSet places_;
+    CaseMerger merger_;
+    MergedCases merged_;
+    bool merges_ = false;           // equal cases of the node
+    std::uint32_t low_ = 0, high_ = 0;  // of `candidate_`, as codes of the column
+    std::vector<std::uint16_t> place_classes_;  // of merged cases, by place
+    std::vector<double> place_weights_;
     greedy::SideMemory sides_;
     greedy::GatheredTargets targets_;
     greedy::SplitCandidate candidate_;
     greedy::NodeTotals totals_;
-    std::vector<greedy::NodeTotals> root_totals_;
     std::vector<double> shares_;
     std::vector<std::uint32_t> branches_, short_entries_;
     std::vector<std::uint64_t> long_entries_;

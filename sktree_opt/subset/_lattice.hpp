@@ -25,6 +25,8 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <system_error>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -121,7 +123,7 @@ class Lattice {
 public:
     // Features of a ranking that are kept at first; all where there are not many more.
     static constexpr std::size_t KEPT_FEATURES = 64;
-    static constexpr double FREEING_SECONDS = 1e-6;  // of a case set
+    static constexpr std::size_t MANY_NODES = 50000;
 
     Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
         : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
@@ -134,7 +136,10 @@ public:
     }
     Lattice(const Lattice&) = delete;
     Lattice& operator=(const Lattice&) = delete;
-    ~Lattice() { control_.reserve(-n_bytes_); }
+    ~Lattice() {
+        control_.reserve(-n_bytes_);
+        free_apart(std::move(nodes_));
+    }
 
     const Problem& problem() const { return problem_; }
     SearchControl& control() { return control_; }
@@ -164,7 +169,7 @@ public:
     // The children of the node by one of its ranked splits.
     Children split(CaseNode* node, RankedSplit* ranked) {
         if (ranked->n_children == 0) {
-            if (control_.poll() || is_time_to_free()) return {};
+            if (control_.poll()) return {};
             make_branching(node, *ranked);
         }
         return {ranked->children.get(), ranked->n_children};
@@ -230,16 +235,19 @@ public:
     }
 
 private:
-    // Freeing millions of case sets takes its time, which is part of the limit.
-    bool is_time_to_free() {
-        if (control_.time_limit < 0.0) return false;
-        // All lattices of the search are freed, by one thread.
-        const double n_lattices =
-            static_cast<double>(control_.memory_used.load()) / static_cast<double>(n_bytes_ + 1);
-        const double n_nodes = n_lattices * static_cast<double>(nodes_.size());
-        if (control_.time_limit - control_.seconds() > FREEING_SECONDS * n_nodes) return false;
-        control_.request_stop(TIME_LIMIT);
-        return true;
+    using Nodes = std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash>;
+
+    // Freeing millions of case sets takes a second or more, for which nobody waits: nothing that is
+    // freed knows of the search.
+    static void free_apart(Nodes&& nodes) {
+        if (nodes.size() < MANY_NODES) return;
+        auto held = std::make_unique<Nodes>(std::move(nodes));
+        try {
+            std::thread([apart = held.get()] { delete apart; }).detach();
+            held.release();
+        } catch (const std::system_error&) {
+            // No thread is to be had: they are freed here.
+        }
     }
 
     CaseNode* make_root(std::uint16_t part) {
@@ -445,7 +453,7 @@ private:
     std::vector<std::int32_t> features_;
     std::int64_t n_bytes_ = 0;
     std::uint64_t n_empty_ = 0;
-    std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash> nodes_;
+    Nodes nodes_;
     std::vector<CaseNode*> roots_;
     LatticeStats stats_;
     std::vector<RankedFeature> ranked_;

@@ -54,6 +54,7 @@ struct Frame {
     std::int64_t size = 0;   // features of any such tree of that cost
     std::int64_t n_leaves = 0;
     bool has_shared = false;
+    bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
     int stage = 0;           // 0: new; 1: the unit is in; 2: it is out
     std::int32_t unit = -1;
 };
@@ -137,7 +138,9 @@ public:
         has_best_ = best != nullptr;
         if (has_best_) best_ = *best;
         Frame frame;
-        for (CaseNode* root : lattice_.roots()) settle(root, 0, frame);
+        floor_ = rules_.penalty * n_in_;
+        for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
+        for (CaseNode* root : lattice_.roots()) settle(root, 0, node_bound(root), frame);
         push(std::move(frame), from.bound, from.size);
     }
 
@@ -237,6 +240,10 @@ private:
         if (control_.stopped() || problem_.has_rating()) {  // it may be wrong, or says nothing
             frame.bound = bound;
             frame.size = size;
+        } else if (frame.is_cut) {
+            frame.bound = std::max(floor_, bound);
+            frame.size = floor_ < bound ? size : n_in_;
+            if (floor_ == bound) frame.size = std::max(frame.size, size);
         } else {
             frame.bound = frame.cost + rules_.penalty * n_in_;
             frame.size = n_in_;
@@ -266,30 +273,46 @@ private:
         next.open.reserve(frame.open.size() + 4);
         const UnitMask mask = mask_of(frame.unit);
         const bool is_in = decisions_[frame.unit] == IN;
+        floor_ = frame.cost + rules_.penalty * n_in_;
+        for (const OpenNode& open : frame.open) floor_ += open.bound.cost;
         for (const OpenNode& open : frame.open) {
+            if (next.is_cut) break;
             if (open.unit == frame.unit) {
-                settle(open.node, open.position, next);
+                settle(open.node, open.position, open.bound.cost, next);
                 continue;
             }
             next.open.push_back(open);
             const UnitMask against = is_in ? open.bound.out : open.bound.in;
             if (looks_ahead_ && (!rules_.bounds.uses_choices || (against & mask) != 0)) {
                 tighten(next.open.back());
+                floor_ += next.open.back().bound.cost - open.bound.cost;
             }
         }
         return next;
     }
 
-    // Grows a node as far as decisions go: finished leaves and open nodes are added to `frame`.
-    void settle(CaseNode* start, std::uint32_t position, Frame& frame) {
+    Cost node_bound(CaseNode* node) { return has_bounds_ ? bounds_.of_node(node) : 0; }
+
+    // Grows a node, of whose cost `floor_` has `bound`, as far as decisions go: finished leaves and open
+    // nodes are added to `frame`. What takes time is ranking the cases of new nodes: before that is
+    // done, the bound of the frame, as far as it goes, tells whether it has to be.
+    void settle(CaseNode* start, std::uint32_t position, Cost bound, Frame& frame) {
         std::vector<OpenNode> stack{{start, position, -1, {}}};
+        stack.back().bound.cost = bound;
+        const auto replace = [&](Cost before, Cost after) { floor_ += after - before; };
         while (!stack.empty()) {
             OpenNode open = stack.back();
             stack.pop_back();
+            const Cost before = open.bound.cost;
             if (rules_.only_best && is_settled(open.node)) {
                 frame.cost += all_cost(open.node);
+                replace(before, all_cost(open.node));
                 ++frame.n_leaves;
                 continue;
+            }
+            if (is_unwanted(floor_)) {
+                frame.is_cut = true;
+                return;
             }
             RankedSplit* ranked = lattice_.ranked_at(open.node, open.position);
             while (ranked != nullptr && decisions_[problem_.unit_of[ranked->feature]] == OUT) {
@@ -297,21 +320,34 @@ private:
             }
             if (ranked == nullptr) {
                 frame.cost += open.node->leaf_cost;
+                replace(before, open.node->leaf_cost);
                 ++frame.n_leaves;
                 frame.has_shared |= !open.node->search.shared.empty();
                 continue;
             }
             open.unit = problem_.unit_of[ranked->feature];
             if (decisions_[open.unit] == IN) {
+                if (looks_ahead_) {
+                    const Cost of_split = bounds_.of_split(open.node, open.position);
+                    if (is_unwanted(floor_ - before + of_split)) {
+                        replace(before, of_split);
+                        frame.is_cut = true;
+                        return;
+                    }
+                }
                 const Children children = lattice_.split(open.node, ranked);
+                replace(before, 0);
                 for (std::uint32_t b = children.n; b-- > 0;) {
                     stack.push_back({children.nodes[b], 0, -1, {}});
+                    stack.back().bound.cost = node_bound(children.nodes[b]);
+                    replace(0, stack.back().bound.cost);
                 }
             } else {
-                open.bound.cost = has_bounds_ ? bounds_.of_node(open.node) : 0;
+                open.bound.cost = node_bound(open.node);
                 open.bound.size = 0;
                 open.bound.is_whole = false;
                 if (looks_ahead_) tighten(open);
+                replace(before, open.bound.cost);
                 frame.open.push_back(open);
             }
         }
@@ -345,9 +381,15 @@ private:
     }
 
     bool is_hopeless(const Frame& frame) const {
-        if (!prunes_) return false;
-        if (!rules_.only_best) return frame.bound > rules_.limit;
-        return has_best_ && rules_.is_hopeless(frame.bound, frame.size, best_);
+        return prunes_ && !is_wanted(frame.bound, frame.size);
+    }
+    // The same of a frame that is not grown to its end, where its bound so far is one.
+    bool is_unwanted(Cost bound) const {
+        return has_bounds_ && rules_.bounds.cuts_short && !is_wanted(bound, n_in_);
+    }
+    bool is_wanted(Cost bound, std::int64_t size) const {
+        if (!rules_.only_best) return bound <= rules_.limit;
+        return !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
     // The unit to decide next: of the open node with most search rows; the first when enumerating.
@@ -446,6 +488,7 @@ private:
     bool has_bounds_ = false;   // and by bounds of open nodes
     bool looks_ahead_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
+    Cost floor_ = 0;  // bound of the frame that is being made
     std::vector<Frame> frames_;
     FoundTree best_;
     bool has_best_ = false;

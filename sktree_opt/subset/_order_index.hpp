@@ -103,6 +103,9 @@ public:
 
     bool has(std::int32_t feature) const { return slots_[feature] >= 0; }
     std::uint32_t n_rows() const { return n_rows_; }
+    std::uint32_t place_of(std::int32_t feature, std::uint32_t row) const {
+        return of(feature).places[row];
+    }
     const std::uint16_t* classes(std::int32_t feature) const { return of(feature).classes.data(); }
     std::uint32_t code_at(std::int32_t feature, std::uint32_t place) const {
         return greedy::rank_of(of(feature).entries[place]);

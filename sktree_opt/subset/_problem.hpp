@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sktree_opt/greedy/induction.hpp"
+#include "sktree_opt/subset/_equal_cases.hpp"
 #include "sktree_opt/subset/_order_index.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
@@ -48,6 +49,7 @@ struct Problem {
     void* rating_context = nullptr;
     double largest_loss = 1.0;          // of induction.costs
     OrderRules order_rules;
+    MergeRules merge_rules;
     std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
     std::vector<std::int32_t> unit_of;              // by feature
     std::vector<std::vector<std::int32_t>> units;   // their features, increasing
@@ -114,11 +116,15 @@ struct Problem {
         }
         const std::size_t n_bytes = orders_.build(induction.columns, target(), n_rows, rules);
         control.reserve(static_cast<std::int64_t>(n_bytes));
+        control.reserve(static_cast<std::int64_t>(rare_rows_.build(
+            induction.columns, n_rows, target().n_classes, merge_rules)));
     }
     const OrderIndex& orders() const { return orders_; }
+    const RareRows& rare_rows() const { return rare_rows_; }
 
 private:
     mutable OrderIndex orders_;
+    mutable RareRows rare_rows_;
     mutable bool has_orders_ = false;
     mutable std::map<std::vector<std::int32_t>, Cost> rated_;
 };

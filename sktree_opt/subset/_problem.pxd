@@ -74,6 +74,11 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         uint32_t min_values
         uint32_t min_cases
 
+    cdef cppclass MergeRules:
+        double max_rare
+        double max_cells
+        uint32_t min_cases
+
     cdef cppclass CppProblem "sktree_opt::subset::Problem":
         CppInduction induction
         vector[CppPart] parts
@@ -85,6 +90,7 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         void* rating_context
         double largest_loss
         OrderRules order_rules
+        MergeRules merge_rules
         vector[int32_t] twins
         vector[int32_t] unit_of
         vector[vector[int32_t]] units

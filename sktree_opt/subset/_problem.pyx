@@ -69,6 +69,11 @@ cdef class SubsetProblem:
     order_index : tuple of int or None
         Columns of so many values are read in order, by nodes of so many cases; None for no column.
 
+    merge_equal : tuple
+        Equal cases are put together in columns of which at most such a share of the rows has another
+        value than the most frequent one; in nodes of which a column has at most so many values times
+        classes for each case; and which have so many cases.
+
     min_split_weight, min_leaf_weight, min_gain : float
 
     gain_ratio, numeric_gain_penalty : bool
@@ -93,6 +98,7 @@ cdef class SubsetProblem:
         costs=None,
         groups=None,
         order_index=(32, 10),
+        merge_equal=(0.5, 1.0, 10),
     ):
         cdef const uint16_t[::1] class_view
         cdef const double[::1] value_view
@@ -113,11 +119,13 @@ cdef class SubsetProblem:
             "costs": costs,
             "groups": groups,
             "order_index": order_index,
+            "merge_equal": merge_equal,
         }
         self.table = table
         self.classes = np.ascontiguousarray(y, dtype=np.uint16)
         class_view = self.classes
         cdef CppInduction* induction = &self.cpp.induction
+        cdef MergeRules* rules
         induction.target.n_classes = n_classes
         induction.target.classes = &class_view[0]
         induction.measure = <CppMeasure> <int> measure
@@ -134,6 +142,8 @@ cdef class SubsetProblem:
             self.cpp.order_rules.max_bytes = 0
         else:
             self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
+        rules = &self.cpp.merge_rules
+        rules.max_rare, rules.max_cells, rules.min_cases = merge_equal
         for j in range(table.n_columns):
             value_view = table.values[j]
             induction.columns.push_back(

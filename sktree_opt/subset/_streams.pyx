@@ -28,6 +28,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_twin_bound
         cbool uses_size_bound
         cbool uses_choices
+        cbool cuts_short
 
     cdef cppclass BestRules:
         BoundRules bounds
@@ -144,6 +145,7 @@ DEFAULT_RULES = {
     "twin_bound": True,
     "size_bound": True,
     "choices": True,
+    "cuts_short": True,
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
@@ -163,6 +165,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_twin_bound = chosen["twin_bound"]
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
+    rules.bounds.cuts_short = chosen["cuts_short"]
     rules.only_best = chosen["only_best"]
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]

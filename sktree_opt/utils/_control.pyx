@@ -47,6 +47,18 @@ cdef class SearchControl:
         """Seconds since construction."""
         return self.cpp.seconds()
 
+    def keep_back(self, seconds):
+        """End the search by so many seconds earlier."""
+        if self.cpp.time_limit >= 0.0:
+            self.cpp.time_limit = max(0.0, self.cpp.time_limit - seconds)
+
+    @property
+    def seconds_left(self):
+        """Seconds until the search has to end; infinity without a limit."""
+        if self.cpp.time_limit < 0.0:
+            return float("inf")
+        return self.cpp.time_limit - self.cpp.seconds()
+
     @property
     def memory_used(self):
         """Bytes booked by kernels now."""

@@ -19,6 +19,8 @@ from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import BruteForce
 from tests.reference.naive_greedy_tree import Problem, check_tree
 
+# All columns by their common value, all by value and class, a mixture, none.
+MERGE_RULES = [(1.0, 0.0, 0), (-1.0, 1e9, 0), (0.5, 1.0, 2), (-1.0, 0.0, 0)]
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
 
@@ -42,12 +44,14 @@ class Case:
         costs=None,
         groups=None,
         order_index=(0, 0),
+        merge_equal=(0.5, 1.0, 10),
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion, self.parameters = criterion, parameters
         self.n_classes = max(y) + 1
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
-        self.groups, self.order_index = groups, order_index
+        self.groups = groups
+        self.reading = {"order_index": order_index, "merge_equal": merge_equal}
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
@@ -69,7 +73,7 @@ class Case:
             max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
-            order_index=self.order_index,
+            **self.reading,
         )
 
     def grow(self, subset):
@@ -173,9 +177,19 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     costs = draw(costs_of(n_classes)) if has_costs else None
     groups = draw(groups_of(n_columns)) if with_groups else None
     order_index = draw(st.sampled_from([(0, 0), (0, 4), None]))
+    merge_equal = draw(st.sampled_from(MERGE_RULES))
     parts = draw(parts_of(n_rows))
     return Case(
-        table, nominal, y, parts, criterion, parameters, costs, groups, order_index=order_index
+        table,
+        nominal,
+        y,
+        parts,
+        criterion,
+        parameters,
+        costs,
+        groups,
+        order_index=order_index,
+        merge_equal=merge_equal,
     )
 
 

@@ -16,8 +16,10 @@ BEST_RULES = [
     {"twin_bound": False},
     {"size_bound": False},
     {"choices": False},
+    {"cuts_short": False},
     {"best_first": True},
-    dict.fromkeys(["lookahead", "class_bound", "twin_bound", "size_bound", "choices"], 0),
+    dict.fromkeys([f"{name}_bound" for name in ("class", "twin", "size")], 0)
+    | {"lookahead": 0, "choices": False, "cuts_short": False},
 ]
 
 

@@ -23,6 +23,7 @@ from sktree_opt.subset import (
     subsets,
 )
 from sktree_opt.subset._errors import ERROR_ESTIMATORS
+from sktree_opt.utils._control import SearchControl
 from tests.processes import needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]
@@ -313,6 +314,31 @@ def test_the_time_limit_ends_the_growing_of_the_last_tree(selector, monkeypatch)
     assert fitted.status_ == "time_limit"
     assert fitted.tree_.n_leaves < GreedyTreeClassifier().fit(X, y).tree_.n_leaves / 2
     assert fitted.predict(X).shape == y.shape
+
+
+def test_a_limited_search_keeps_the_tree_of_its_subset():
+    X, y = load_breast_cancer(return_X_y=True)
+    supports = []
+    for time_limit in (None, 1000.0):
+        selector = AcceptableSubsetSelector(random_state=0, time_limit=time_limit).fit(X, y)
+        alone = selector.tree_on(np.flatnonzero(selector.support_), X, y)
+        assert selector.tree_.n_leaves == alone.tree_.n_leaves
+        assert (selector.predict(X) == alone.predict(X)).all()
+        supports.append(selector.support_.tolist())
+    assert supports[0] == supports[1]
+
+
+def test_time_that_is_kept_back():
+    assert SearchControl().seconds_left == float("inf")
+    control = SearchControl(time_limit=1000.0)
+    control.keep_back(900.0)
+    assert 50.0 < control.seconds_left <= 100.0
+    control.keep_back(900.0)
+    assert control.poll()
+    assert control.status == "time_limit"
+    without = SearchControl()
+    without.keep_back(1.0)
+    assert not without.poll()
 
 
 def test_no_threads_are_none():
