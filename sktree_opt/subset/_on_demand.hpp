@@ -25,7 +25,6 @@
 //
 // A search can begin at any decisions, and be left: `remaining` are the decisions from which others
 // can go on (_complete.hpp).
-//
 // Cost: one step for each decision; memory: the open nodes of one path of decisions, and the lattice.
 #pragma once
 
