@@ -70,9 +70,9 @@ cdef class SubsetProblem:
         Columns of so many values are read in order, by nodes of so many cases; None for no column.
 
     merge_equal : tuple
-        Equal cases are put together in columns of which at most such a share of the rows has another
-        value than the most frequent one; in nodes of which a column has at most so many values times
-        classes for each case; and which have so many cases.
+        Equal cases are put together in columns of which at most such a share of the rows has
+        another value than the most frequent one; in nodes of which a column has at most so many
+        values times classes for each case; and which have so many cases.
 
     min_split_weight, min_leaf_weight, min_gain : float
 
