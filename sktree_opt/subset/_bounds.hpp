@@ -197,6 +197,7 @@ private:
         const greedy::Column& column = problem_.column(ranked.feature);
         const greedy::CaseSet& cases = node->cases;
         counts_.assign(static_cast<std::size_t>(split_.n_branches) * n_classes, 0.0);
+        is_known_.assign(split_.n_branches, 0);
         bool some_missing = false;
         greedy::with_codes(column, [&](auto codes) {
             for (std::size_t i = 0; i < cases.rows.size(); ++i) {
@@ -209,7 +210,9 @@ private:
                         counts_[b * n_classes + classes[row]] += weight;
                     }
                 } else {
-                    counts_[split_.branch<std::uint32_t>(code) * n_classes + classes[row]] += weight;
+                    const auto b = split_.branch<std::uint32_t>(code);
+                    counts_[b * n_classes + classes[row]] += weight;
+                    is_known_[b] = 1;
                 }
             }
         });
@@ -273,8 +276,10 @@ private:
     void describe_branches(const CaseNode* node, bool some_missing) {
         const std::uint32_t n_classes = problem_.target().n_classes;
         answers_.assign(split_.n_branches, -1);
-        if (some_missing) return;
         for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+            // A branch of no known case gets no share of the missing ones: it is empty.
+            if (!is_known_[b]) answers_[b] = static_cast<std::int32_t>(node->label);
+            if (some_missing || !is_known_[b]) continue;
             const double* counts = counts_.data() + static_cast<std::size_t>(b) * n_classes;
             double weight = 0.0;
             std::uint32_t n_present = 0;
@@ -284,9 +289,7 @@ private:
             }
             const bool is_leaf =
                 n_present <= 1 || lattice_.learner().is_too_small(weight, node->depth + 1);
-            if (n_present == 0) {
-                answers_[b] = static_cast<std::int32_t>(node->label);
-            } else if (is_leaf) {
+            if (is_leaf) {
                 answers_[b] = static_cast<std::int32_t>(problem_.answer(counts, 1e-9 * weight));
             }
         }
@@ -310,6 +313,7 @@ private:
     std::vector<double> counts_;  // by branch and class
     std::vector<std::int32_t> answers_;
     std::vector<std::uint8_t> is_present_;
+    std::vector<std::uint8_t> is_known_;  // by branch: some case has a value that leads there
     std::vector<Twin> twins_;
 };
 

@@ -171,13 +171,21 @@ public:
         merged.clear(room_);
         rest_.assign(outputs_, outputs_ + target_->n_classes);
         n_rest_ = n_of_class_;
-        node_rows_.visit_common(column.words, [&](std::uint32_t row) {
-            const std::uint32_t label = target_->classes[row];
-            const double weight = has_weights_ ? weight_of_[row] : 1.0;
-            merged.add_if(true, row, label, weight);
-            rest_[label] -= weight;
-            --n_rest_[label];
-        });
+        if (has_weights_) {
+            node_rows_.visit_common(column.words, [&](std::uint32_t row) {
+                const std::uint32_t label = target_->classes[row];
+                merged.add_if(true, row, label, weight_of_[row]);
+                rest_[label] -= weight_of_[row];
+                --n_rest_[label];
+            });
+        } else {
+            node_rows_.visit_common(column.words, [&](std::uint32_t row) {
+                const std::uint32_t label = target_->classes[row];
+                merged.add_if(true, row, label, 1.0);
+                --n_rest_[label];
+            });
+            rest_.assign(n_rest_.begin(), n_rest_.end());
+        }
         if (merged.size() == 0) return false;
         for (std::uint32_t c = 0; c < target_->n_classes; ++c) {
             // Rounding must neither make a case nor lose one.

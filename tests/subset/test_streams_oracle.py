@@ -2,12 +2,14 @@
 
 import pickle
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sktree_opt.subset._errors import Part
 from sktree_opt.subset._streams import OnDemandStream, search_slices
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import cases, examples
+from tests.subset.cases import Case, cases, examples
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct
 
 
@@ -21,6 +23,22 @@ def test_all_and_only_the_distinct_trees(case):
 @given(cases(max_columns=5, with_groups=True), st.sampled_from([0.0, 0.0, 0.03, 0.2]))
 def test_the_best_subset_is_the_best(case, penalty):
     assert_best(case, case.brute_force(), penalty)
+
+
+def test_the_bound_of_a_branch_that_no_case_goes_down():
+    # The search row has a category that no case has; the case without a value does not go there.
+    table = [[0]] * 12 + [[1], [2], [None]]
+    y = [0] * 11 + [1, 0, 0, 1]
+    rows = np.delete(np.arange(15), 13)
+    part = Part(rows, np.ones(14), np.array([13]), np.ones(1))
+    parameters = {
+        "nominal_split": "multiway",
+        "min_samples_split": 2,
+        "min_samples_leaf": 0,
+        "max_depth": None,
+    }
+    case = Case(table, [True], y, [part], "information_gain", parameters)
+    assert_acceptable(case, case.brute_force(), 0.0)
 
 
 @examples(40)
