@@ -65,9 +65,10 @@ $(VENV)/.build-requires: $(VENV)/.python pyproject.toml
 $(VENV)/.extra-lint: $(VENV)/.python pyproject.toml
 	$(call requirements,pyproject["project"]["dependencies"] + pyproject["project"]["optional-dependencies"]["lint"])
 
+# It builds in place too.
 $(VENV)/.extra-%: $(VENV)/.build-requires setup.py
 	$(PY) -m pip install -qq --no-build-isolation --editable ".[$*]"
-	touch $@
+	touch $@ $(VENV)/.built
 
 $(VENV)/.built: $(VENV)/.build-requires setup.py $(SOURCES)
 	$(PY) setup.py --quiet build_ext --inplace
