@@ -13,6 +13,7 @@ namespace sktree_opt {
 namespace avx2 {
 #include "sktree_opt/optimal/_native.hpp"
 #include "sktree_opt/optimal/_simd_avx2.hpp"
+#include "sktree_opt/optimal/_simd_unmasked.hpp"
 #include "sktree_opt/optimal/_isa_body.hpp"
 }  // namespace avx2
 }  // namespace sktree_opt

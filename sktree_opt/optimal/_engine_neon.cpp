@@ -6,6 +6,7 @@ namespace sktree_opt {
 namespace neon {
 #include "sktree_opt/optimal/_native.hpp"
 #include "sktree_opt/optimal/_simd_neon.hpp"
+#include "sktree_opt/optimal/_simd_unmasked.hpp"
 #include "sktree_opt/optimal/_isa_body.hpp"
 }  // namespace neon
 }  // namespace sktree_opt

@@ -1,9 +1,9 @@
 // The vector kernels of every instruction set, and the choice among them at run time.
 //
 // The same source is compiled once per instruction set, in a namespace each (see _isa_body.hpp). The
-// environment variable
-// SKTREE_OPT_SIMD = avx512 | avx2 | neon | portable forces one; otherwise the best that the processor
-// has is taken. All of them count alike, so a tree does not depend on the machine.
+// environment variable SKTREE_OPT_SIMD = avx512 | avx2 | neon | portable forces one; otherwise the
+// best that the processor has is taken. All of them count alike, so a tree does not depend on the
+// machine.
 #pragma once
 
 #include <cmath>

@@ -47,18 +47,3 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
         _mm_packs_epi16(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
     return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
 }
-
-// Writes `base` + k for each set bit k; returns past the last one.
-SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::int32_t* out) {
-    for (; bits != 0; bits &= bits - 1) *out++ = base + lowest_bit(bits);
-    return out;
-}
-
-// Sums of real values, part `part` of a pack, plus `value` where the bit is set.
-SKTREE_INLINE Native<double, VECTOR_BYTES> add_value(
-    Native<double, VECTOR_BYTES> sums, const std::uint8_t* bits, int part, double value) {
-    const int lane = part * (VECTOR_BYTES / 8);
-    const double* const is_set = SPREAD_BYTE.of[bits[lane / 8]] + lane % 8;
-    return sums + fill_native<double, VECTOR_BYTES>(value) *
-                      load_native<double, VECTOR_BYTES>(is_set);
-}
