@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sktree_opt.optimal.objectives import two_class_form
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.utils._control import SearchControl
 
 # Share of a time limit, or else seconds, for the searches that bound a harder one.
@@ -31,12 +32,11 @@ def equal_rows_floor(problem):
     """
     if not problem.leaf_form.loss_is_bounded or problem.node_costs is None:
         return 0.0
-    rows = np.ascontiguousarray(problem.tests.bits)
-    if rows.shape[1] == 0:
-        group = np.zeros(len(rows), dtype=np.int64)
+    bits = problem.tests.bits
+    if bits.shape[1] == 0:
+        group = np.zeros(len(bits), dtype=np.intp)
     else:
-        keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
-        group = np.unique(keys, return_inverse=True)[1]
+        group, _ = group_equal_rows(list(bits.T))
     return float(problem.node_costs(group).sum())
 
 

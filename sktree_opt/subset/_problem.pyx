@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.special import ndtri
 
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
+
 # Above this total the learner's table of logarithms would outgrow the data.
 cdef enum:
     MAX_WHOLE_WEIGHT = 1 << 22
@@ -287,23 +289,9 @@ def find_twins(codes):
     -------
     twins : ndarray of int32
     """
-    factor = np.uint64(0x9E3779B97F4A7C15)
-    hashes = np.zeros(len(codes[0]), dtype=np.uint64)
-    for column in codes:
-        hashes = (hashes ^ (column.astype(np.uint64) + np.uint64(1))) * factor
-        hashes ^= hashes >> np.uint64(29)
-    _, first, number, counts = np.unique(
-        hashes, return_index=True, return_inverse=True, return_counts=True
-    )
-    twins = np.where(counts[number] > 1, number, -1).astype(np.int32)
-    rows = np.flatnonzero(twins >= 0)
-    for column in codes:
-        # Rows of equal hashes that differ after all are on their own.
-        rows = rows[column[rows] == column[first[number[rows]]]]
-    alone = np.ones(len(twins), dtype=bool)
-    alone[rows] = False
-    twins[alone] = -1
-    return twins
+    group, n_groups = group_equal_rows(codes)
+    is_single = np.bincount(group, minlength=n_groups) == 1
+    return np.where(is_single[group], -1, group).astype(np.int32)
 
 
 def _rebuild(matrix, n_categories, recipe):

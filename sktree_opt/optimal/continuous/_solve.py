@@ -9,6 +9,7 @@ from sktree_opt.optimal import _driver
 from sktree_opt.optimal.continuous import _search
 from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests, midpoints
 from sktree_opt.preprocessing._bits import row_bytes_for
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
@@ -18,9 +19,6 @@ SCORES = ("two_class", "largest", "squared", "absolute")
 
 # Errors of a regression that are closer than this share of all count as equal.
 TOLERANCE = 1e-12
-
-# An odd number without pattern (2**64 over the golden ratio).
-HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 # Class codes have 16 bits.
 MOST_CLASSES = 1 << 16
@@ -137,17 +135,8 @@ def equal_rows(table):
     """The group of each row, of rows that are equal in all columns; None if there are none."""
     if any(len(values) == table.n_rows for values in table.values):
         return None
-    keys = np.zeros(table.n_rows, dtype=np.uint64)
-    for codes in table.codes:
-        keys = (keys ^ codes.astype(np.uint64)) * HASH_FACTOR
-        keys ^= keys >> np.uint64(29)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    # Rows with one key are as good as always equal; the bound must hold always.
-    if len(first) == table.n_rows or any(
-        (codes[first][group] != codes).any() for codes in table.codes
-    ):
-        return None
-    return group.astype(np.int32)
+    group, n_groups = group_equal_rows(table.codes)
+    return None if n_groups == table.n_rows else group.astype(np.int32)
 
 
 @dataclass
