@@ -275,8 +275,9 @@ def search(problem, off=()):
     moments = problem.moments_in_units(engine.incumbents)
     cost = problem.in_units(engine.cost)
     floor = -np.inf
-    if not proved or control.seconds > SECONDS_WITHOUT_FLOOR:
-        floor = equal_rows_floor(problem) if limits.max_depth > 3 and may_stop(problem) else floor
+    has_gap = not proved or control.seconds > SECONDS_WITHOUT_FLOOR
+    if has_gap and limits.max_depth > 3 and may_stop(problem):
+        floor = equal_rows_floor(problem)
     return SearchResult(
         nodes=nodes,
         cost=cost,

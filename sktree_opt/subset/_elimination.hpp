@@ -49,8 +49,8 @@ struct EliminationStep {
     std::vector<std::int32_t> units;     // that the tree uses, increasing
     Cost cost = 0;
     std::int64_t n_leaves = 0;
-    std::int64_t n_built = 0;      // trees T_a that were built, wholly or in part
-    std::int64_t n_given_up = 0;   // of these: not wholly, since they already cost too much
+    std::int64_t n_built = 0;      // trees T_a that were built to their end
+    std::int64_t n_given_up = 0;   // built in part: they cost too much by then
     std::int64_t n_unused = 0;     // not built: a is not in features(T)
     std::int64_t n_unchanged = 0;  // not built: the feature removed last is not in features(T_a)
 };
