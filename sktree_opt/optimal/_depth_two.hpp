@@ -345,8 +345,46 @@ SKTREE_INLINE void finish_rows(
     }
 }
 
+// Where sums of reals are costly, those of a pair are made once and kept for both of its columns.
+template <class Objective, bool SUPPORT>
+SKTREE_APART void sweep_values(SweepTask<double>& task) {
+    const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
+    for (int i = 0; i < task.n_columns; ++i) {
+        if (i % 16 == 0 && task.poll != nullptr && task.poll(task.poll_argument)) return;
+        for (int j = i / LANES * LANES; j < task.n_columns; j += LANES) {
+            sum_tile<1, 1>(task, i, j, task.tile);
+            for (int c = 0; c < task.n_counted; ++c)
+                store_pack(
+                    task.pairs + c * channel_step + i * stride + j,
+                    load_pack(task.tile + c * LANES));
+        }
+    }
+    for (int c = 0; c < task.n_counted; ++c)
+        for (int first = 0; first < task.n_columns; first += 8)
+            for (int i = first; i < first + 8 && i < task.n_columns; ++i)
+                for (int j = 0; j < i / LANES * LANES; ++j)
+                    task.pairs[c * channel_step + i * stride + j] =
+                        task.pairs[c * channel_step + j * stride + i];
+    Pack<double> sums[3];
+    for (auto& sum : sums) sum = fill_pack(lowest_score<double>());
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        BestSides<double> best = no_sides<double>();
+        for (int i = 0; i < task.n_columns; ++i) {
+            const CountsInMemory<double> both = {
+                task.pairs + i * stride + j, static_cast<int>(channel_step)};
+            const auto n = pair_counts(*task.counted, task.stride, i, j, both);
+            improve<Objective, SUPPORT>(n, task.score, best);
+        }
+        finish_vector<Objective, SUPPORT>(task, *task.counted, j, best, sums);
+    }
+    finish_side<Objective>(task, *task.counted, sums);
+}
+
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 void sweep(SweepTask<Lane>& task) {
+    if constexpr (sizeof(Lane) == sizeof(double) && !SIBLING) {
+        if (task.values != nullptr) return sweep_values<Objective, SUPPORT>(task);
+    }
     Pack<Lane> sums[2][3];
     for (auto& side : sums)
         for (auto& sum : side) sum = fill_pack(lowest_score<Lane>());
@@ -364,4 +402,54 @@ void sweep(SweepTask<Lane>& task) {
         finish_side<Objective>(task, *task.sibling, sums[1]);
     }
     finish_side<Objective>(task, *task.counted, sums[0]);
+}
+
+// The best sums of both sides with column i as the root, and those of one split of all columns.
+template <class Objective, class Lane>
+void solve_column(SweepTask<Lane>& task, int i) {
+    Pack<Lane> row[2][2];
+    for (auto& side : row)
+        for (auto& best : side) best = fill_pack(lowest_score<Lane>());
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        count_tile<Lane, 1, 1>(task, i, j, task.tile);
+        pass_on<Lane, true, 1, 1>(task, i, j);
+        SweepSide<Lane>* const sides[2] = {task.counted, task.sibling};
+        for (int k = 0; k < 2; ++k) {
+            const CountsInMemory<Lane> both = {task.tile + k * task.n_counted * LANES, LANES};
+            const auto n = pair_counts(*sides[k], task.stride, i, j, both);
+            BestSides<Lane> best = {row[k][0], row[k][1]};
+            improve_row<Objective, false>(n, task.score, best);
+            row[k][0] = best.with_column;
+            row[k][1] = best.without_column;
+        }
+    }
+    SweepSide<Lane>* const sides[2] = {task.counted, task.sibling};
+    for (int k = 0; k < 2; ++k) {
+        SweepSide<Lane>& side = *sides[k];
+        const Lane leaf = side.leaf_true[i], other = side.leaf_false[i];
+        const Lane with = std::max(leaf, largest_lane(row[k][0]));
+        const Lane without = std::max(other, largest_lane(row[k][1]));
+        side.best[2] = std::max({side.best[2], with + other, leaf + without});
+        side.best[3] = std::max({side.best[3], side.best[2], with + without});
+    }
+}
+
+// The best sums of both sides with at most one split; the scores of leaves by column.
+template <class Objective, class Lane>
+void solve_leaves(SweepTask<Lane>& task) {
+    for (SweepSide<Lane>* side : {task.counted, task.sibling}) {
+        Pack<Lane> sums = fill_pack(lowest_score<Lane>());
+        for (int j = 0; j < task.n_columns; j += LANES) {
+            const auto n = pair_counts<Lane>(*side, task.stride, j, j, NoCounts());
+            const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
+            const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
+            store_pack(side->leaf_true + j, with);
+            store_pack(side->leaf_false + j, without);
+            sums = larger(sums, with + without);
+        }
+        const auto n = pair_counts<Lane>(*side, task.stride, 0, 0, NoCounts());
+        side->best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
+        side->best[1] = side->best[2] = side->best[3] =
+            std::max(side->best[0], largest_lane(sums));
+    }
 }

@@ -41,6 +41,10 @@ template <class N>
 SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
     return value >= minimum ? a : b;
 }
+template <int BYTES>
+SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> whole) {
+    return __builtin_convertvector(whole, Native<float, BYTES>);
+}
 
 #else
 
@@ -99,6 +103,12 @@ SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
     for (int k = 0; k < N::SIZE; ++k)
         if (!(value.lane[k] >= minimum.lane[k])) a.lane[k] = b.lane[k];
     return a;
+}
+template <int BYTES>
+SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> whole) {
+    Native<float, BYTES> numbers;
+    for (int k = 0; k < numbers.SIZE; ++k) numbers.lane[k] = static_cast<float>(whole.lane[k]);
+    return numbers;
 }
 
 #endif
