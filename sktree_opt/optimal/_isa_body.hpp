@@ -4,6 +4,7 @@
 #include "sktree_opt/optimal/_objectives.hpp"
 #include "sktree_opt/optimal/_pair_counts.hpp"
 #include "sktree_opt/optimal/_depth_two.hpp"
+#include "sktree_opt/optimal/_solve_column.hpp"
 #include "sktree_opt/optimal/_rough_squares.hpp"
 #include "sktree_opt/optimal/_similarity.hpp"
 #include "sktree_opt/optimal/_transpose.hpp"

@@ -33,6 +33,10 @@ SKTREE_INLINE N larger_native(N a, N b) {
     return a > b ? a : b;
 }
 template <class N>
+SKTREE_INLINE N smaller_native(N a, N b) {
+    return a < b ? a : b;
+}
+template <class N>
 SKTREE_INLINE N magnitude_native(N a) {
     return a < 0 ? -a : a;
 }
@@ -91,6 +95,11 @@ SKTREE_INLINE void store_native(void* to, Native<T, BYTES> value) {
 template <class N>
 SKTREE_INLINE N larger_native(N a, N b) {
     for (int k = 0; k < N::SIZE; ++k) a.lane[k] = a.lane[k] > b.lane[k] ? a.lane[k] : b.lane[k];
+    return a;
+}
+template <class N>
+SKTREE_INLINE N smaller_native(N a, N b) {
+    for (int k = 0; k < N::SIZE; ++k) a.lane[k] = a.lane[k] < b.lane[k] ? a.lane[k] : b.lane[k];
     return a;
 }
 template <class N>

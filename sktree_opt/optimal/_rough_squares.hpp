@@ -4,7 +4,7 @@
 // Of the two-level trees of a node's children only the best ones are wanted. So targets are rounded to
 // whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root column
 // gets the best score that it may have, but for a small error. The few that come within twice that
-// error of the largest are solved again in double precision (solve_column in _depth_two.hpp), and
+// error of the largest are solved again in double precision (_solve_column.hpp), and
 // all others cost more: the answer is exact. Where the speed comes from: twice as many lanes in a
 // vector for sums and scores, empty leaves that need no choice (a sum of whole numbers is exactly 0),
 // and one division for two leaves. As in _depth_two.hpp a pair of columns is met once, for both

@@ -153,7 +153,7 @@ def test_first_of_several_trees_is_the_optimum(table, objective):
 
 def test_regression_trees_are_ranked(table):
     X, y = table
-    targets = y + X @ np.linspace(0.0, 1.0, X.shape[1])
+    targets = (y == "yes") + X @ np.linspace(0.0, 1.0, X.shape[1])
     weights = np.arange(len(y)) % 3 + 1.0
     model = OptimalTreeRegressor(n_trees=8, max_depth=2).fit(X, targets, weights)
     assert len(model.trees_) == 8
@@ -171,7 +171,7 @@ def test_regression_trees_are_ranked(table):
 def test_only_squared_errors_rank_trees(table):
     X, y = table
     with pytest.raises(ValueError, match="n_trees > 1"):
-        OptimalTreeRegressor(objective="absolute_error", n_trees=2).fit(X, y.astype(float))
+        OptimalTreeRegressor(objective="absolute_error", n_trees=2).fit(X, y == "yes")
 
 
 def test_smallest_tree_as_good_as_another(table):
