@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,6 +18,7 @@ from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
 from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
+from sktree_opt.tree import Tree
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
@@ -42,6 +44,8 @@ def threshold_constraints(registry):
 class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     """Parameters and fit of both optimal trees."""
 
+    trees_: list[Tree]
+    tree_objectives_: NDArray[np.float64]
     objective_: float
     lower_bound_: float
     gap_: float

@@ -12,7 +12,7 @@ from sktree_opt.optimal._driver import breadth_first
 from sktree_opt.optimal._metrics import METRICS
 from sktree_opt.optimal._questions import answer, is_metric
 from sktree_opt.optimal.objectives import OBJECTIVES
-from sktree_opt.tree import Tree, TreeClassifierMixin
+from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
@@ -199,8 +199,6 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     (0.0, 'optimal')
     """
 
-    trees_: list[Tree]
-    tree_objectives_: NDArray[np.float64]
     pareto_front_: NDArray[np.void]
 
     _parameter_constraints: ClassVar[dict] = {

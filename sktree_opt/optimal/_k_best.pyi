@@ -6,6 +6,10 @@ from numpy.typing import NDArray
 from sktree_opt.optimal.objectives import LeafObjective
 from sktree_opt.utils._control import SearchControl
 
+def sums_of(
+    table: Any, objective: LeafObjective
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
 class Ranking:
     costs: NDArray[np.float64]
     n_splits: NDArray[np.int64]
