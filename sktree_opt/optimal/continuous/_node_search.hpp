@@ -34,6 +34,7 @@ struct OpenInterval {
     int allotment;
     int family;
     Interval interval;
+    bool is_bounded = false;  // a nominal one: by bins
     std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
 };
 
@@ -57,9 +58,10 @@ public:
     // squared errors only where the node's rows are in the order of targets.
     double bound_without_tests(const NodeRows& node, int depth, int n_splits);
 
-    // `floors`, which only depth two knows of, is null or IN and OUT.
+    // `floors`, which only depth two knows of, is null or IN and OUT; so does `bins`, null or what
+    // bounds the node.
     NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
-                     std::vector<double>* floors = nullptr);
+                     std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
 
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
@@ -81,12 +83,16 @@ private:
     };
 
     void solve_depth_two(const NodeRows& node, int n_splits, double cap,
-                         std::vector<double>* floors, NodeResult& result);
+                         std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
     void solve_by_values(const NodeRows& node, double cap, NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
-                                 std::vector<double>* floors);
+                                 std::vector<double>* floors, const BinBounds* bins);
+
+    // Bounds of a node from its bins, in `bounds`; null when there are none.
+    const BinBounds* bound_by_bins(const NodeRows& node, const std::vector<double>* floors,
+                                   double cap, std::unique_ptr<BinBounds>& bounds);
 
     // Leaves of more than so many levels are too many to say anything.
     static constexpr int MOST_LEVELS = 4;
@@ -99,6 +105,7 @@ private:
     const std::vector<double>& equal_costs_;
     TargetGroups target_groups_;
     std::unique_ptr<ValueSweep> sweep_;
+    std::unique_ptr<BinBounds> bins_, bins_of_children_[2];
     StumpSolver stump_;
     Divider divider_;
     std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
@@ -110,6 +117,7 @@ private:
 // What evaluating one root test gave.
 struct Evaluation {
     double left = 0.0, right = 0.0;  // lower bounds
+    bool is_solved = true;           // false: there is nothing but bounds
     double cost = INFEASIBLE;
     int n_splits = 0;
     Test test;
@@ -194,6 +202,9 @@ public:
             return evaluation;
         ++solver.stats.n_evaluated;
         if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
+        const BinBounds* bins[2] = {nullptr, nullptr};
+        if (depth_ == 3) bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
+        if (!evaluation.is_solved || solver.watch_.stopped()) return evaluation;
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
         for (int turn = 0; turn < 2; ++turn) {
@@ -204,7 +215,7 @@ public:
             const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
             if (bound[b] >= cap) continue;
             results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
-                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr);
+                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr, bins[b]);
             bound[b] = std::max(bound[b], results[b].lower);
             if (solver.watch_.stopped()) break;
         }
@@ -218,9 +229,12 @@ public:
         return evaluation;
     }
 
-    // The parts of `item` on both sides of its solved middle.
+    // The parts of `item` on both sides of its middle, which stays open unless it is solved.
     void divide(const OpenInterval& item, const Evaluation& evaluation, double limit) {
-        if (!families_[item.family].is_chain) return;
+        if (!families_[item.family].is_chain) {
+            if (!evaluation.is_solved) push_bounded(item, evaluation, limit);
+            return;
+        }
         const int p = middle(item);
         OpenInterval before = item, after = item;
         before.interval.v = p;
@@ -228,7 +242,7 @@ public:
         before.interval.left_v = evaluation.left;
         before.interval.right_v = evaluation.right;
         after.interval.u = p;
-        after.interval.lo = p + 1;
+        after.interval.lo = evaluation.is_solved ? p + 1 : p;
         after.interval.left_u = evaluation.left;
         after.interval.right_u = evaluation.right;
         before.floors_v = after.floors_u = evaluation.floors;
@@ -243,6 +257,57 @@ public:
     }
 
 private:
+    // While an interval is wide, the bounds of a position are had much sooner than its optimum, and
+    // exclude about as much.
+    bool takes_bounds(const OpenInterval& item, int p) const {
+        const Family& family = families_[item.family];
+        if (!family.is_chain) return !item.is_bounded;
+        if (item.interval.u == p) return false;
+        return family.moved_at(item.interval.v) - family.moved_at(item.interval.u) >
+               SHARE_OF_BOUNDS * family.all_moved;
+    }
+
+    // Bounds of both children from their bins, if these are worth their while; `evaluation` ends
+    // there when they are enough for now.
+    void bound_sides(SubtreeSolver& solver, const OpenInterval& item, int p, Allotment allotment,
+                     double limit, const double beyond[2], const BinBounds* bins[2],
+                     double bound[2], Evaluation& evaluation) const {
+        const int budget[2] = {allotment.left, allotment.right};
+        const SubtreeSolver::Level& level = *solver.levels_[depth_];
+        bool is_bounded = false;
+        for (int b = 0; b < 2; ++b) {
+            if (budget[b] < 2) continue;
+            const NodeRows& child = level.children[b];
+            const double cap = problem_.use.caps ? limit - beyond[b] : INFEASIBLE;
+            std::vector<double>& floors = evaluation.floors->of[b];
+            bins[b] = solver.bound_by_bins(child, &floors, cap, solver.bins_of_children_[b]);
+            if (solver.watch_.stopped()) return;
+            if (bins[b] == nullptr) continue;
+            is_bounded = true;
+            bound[b] = std::max(bound[b], bins[b]->lower());
+            // See DepthTwoSolver::write_floors().
+            for (std::size_t k = 0; k < child.columns.size(); ++k) {
+                double& floor = floors[child.columns[k].column];
+                floor = std::max(floor, std::min(bins[b]->lower_of(static_cast<int>(k)),
+                                                 bins[b]->one_test()));
+            }
+        }
+        evaluation.left = bound[0];
+        evaluation.right = bound[1];
+        evaluation.is_solved = !is_bounded || bound[0] + bound[1] >= limit || !takes_bounds(item, p);
+    }
+
+    void push_bounded(OpenInterval item, const Evaluation& evaluation, double limit) {
+        item.is_bounded = true;
+        item.floors_u = item.floors_v = evaluation.floors;
+        item.bound = std::max(item.bound, evaluation.left + evaluation.right);
+        item.rank = problem_.use.best_first ? item.bound : 0.0;
+        if (item.bound < limit) push(item);
+    }
+
+    // Of all rows: see takes_bounds().
+    static constexpr double SHARE_OF_BOUNDS = 1.0 / 16;
+
     void open_family(int allotment, int f) {
         const Family& family = families_[f];
         if (family.is_chain) {

@@ -152,8 +152,9 @@ private:
             if (items.empty()) break;
             evaluate(*search_, items, limit, incumbent, evaluations);
             for (std::size_t i = 0; i < items.size(); ++i) {
-                lower_ = std::min(
-                    lower_, evaluations[i].left + evaluations[i].right + problem_.split_cost);
+                if (evaluations[i].is_solved)
+                    lower_ = std::min(lower_, evaluations[i].left + evaluations[i].right +
+                                                  problem_.split_cost);
                 if (watch_.stopped()) search_->give_back(items[i]);
                 take(evaluations[i]);
             }

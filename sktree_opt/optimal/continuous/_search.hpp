@@ -56,7 +56,8 @@ inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* contr
 }
 
 inline DepthTwoResult SubtreeSolver::run_depth_two(
-    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors) {
+    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors,
+    const BinBounds* bins) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
     double sum = weight_of(problem_, node.sums.data());
@@ -64,14 +65,23 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     sum = std::max(sum, static_cast<double>(node.n));
     if (whole_ && !problem_.is_regression() && sum < 32000.0) {
         if (!narrow_) narrow_ = std::make_unique<DepthTwoSolver<std::int16_t>>(set_);
-        return narrow_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+        return narrow_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
     }
     if (whole_ && !problem_.is_regression() && sum < 1e9) {
         if (!wide_) wide_ = std::make_unique<DepthTwoSolver<std::int32_t>>(set_);
-        return wide_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+        return wide_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
     }
     if (!real_) real_ = std::make_unique<DepthTwoSolver<double>>(set_);
-    return real_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+    return real_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
+}
+
+inline const BinBounds* SubtreeSolver::bound_by_bins(
+    const NodeRows& node, const std::vector<double>* floors, double cap,
+    std::unique_ptr<BinBounds>& bounds) {
+    if (!BinBounds::is_worthwhile(problem_, node)) return nullptr;
+    if (!bounds) bounds = std::make_unique<BinBounds>(set_);
+    ++stats.n_bounded;
+    return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
 }
 
 inline double SubtreeSolver::bound_without_tests(
@@ -88,7 +98,8 @@ inline double SubtreeSolver::bound_without_tests(
 }
 
 inline NodeResult SubtreeSolver::solve(
-    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
+    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors,
+    const BinBounds* bins) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
     const bool may_split = small && depth > 0 && n_splits > 0;
@@ -107,7 +118,7 @@ inline NodeResult SubtreeSolver::solve(
         return result;
     }
     if (depth == 2 || n_splits == 2) {
-        solve_depth_two(node, n_splits, cap, floors, result);
+        solve_depth_two(node, n_splits, cap, floors, bins, result);
     } else if (can_sweep(node, depth, n_splits)) {
         solve_by_values(node, cap, result);
     } else {
@@ -118,14 +129,23 @@ inline NodeResult SubtreeSolver::solve(
 
 inline void SubtreeSolver::solve_depth_two(
     const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
-    NodeResult& result) {
+    const BinBounds* bins, NodeResult& result) {
+    if (bins == nullptr) bins = bound_by_bins(node, floors, std::min(cap, result.cost), bins_);
+    if (watch_.stopped()) {
+        result.lower = 0.0;
+        return;
+    }
+    if (bins != nullptr && bins->lower() >= std::min(cap, result.cost)) {
+        result.lower = std::min(result.lower, bins->lower());
+        return;
+    }
     const Allotment both = {1, 1}, one_left = {1, 0}, one_right = {0, 1};
     const int n_turns = n_splits >= 3 ? 1 : 2;
     for (int turn = 0; turn < n_turns; ++turn) {
         const Allotment allotment = n_splits >= 3 ? both : turn == 0 ? one_left : one_right;
         const DepthTwoResult found =
             run_depth_two(node, allotment, std::min(cap, result.cost),
-                          n_splits >= 3 ? floors : nullptr);
+                          n_splits >= 3 ? floors : nullptr, bins);
         result.lower = std::min(result.lower, found.lower);
         if (found.cost >= result.cost) continue;
         result.cost = found.cost;
@@ -168,7 +188,7 @@ inline void SubtreeSolver::solve_deeper(
     const double leaf_lower = result.lower;
     if (problem_.use.look_ahead) {
         NodeResult shallow = result;
-        solve_depth_two(node, n_splits, cap, nullptr, shallow);
+        solve_depth_two(node, n_splits, cap, nullptr, nullptr, shallow);
         if (shallow.cost < result.cost) {
             result = shallow;
             plan(node, result);
@@ -184,7 +204,8 @@ inline void SubtreeSolver::solve_deeper(
         Evaluation evaluation = search.evaluate(*this, item, limit, result.cost);
         if (watch_.stopped()) search.give_back(item);
         else search.divide(item, evaluation, limit);
-        lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
+        if (evaluation.is_solved)
+            lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
         if (evaluation.cost < result.cost) {
             result.cost = evaluation.cost;
             result.test = evaluation.test;
