@@ -108,7 +108,9 @@ private:
         turn_.resize(n_families_);
         std::iota(turn_.begin(), turn_.end(), 0);
         if (bins_ == nullptr) return;
-        auto lower = [&](int f) { return bins_->lower_of(families_[f].column_index); };
+        auto lower = [&](int f) { 
+            return bins_->trees().by_column[families_[f].column_index];
+        };
         std::stable_sort(turn_.begin(), turn_.end(),
                          [&](int f, int g) { return lower(f) < lower(g); });
     }
@@ -209,7 +211,7 @@ private:
     // test makes of them.
     void write_floors(std::vector<double>& floors) const {
         double one_test = std::max(0.0, one_test_);
-        if (bins_ != nullptr) one_test = std::max(one_test, bins_->one_test());
+        if (bins_ != nullptr) one_test = std::max(one_test, bins_->trees().one_test);
         const double idle = one_test + (one_test > 0.0 ? problem_->split_cost : 0.0);
         for (int j = 0; j < problem_->n_columns; ++j)
             floors[j] = std::max(known_[j], std::min(floor_[j], idle));

@@ -66,6 +66,10 @@ public:
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
 
+    // Bounds of both sides of the tests of a column of a node by bins; `is_first`: of the columns of
+    // this node. False when a limit ended it.
+    bool sweep(const NodeRows& node, bool is_first, int column_index, SweptTests& swept);
+
     // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
     bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
         return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
@@ -140,16 +144,48 @@ public:
             for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left)
                 allotments_.push_back({left, rest - left});
         }
-        const int n_families = list_families(problem, node, families_, watch);
+        n_families_ = list_families(problem, node, families_, watch);
         std::int64_t bytes = 0;
         for (const Family& family : families_) bytes += family.n_bytes();
         booking_.set(watch.control(), bytes);
         heap_.clear();
-        for (std::size_t a = 0; a < allotments_.size(); ++a)
-            for (int f = 0; f < n_families; ++f) open_family(static_cast<int>(a), f);
     }
 
-    bool empty() const { return heap_.empty(); }
+    // Whether bounds of all columns are worth their while before any test is looked at.
+    bool wants_sweeps() const {
+        return depth_ == 3 && BinBounds::is_worthwhile(problem_, node_);
+    }
+
+    // Opens all tests. `swept`: what is known of them, by column of the node, or empty.
+    void open(const std::vector<SweptTests>& swept, SearchControl* control) {
+        for (int f = 0; f < n_families_; ++f) {
+            const int k = families_[f].column_index;
+            const bool is_swept = !swept.empty() && !swept[k].sides.empty();
+            for (std::size_t a = 0; a < allotments_.size(); ++a) {
+                if (is_swept) open_swept(static_cast<int>(a), f, swept[k], control);
+                else open_family(static_cast<int>(a), f);
+            }
+        }
+    }
+
+    // The position whose bounds promise most among the swept ones, alone; false when there is none
+    // below `least`.
+    bool most_promising(double least, OpenInterval& trial) const {
+        const OpenInterval* best = nullptr;
+        for (const OpenInterval& item : heap_) {
+            const double sum = item.interval.left_u + item.interval.right_u;
+            const bool is_bounded = families_[item.family].is_chain
+                                        ? item.interval.lo == item.interval.u : item.is_bounded;
+            if (!is_bounded || sum >= least) continue;
+            least = sum;
+            best = &item;
+        }
+        if (best == nullptr) return false;
+        trial = *best;
+        trial.interval.hi = trial.interval.lo;
+        trial.is_bounded = true;
+        return true;
+    }
 
     // Takes the interval to explore next; false when bounds exclude all that is left.
     bool next(double limit, OpenInterval& item) {
@@ -284,17 +320,75 @@ private:
             if (solver.watch_.stopped()) return;
             if (bins[b] == nullptr) continue;
             is_bounded = true;
-            bound[b] = std::max(bound[b], bins[b]->lower());
+            const TreeBounds& trees = bins[b]->trees();
+            bound[b] = std::max(bound[b], trees.lower);
             // See DepthTwoSolver::write_floors().
             for (std::size_t k = 0; k < child.columns.size(); ++k) {
                 double& floor = floors[child.columns[k].column];
-                floor = std::max(floor, std::min(bins[b]->lower_of(static_cast<int>(k)),
-                                                 bins[b]->one_test()));
+                floor = std::max(floor, std::min(trees.by_column[k], trees.one_test));
             }
         }
         evaluation.left = bound[0];
         evaluation.right = bound[1];
         evaluation.is_solved = !is_bounded || bound[0] + bound[1] >= limit || !takes_bounds(item, p);
+    }
+
+    std::shared_ptr<Floors> floors_of(const SweptTests& swept, int test, int variant,
+                                      SearchControl* control) const {
+        auto floors = std::make_shared<Floors>();
+        floors->booking.set(control, 16 * std::int64_t{problem_.n_columns});
+        for (int b = 0; b < 2; ++b) {
+            floors->of[b].assign(problem_.n_columns, 0.0);
+            const TreeBounds& trees = swept.sides[swept.plan.side(test, variant, b)];
+            for (std::size_t k = 0; k < node_.columns.size(); ++k)
+                floors->of[b][node_.columns[k].column] =
+                    std::min(trees.by_column[k], trees.one_test);
+        }
+        return floors;
+    }
+
+    // Swept positions are bounded, not solved: they are open.
+    void open_swept(int allotment, int f, const SweptTests& swept, SearchControl* control) {
+        const Family& family = families_[f];
+        auto lower = [&](int test, int side) {
+            return swept.sides[swept.plan.side(test, family.missing_left, side)].lower;
+        };
+        if (!family.is_chain) {
+            for (int p = 0; p < family.n_positions; ++p) {
+                const bool is_missing =
+                    asks_for_missing(family, node_.columns[family.column_index], p);
+                const int test = is_missing ? swept.plan.n_tests - 1 : p;
+                OpenInterval item{0.0, 0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}};
+                item.interval.left_u = item.interval.left_v = lower(test, 0);
+                item.interval.right_u = item.interval.right_v = lower(test, 1);
+                item.bound = item.interval.left_u + item.interval.right_u;
+                item.rank = problem_.use.best_first ? item.bound : 0.0;
+                item.is_bounded = true;
+                item.floors_u = item.floors_v =
+                    floors_of(swept, test, is_missing ? 0 : family.missing_left, control);
+                push(item);
+            }
+            return;
+        }
+        OpenInterval item{0.0, 0.0, allotment, f,
+                          {-1, family.n_positions, 0, 0, 0.0, 0.0, 0.0, 0.0}};
+        for (int test = 0; test <= swept.plan.n_tests; ++test) {
+            Interval& interval = item.interval;
+            const bool is_last = test == swept.plan.n_tests;
+            interval.v = is_last ? family.n_positions : swept.positions[test];
+            interval.hi = interval.v - 1;
+            interval.left_v = is_last ? 0.0 : lower(test, 0);
+            interval.right_v = is_last ? 0.0 : lower(test, 1);
+            item.floors_v =
+                is_last ? nullptr : floors_of(swept, test, family.missing_left, control);
+            item.bound = bound_of(family, interval);
+            item.rank = problem_.use.best_first ? item.bound : 0.0;
+            if (interval.lo <= interval.hi) push(item);
+            interval.u = interval.lo = interval.v;
+            interval.left_u = interval.left_v;
+            interval.right_u = interval.right_v;
+            item.floors_u = item.floors_v;
+        }
     }
 
     void push_bounded(OpenInterval item, const Evaluation& evaluation, double limit) {
@@ -361,6 +455,7 @@ private:
     const Problem& problem_;
     const NodeRows& node_;
     int depth_;
+    int n_families_ = 0;
     std::vector<Allotment> allotments_;
     Booking booking_;
     std::vector<Family>& families_;

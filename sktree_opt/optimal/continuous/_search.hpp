@@ -84,6 +84,14 @@ inline const BinBounds* SubtreeSolver::bound_by_bins(
     return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
 }
 
+inline bool SubtreeSolver::sweep(
+    const NodeRows& node, bool is_first, int column_index, SweptTests& swept) {
+    if (!bins_) bins_ = std::make_unique<BinBounds>(set_);
+    if (is_first && !bins_->begin(problem_, node, whole_, watch_)) return false;
+    stats.n_bounded += 2;
+    return bins_->sweep(column_index, swept, watch_);
+}
+
 inline double SubtreeSolver::bound_without_tests(
     const NodeRows& node, int depth, int n_splits) {
     double bound = 0.0;
@@ -135,8 +143,8 @@ inline void SubtreeSolver::solve_depth_two(
         result.lower = 0.0;
         return;
     }
-    if (bins != nullptr && bins->lower() >= std::min(cap, result.cost)) {
-        result.lower = std::min(result.lower, bins->lower());
+    if (bins != nullptr && bins->trees().lower >= std::min(cap, result.cost)) {
+        result.lower = std::min(result.lower, bins->trees().lower);
         return;
     }
     const Allotment both = {1, 1}, one_left = {1, 0}, one_right = {0, 1};
@@ -197,6 +205,7 @@ inline void SubtreeSolver::solve_deeper(
     double lower = leaf_lower;
     NodeSearch search(problem_, node, depth, n_splits, level.families, level.heap, watch_);
     if (watch_.stopped()) lower = 0.0;
+    search.open({}, watch_.control());
     OpenInterval item;
     while (!watch_.stopped()) {
         const double limit = problem_.limit_below(std::min(cap, result.cost));
