@@ -111,7 +111,7 @@ public:
 
 private:
     static constexpr int MOST_CLASSES = 8;
-    static constexpr std::uint32_t LEAST_ROWS = 3000;
+    static constexpr std::uint32_t LEAST_ROWS = 6000;
     static constexpr std::size_t LEAST_COLUMNS = 8;
     // Of a sweep: parts that a numeric column is cut into, and categories.
     static constexpr int SEGMENTS = 8, MOST_CATEGORIES = 12;

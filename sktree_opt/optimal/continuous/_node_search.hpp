@@ -75,6 +75,8 @@ public:
         return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
     }
 
+    // Whether bounds by bins may exclude much: rows within bins are few beside the errors.
+    bool use_bins = true;
     SearchStats stats;
 
 private:
@@ -152,8 +154,8 @@ public:
     }
 
     // Whether bounds of all columns are worth their while before any test is looked at.
-    bool wants_sweeps() const {
-        return depth_ == 3 && BinBounds::is_worthwhile(problem_, node_);
+    bool wants_sweeps(const SubtreeSolver& solver) const {
+        return depth_ == 3 && solver.use_bins && BinBounds::is_worthwhile(problem_, node_);
     }
 
     // Opens all tests. `swept`: what is known of them, by column of the node, or empty.

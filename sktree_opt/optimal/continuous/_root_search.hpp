@@ -40,6 +40,9 @@ public:
     // Share of what the best tree of two levels costs that the bound of few leaves must reach at the
     // root to be worth its while below.
     static constexpr double LEAST_SHARE = 0.25;
+    // Share of the weight that the best tree of two levels must have wrong for bounds by bins: of
+    // few errors most are near the thresholds of the best trees, where a bin hides them.
+    static constexpr double LEAST_ERRORS = 1.0 / 16;
     // By how much the bounds of a position must be lower than all before it to have it solved early.
     static constexpr double LEAST_PROMISE = 1.0 / 64;
 
@@ -70,6 +73,9 @@ public:
         if (watch_.control()->stop.load() == INTERRUPTED) return;
         if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost)
             by_target.swap(root_.by_target);
+        const double weight = weight_of(problem_, root_.sums.data());
+        for (auto& each : solvers_)
+            each->use_bins = !problem_.use.large_bins || result.cost >= LEAST_ERRORS * weight;
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
@@ -113,7 +119,7 @@ private:
             problem_, root_, level_, n_splits_, families_, heap_, watch_);
         best_bound_ = INFEASIBLE;
         swept_.clear();
-        if (search_->wants_sweeps()) sweep_columns();
+        if (search_->wants_sweeps(*solvers_[0])) sweep_columns();
         if (watch_.stopped()) {
             search_.reset();
             return false;

@@ -78,7 +78,7 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
 inline const BinBounds* SubtreeSolver::bound_by_bins(
     const NodeRows& node, const std::vector<double>* floors, double cap,
     std::unique_ptr<BinBounds>& bounds) {
-    if (!BinBounds::is_worthwhile(problem_, node)) return nullptr;
+    if (!use_bins || !BinBounds::is_worthwhile(problem_, node)) return nullptr;
     if (!bounds) bounds = std::make_unique<BinBounds>(set_);
     ++stats.n_bounded;
     return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
