@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -70,6 +71,13 @@ public:
     // this node. False when a limit ended it.
     bool sweep(const NodeRows& node, bool is_first, int column_index, SweptTests& swept);
 
+    // Runs work(thread, i) for every i, on one thread or on several.
+    using Work = std::function<void(int thread, int i)>;
+    using Runner = std::function<void(int n_items, const Work& work)>;
+
+    // The best tree of depth three by tables of pairs: see can_sweep().
+    void solve_by_values(const NodeRows& node, double cap, const Runner& run, NodeResult& result);
+
     // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
     bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
         return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
@@ -92,7 +100,6 @@ private:
                          std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
-    void solve_by_values(const NodeRows& node, double cap, NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
                                  std::vector<double>* floors, const BinBounds* bins);
 
@@ -111,6 +118,7 @@ private:
     const std::vector<double>& equal_costs_;
     TargetGroups target_groups_;
     std::unique_ptr<ValueSweep> sweep_;
+    std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
     std::unique_ptr<BinBounds> bins_, bins_of_children_[2];
     StumpSolver stump_;
     Divider divider_;

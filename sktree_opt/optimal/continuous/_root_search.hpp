@@ -151,10 +151,16 @@ private:
 
     // All of a level that has no search by intervals.
     void sweep_level() {
-        NodeResult result = solvers_[0]->solve(root_, level_, n_splits_, outcome_.cost);
+        SubtreeSolver& solver = *solvers_[0];
+        // A leaf, to begin with.
+        NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
+        solver.solve_by_values(
+            root_, outcome_.cost,
+            [this](int n_items, const SubtreeSolver::Work& work) { in_parallel(n_items, work); },
+            result);
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
-            outcome_.plan = solvers_[0]->plan(root_, result);
+            outcome_.plan = solver.plan(root_, result);
         }
         if (level_ == depth_)
             outcome_.lower = std::max(outcome_.lower, std::min(result.lower, outcome_.cost));

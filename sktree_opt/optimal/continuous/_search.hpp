@@ -128,7 +128,10 @@ inline NodeResult SubtreeSolver::solve(
     if (depth == 2 || n_splits == 2) {
         solve_depth_two(node, n_splits, cap, floors, bins, result);
     } else if (can_sweep(node, depth, n_splits)) {
-        solve_by_values(node, cap, result);
+        const auto one_by_one = [](int n_items, const Work& work) {
+            for (int i = 0; i < n_items; ++i) work(0, i);
+        };
+        solve_by_values(node, cap, one_by_one, result);
     } else {
         solve_deeper(node, depth, n_splits, cap, result);
     }
@@ -164,17 +167,32 @@ inline void SubtreeSolver::solve_depth_two(
 }
 
 inline void SubtreeSolver::solve_by_values(
-    const NodeRows& node, double cap, NodeResult& result) {
+    const NodeRows& node, double cap, const Runner& run, NodeResult& result) {
     ++stats.n_nodes;
     ++stats.n_swept;
-    if (!sweep_) sweep_ = std::make_unique<ValueSweep>(set_);
+    const std::size_t n_threads = std::max(1, problem_.n_threads);
+    if (!sweep_) {
+        sweep_ = std::make_unique<ValueSweep>(set_);
+        sweep_work_ = std::make_unique<ValueSweep::Work[]>(n_threads);
+    }
     const double leaf_lower = result.lower;
-    const double limit = std::min(cap, result.cost);
-    const ValueSweep::Result found = sweep_->solve(problem_, node, limit, watch_);
+    result.lower = 0.0;
+    if (!sweep_->open(problem_, node, watch_)) return;
+    ValueSweep::Result found;
+    found.cost = std::min(cap, result.cost);
+    // Each column against the same limit: what is found does not depend on the threads.
+    std::vector<ValueSweep::Result> of_column(node.columns.size());
+    std::vector<Watch> watches(n_threads, Watch(watch_.control()));
+    run(static_cast<int>(of_column.size()), [&](int thread, int k) {
+        if (!watch_.stopped())
+            of_column[k] = sweep_->sweep(k, found.cost, sweep_work_[thread], watches[thread]);
+    });
+    for (const ValueSweep::Result& each : of_column)
+        if (each.column_index >= 0 && each.cost < found.cost - problem_.tolerance) found = each;
     result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
     if (found.column_index < 0) return;
     Family family;
-    describe_family(problem_, node, found.column_index, false, family);
+    describe_family(problem_, node, found.column_index, found.missing_left, family);
     const Test test = test_at(problem_, node, family, found.position);
     Level& level = *levels_[3];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};

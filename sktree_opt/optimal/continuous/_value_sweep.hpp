@@ -46,8 +46,8 @@ public:
     };
     // What one thread works with.
     struct Work {
-        std::vector<Sum> left, right, missing;  // all tables of the sides of a root test, and of the
-                                                // rows that miss its column
+        // All tables of the sides of a root test, and of the rows that miss its column.
+        std::vector<Sum> left, right, missing, left_with_missing;
         std::vector<double> weight, sum;        // prefix sums of one pair
         // [missing left][column][code]: most saved below and above it
         std::vector<std::vector<double>> below[2], above[2];
@@ -101,9 +101,10 @@ public:
         best.cost = limit;
         work.left.assign(all_.size(), Sum());
         work.missing.assign(columns_[k].has_missing ? all_.size() : 0, Sum());
+        work.left_with_missing.resize(work.missing.size());
         work.right.resize(all_.size());
         if (!work.booking.set(watch.control(), bytes_of(work.left) + bytes_of(work.right) +
-                                                   bytes_of(work.missing)))
+                                                   2 * bytes_of(work.missing)))
             return best;
         for (std::uint32_t i = column.n_present; i < node_->n; ++i)
             add(order[i] & ROW_MASK, work.missing);
@@ -182,15 +183,14 @@ private:
     // The rows of work.left against the others, and, `both_ways`, with missing values among them.
     void try_position(int k, int position, bool both_ways, Work& work, Result& best) const {
         for (int way = 0; way <= (both_ways && columns_[k].has_missing); ++way) {
+            // Not by adding to `left` what is taken away afterwards: real numbers would drift.
+            std::vector<Sum>& left = way == 0 ? work.left : work.left_with_missing;
             for (std::size_t c = 0; way == 1 && c < all_.size(); ++c)
-                work.left[c].add(work.missing[c]);
-            for (std::size_t c = 0; c < all_.size(); ++c)
-                work.right[c] = all_[c].minus(work.left[c]);
-            const double cost = squares_ + problem_->split_cost - saved_by(work.left, work) -
+                left[c] = work.left[c].plus(work.missing[c]);
+            for (std::size_t c = 0; c < all_.size(); ++c) work.right[c] = all_[c].minus(left[c]);
+            const double cost = squares_ + problem_->split_cost - saved_by(left, work) -
                                 saved_by(work.right, work);
             if (cost < best.cost - problem_->tolerance) best = {cost, k, position, way == 1};
-            for (std::size_t c = 0; way == 1 && c < all_.size(); ++c)
-                work.left[c] = work.left[c].minus(work.missing[c]);
         }
     }
 
