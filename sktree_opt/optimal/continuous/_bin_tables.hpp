@@ -15,12 +15,12 @@ namespace continuous {
 struct SweepPlan {
     int column_index = 0;
     std::vector<int> cuts;             // numeric: numbers of bins below
-    std::vector<std::uint32_t> ends;   // of the segments in the column's order: up to each cut or of
-                                       // each category, and of what is left of the present rows
+    std::vector<std::uint32_t> ends;   // of the segments in the column's order: up to each cut or
+                                       // of each category, and of what is left of the present rows
     int n_tests = 0;                   // cuts, or categories and "is it missing?"
     bool has_missing = false;
 
-    std::size_t side(int test, int variant, int side) const { return 4 * test + 2 * variant + side; }
+    std::size_t side(int test, int variant, int b) const { return 4 * test + 2 * variant + b; }
     std::size_t n_sides() const { return std::size_t{4} * n_tests; }
 };
 

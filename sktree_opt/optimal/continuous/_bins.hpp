@@ -1,7 +1,7 @@
 // The values of a node's columns in bins, and what bounds by bins say of trees of depth two.
 //
-// Numeric columns are cut into bins of about as many rows. Nominal ones are binned by category; where
-// there are too many, the rarest share a bin. Rows that miss a column have a bin of their own.
+// Numeric columns are cut into bins of about as many rows. Nominal ones are binned by category;
+// where there are too many, the rarest share a bin. Rows that miss a column have a bin of their own.
 #pragma once
 
 #include <algorithm>
@@ -86,8 +86,8 @@ private:
     void bin_numbers(ColumnBins& bins) {
         const std::size_t n_groups = begin_.size() - 1;
         const double n_present = begin_.back();
-        const int most = std::max(
-            FEWEST_BINS, std::min(MOST_BINS, static_cast<int>(std::sqrt(n_present / ROWS_TO_SQUARE))));
+        const int affordable = static_cast<int>(std::sqrt(n_present / ROWS_TO_SQUARE));
+        const int most = std::max(FEWEST_BINS, std::min(MOST_BINS, affordable));
         const bool is_each_its_own = n_groups <= static_cast<std::size_t>(most);
         bins.bin_of_group.resize(n_groups);
         bins.is_wide.clear();

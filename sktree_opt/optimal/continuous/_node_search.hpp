@@ -75,6 +75,9 @@ public:
     using Work = std::function<void(int thread, int i)>;
     using Runner = std::function<void(int n_items, const Work& work)>;
 
+    // The best tree of depth three whose root asks `test`, where it is better than `result`.
+    void solve_below(const NodeRows& node, const Test& test, NodeResult& result);
+
     // The best tree of depth three by tables of pairs: see can_sweep().
     void solve_by_values(const NodeRows& node, double cap, const Runner& run, NodeResult& result);
 
@@ -249,7 +252,8 @@ public:
         ++solver.stats.n_evaluated;
         if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
         const BinBounds* bins[2] = {nullptr, nullptr};
-        if (depth_ == 3) bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
+        if (depth_ == 3)
+            bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
         if (!evaluation.is_solved || solver.watch_.stopped()) return evaluation;
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
@@ -340,7 +344,8 @@ private:
         }
         evaluation.left = bound[0];
         evaluation.right = bound[1];
-        evaluation.is_solved = !is_bounded || bound[0] + bound[1] >= limit || !takes_bounds(item, p);
+        evaluation.is_solved =
+            !is_bounded || bound[0] + bound[1] >= limit || !takes_bounds(item, p);
     }
 
     std::shared_ptr<Floors> floors_of(const SweptTests& swept, int test, int variant,

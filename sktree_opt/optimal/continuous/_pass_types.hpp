@@ -102,7 +102,7 @@ struct BinTask {
     int n_slots = 0;   // tests, padded to a multiple of 16
     int n_classes = 0;
     bool has_holes = false;          // of the second column
-    const Sum* parts = nullptr;      // on the left of each root test, without what misses the root's column
+    const Sum* parts = nullptr;      // on the left of each root test; what misses its column not
     const Sum* whole = nullptr;
     const Sum* missing = nullptr;    // rows that miss the root's column; null: none
     Sum most = 0;                    // weight of all rows

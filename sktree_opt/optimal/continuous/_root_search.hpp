@@ -119,7 +119,10 @@ private:
             problem_, root_, level_, n_splits_, families_, heap_, watch_);
         best_bound_ = INFEASIBLE;
         swept_.clear();
-        if (search_->wants_sweeps(*solvers_[0])) sweep_columns();
+        if (search_->wants_sweeps(*solvers_[0])) {
+            if (n_splits_ >= 7) grow_incumbent();
+            sweep_columns();
+        }
         if (watch_.stopped()) {
             search_.reset();
             return false;
@@ -127,6 +130,18 @@ private:
         search_->open(swept_, watch_.control());
         swept_.clear();
         return true;
+    }
+
+    // Where all bounds come first, the best tree below the known root serves until then.
+    void grow_incumbent() {
+        if (outcome_.plan[0].test.column < 0) return;
+        NodeResult result;
+        result.cost = outcome_.cost;
+        solvers_[0]->solve_below(root_, outcome_.plan[0].test, result);
+        if (result.plan.empty()) return;
+        outcome_.cost = result.cost;
+        outcome_.plan = result.plan;
+        record();
     }
 
     // The bounds of all columns by bins.

@@ -193,7 +193,11 @@ inline void SubtreeSolver::solve_by_values(
     if (found.column_index < 0) return;
     Family family;
     describe_family(problem_, node, found.column_index, found.missing_left, family);
-    const Test test = test_at(problem_, node, family, found.position);
+    solve_below(node, test_at(problem_, node, family, found.position), result);
+}
+
+inline void SubtreeSolver::solve_below(
+    const NodeRows& node, const Test& test, NodeResult& result) {
     Level& level = *levels_[3];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, test, children, nullptr);

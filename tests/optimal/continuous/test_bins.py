@@ -1,4 +1,4 @@
-"""Bounds from tables of pairs of binned columns: the same optimum with them, on nodes of any size."""
+"""Bounds from tables of pairs of binned columns: no optimum changes, on nodes of any size."""
 
 import math
 
