@@ -108,7 +108,7 @@ private:
         turn_.resize(n_families_);
         std::iota(turn_.begin(), turn_.end(), 0);
         if (bins_ == nullptr) return;
-        auto lower = [&](int f) { 
+        auto lower = [&](int f) {
             return bins_->trees().by_column[families_[f].column_index];
         };
         std::stable_sort(turn_.begin(), turn_.end(),
