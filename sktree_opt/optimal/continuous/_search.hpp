@@ -21,6 +21,8 @@
 //
 // Deviations: intervals are explored by lowest bound over all columns together, not column by
 // column; each child is solved up to the cap that would exclude the half of the interval beyond it.
+// On large tables wide intervals are first bounded by bins (_bin_bounds.hpp), and solved only where
+// that does not exclude them.
 // Complexity: in the worst case every threshold of every column at every level, (n m)^(d-2) calls
 // of the depth-two solver, each O(n m) per BATCH of its root tests. Memory: O(depth n m).
 #pragma once
