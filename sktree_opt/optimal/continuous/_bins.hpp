@@ -165,7 +165,8 @@ private:
             for (int i = 0; i < column.n_lanes(); ++i) {
                 double left = own[2 * i + variant].of[0][1], right = own[2 * i + variant].of[1][1];
                 if (i < column.n_bins && column.is_wide[i]) {
-                    if (column.is_nominal) left = right = 0.0;
+                    // One of its categories: of the others of this bin nothing is known.
+                    if (column.is_nominal) left = 0.0;
                     else right = own[2 * (i + 1) + variant].of[1][1];
                 }
                 least = std::min(least, left + right);

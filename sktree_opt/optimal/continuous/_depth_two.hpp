@@ -146,13 +146,12 @@ private:
         for (int p = 0; p < family.n_positions; ++p) {
             const bool is_missing = asks_for_missing(family, node_->columns[k], p);
             const int bin = is_missing ? bins.n_bins : bins.bin_of_group[p];
-            Interval interval{p, p, p, p, 0.0, 0.0, 0.0, 0.0};
-            if (is_missing || !bins.is_wide[bin]) {
-                const SideBounds& at = bins_->at(k, bin, family.missing_left);
-                interval.left_u = interval.left_v = at.of[0][allotment_.left];
-                interval.right_u = interval.right_v = at.of[1][allotment_.right];
-            }
-            intervals.push_back(interval);
+            const SideBounds& at = bins_->at(k, bin, family.missing_left && !is_missing);
+            // Of a bin of many categories any part may be on the left.
+            const bool is_known = is_missing || !bins.is_wide[bin];
+            const double left = is_known ? at.of[0][allotment_.left] : 0.0;
+            const double right = at.of[1][allotment_.right];
+            intervals.push_back({p, p, p, p, left, right, left, right});
         }
     }
 

@@ -86,8 +86,9 @@ public:
         return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
     }
 
-    // Whether bounds by bins may exclude much: rows within bins are few beside the errors.
     bool use_bins = true;
+    // What the last depth-two tree costs at least by its own node's bins; 0: they were not asked.
+    double last_bound_by_bins = 0.0;
     SearchStats stats;
 
 private:

@@ -40,9 +40,9 @@ public:
     // Share of what the best tree of two levels costs that the bound of few leaves must reach at the
     // root to be worth its while below.
     static constexpr double LEAST_SHARE = 0.25;
-    // Share of the weight that the best tree of two levels must have wrong for bounds by bins: of
-    // few errors most are near the thresholds of the best trees, where a bin hides them.
-    static constexpr double LEAST_ERRORS = 1.0 / 16;
+    // Share of what the best tree of two levels costs that its bound by bins must reach for these to
+    // be used below. Where errors are few, or a column has much to say within a bin, they do not.
+    static constexpr double LEAST_CLOSENESS = 0.9;
     // By how much the bounds of a position must be lower than all before it to have it solved early.
     static constexpr double LEAST_PROMISE = 1.0 / 64;
 
@@ -73,9 +73,9 @@ public:
         if (watch_.control()->stop.load() == INTERRUPTED) return;
         if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost)
             by_target.swap(root_.by_target);
-        const double weight = weight_of(problem_, root_.sums.data());
+        const bool are_bins_close = solver.last_bound_by_bins >= LEAST_CLOSENESS * result.cost;
         for (auto& each : solvers_)
-            each->use_bins = !problem_.use.large_bins || result.cost >= LEAST_ERRORS * weight;
+            each->use_bins = !problem_.use.large_bins || are_bins_close;
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.

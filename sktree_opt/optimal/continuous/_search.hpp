@@ -143,7 +143,10 @@ inline NodeResult SubtreeSolver::solve(
 inline void SubtreeSolver::solve_depth_two(
     const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
     const BinBounds* bins, NodeResult& result) {
-    if (bins == nullptr) bins = bound_by_bins(node, floors, std::min(cap, result.cost), bins_);
+    if (bins == nullptr) {
+        bins = bound_by_bins(node, floors, std::min(cap, result.cost), bins_);
+        last_bound_by_bins = bins == nullptr ? 0.0 : bins->trees().lower;
+    }
     if (watch_.stopped()) {
         result.lower = 0.0;
         return;
