@@ -29,6 +29,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_size_bound
         cbool uses_choices
         cbool cuts_short
+        cbool jumps_back
 
     cdef cppclass BestRules:
         BoundRules bounds
@@ -57,6 +58,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         int64_t n_decisions
         int64_t n_trees
         int64_t n_pruned
+        int64_t n_jumps
         int64_t max_open
         void add(const DecisionStats& other)
 
@@ -146,6 +148,7 @@ DEFAULT_RULES = {
     "size_bound": True,
     "choices": True,
     "cuts_short": True,
+    "jumps_back": True,
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
@@ -166,6 +169,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]
+    rules.bounds.jumps_back = chosen["jumps_back"]
     rules.only_best = chosen["only_best"]
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
@@ -414,6 +418,7 @@ cdef dict stats_dict(const DecisionStats& stats, const CppLatticeStats& lattice_
         "n_decisions": stats.n_decisions,
         "n_trees": stats.n_trees,
         "n_pruned": stats.n_pruned,
+        "n_jumps": stats.n_jumps,
         "max_open": stats.max_open,
         **lattice_stats_dict(lattice_stats),
     }
