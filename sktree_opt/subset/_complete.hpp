@@ -50,7 +50,7 @@ inline void run_slice(OnDemandSearch& search, const SubSearch& from, std::int64_
 class CompleteSearch {
 public:
     static constexpr std::size_t SEARCHES_PER_ROUND = 16;
-    static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 4096;
+    static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 16384;
 
     CompleteSearch(const Problem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget, int n_threads)

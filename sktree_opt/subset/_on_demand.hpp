@@ -34,110 +34,31 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/subset/_reasons.hpp"
+#include "sktree_opt/subset/_decisions.hpp"
 #include "sktree_opt/subset/_walk.hpp"
 
 namespace sktree_opt::subset {
-
-struct OpenNode {
-    CaseNode* node;
-    std::uint32_t position;  // in its ranking
-    std::int32_t unit;       // undecided, of the feature at that position
-    Relaxed bound;
-    UnitMask path = 0;     // units decided on the way to the node
-    UnitMask skipped = 0;  // and those that are out, of its ranking
-};
-
-struct Frame {
-    std::vector<OpenNode> open;
-    std::vector<Claim> claims;  // of finished leaves, and of what a cut frame leaves aside
-    Cost cost = 0;           // of finished leaves
-    Cost bound = 0;          // of any tree that can become of this, with penalties
-    std::int64_t size = 0;   // features of any such tree of that cost
-    std::int64_t n_leaves = 0;
-    bool has_shared = false;
-    bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
-    int stage = 0;           // 0: new; 1: the unit is in; 2: it is out
-    std::int32_t unit = -1;
-    UnitMask why = 0;        // the unit cannot be in
-};
-
-// A whole tree.
-struct FoundTree {
-    std::vector<std::int32_t> features;
-    Cost cost = 0;
-    std::int64_t n_leaves = 0;
-};
-
-struct BestRules {
-    BoundRules bounds;
-    bool only_best = false;      // search the best; else enumerate
-    bool best_first = false;     // sub-searches of least bound first; else the newest
-    Cost slack = 0;              // delta
-    Cost penalty = 0;            // for each feature
-    Cost limit = std::numeric_limits<Cost>::max();  // enumerate trees up to this cost
-
-    Cost rate(Cost cost, std::size_t n_features) const {
-        return cost + penalty * static_cast<Cost>(n_features);
-    }
-    bool is_better(const FoundTree& tree, const FoundTree& best) const {
-        const Cost ours = rate(tree.cost, tree.features.size());
-        const Cost theirs = rate(best.cost, best.features.size());
-        return ours != theirs ? ours < theirs : tree.features.size() < best.features.size();
-    }
-    // No tree is wanted that costs this.
-    Cost unwanted(const FoundTree& best) const {
-        return rate(best.cost, best.features.size()) - slack + (slack > 0 ? 0 : 1);
-    }
-    // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
-    bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
-        const Cost to_beat = rate(best.cost, best.features.size());
-        if (bound + slack != to_beat) return bound + slack > to_beat;
-        return slack > 0 || size >= static_cast<std::int64_t>(best.features.size());
-    }
-};
-
-// Decisions below which nothing has been searched.
-struct SubSearch {
-    std::vector<std::uint8_t> decisions;  // by unit
-    Cost bound = 0;
-    std::int64_t size = 0;  // features of any tree of that bound
-    double share = 1.0;     // of the whole search
-};
-
-struct DecisionStats {
-    std::int64_t n_decisions = 0;
-    std::int64_t n_trees = 0;
-    std::int64_t n_pruned = 0;
-    std::int64_t n_jumps = 0;  // decisions that were not tried the other way
-    std::int64_t max_open = 0;
-
-    void add(const DecisionStats& other) {
-        n_decisions += other.n_decisions;
-        n_trees += other.n_trees;
-        n_pruned += other.n_pruned;
-        n_jumps += other.n_jumps;
-        max_open = std::max(max_open, other.max_open);
-    }
-};
 
 class OnDemandSearch {
 public:
     OnDemandSearch(const Problem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget)
         : problem_(problem), rules_(rules), control_(control), lattice_(problem, control, budget),
-          walk_(lattice_), bounds_(lattice_, rules.bounds), decisions_(problem.n_units(), UNDECIDED),
+          walk_(lattice_), bounds_(lattice_, rules.bounds),
+          failures_(problem, rules_), decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
         if (problem.has_rating()) prunes_ = false;
         has_bounds_ = prunes_ && !problem.is_pessimistic;
         jumps_back_ = prunes_ && rules.bounds.jumps_back;
+        follows_blame_ = jumps_back_ && rules.bounds.follows_blame;
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
     }
 
     // Begins at some decisions. The search is for what is better than `best`, if there is one.
     void start(const SubSearch& from, const FoundTree* best) {
         frames_.clear();
+        failures_.forget();
         decisions_ = from.decisions;
         share_ = from.share;
         progress_ = 0.0;
@@ -170,11 +91,11 @@ public:
                 go_on(frame);
             } else if (is_hopeless(frame)) {
                 ++stats_.n_pruned;
-                leave(why_hopeless(frame));
+                leave(why_hopeless());
             } else if (frame.open.empty()) {
                 const bool wanted = finish(frame, tree);
                 if (control_.stopped()) return false;
-                leave(why_hopeless(frame));
+                leave(why_hopeless());
                 if (wanted) return true;
             } else if (try_choices(frame, tree)) {
                 return true;
@@ -255,53 +176,9 @@ private:
     }
 
     // Units by whose decisions nothing is wanted below the last frame.
-    UnitMask why_hopeless(const Frame& frame) {
-        if (!jumps_back_ || frame.has_shared || (rules_.only_best && !has_best_)) return ALL_UNITS;
-        claims_ = frame.claims;
-        Cost sum = 0;
-        for (const Claim& claim : claims_) sum += claim.cost;
-        for (const OpenNode& open : frame.open) {
-            if (open.bound.cost == 0) continue;
-            sum += open.bound.cost;
-            claims_.push_back({open.bound.cost, open.path | open.skipped | open.bound.why,
-                               node_bound(open.node), open.path});
-        }
-        UnitMask in = 0;
-        for (std::size_t u = 0; u < decisions_.size(); ++u) {
-            if (decisions_[u] != IN) continue;
-            const auto unit = static_cast<std::int32_t>(u);
-            in |= mask_of(unit);
-            if (rules_.penalty == 0) continue;
-            sum += rules_.penalty * problem_.unit_size(unit);
-            claims_.push_back({rules_.penalty * problem_.unit_size(unit), mask_of(unit), 0, 0});
-        }
-        Cost needed = rules_.only_best ? rules_.unwanted(best_) : rules_.limit + 1;
-        UnitMask always = 0;
-        if (sum + 1 == needed && rules_.only_best && rules_.slack == 0) {
-            // It costs too much, or as much and takes too many features.
-            if (!takes_too_many(frame, always)) return ALL_UNITS;
-            always |= in;
-            --needed;
-        }
-        if (sum < needed) return ALL_UNITS;
-        latest_.clear();
-        for (std::size_t level = frames_.size() - 1; level-- > 0;) {
-            const UnitMask unit = mask_of(frames_[level].unit);
-            if ((always & unit) == 0) latest_.push_back(unit);
-        }
-        return always | explain(claims_, sum - needed, latest_);
-    }
-
-    bool takes_too_many(const Frame& frame, UnitMask& why) const {
-        const auto most = static_cast<std::int64_t>(best_.features.size());
-        if (n_in_ >= most) return true;
-        if (rules_.penalty > 0) return false;
-        for (const OpenNode& open : frame.open) {
-            if (open.bound.size < most) continue;
-            why = open.path | open.skipped | open.bound.why | open.bound.why_size;
-            return true;
-        }
-        return false;
+    UnitMask why_hopeless() {
+        if (!jumps_back_) return ALL_UNITS;
+        return failures_.why_hopeless(frames_, decisions_, n_in_, has_best_ ? &best_ : nullptr);
     }
 
     void descend(Frame& frame) {
@@ -487,17 +364,22 @@ private:
         return !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: of the open node with most search rows; the first when enumerating.
+    // The unit to decide next: one that failures hang on, of a node that is known to cost something;
+    // else of the node with most search rows. The first when enumerating.
     std::int32_t choose(const Frame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
-        const OpenNode* chosen = &frame.open[0];
-        std::size_t most = 0;
+        const OpenNode* chosen = nullptr;
+        double most_blame = 0.0;
+        std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
+            const double cost = 1.0 + static_cast<double>(open.bound.cost);
+            const double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
             const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
-            if (n > most) {
-                most = n;
-                chosen = &open;
-            }
+            const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
+            if (chosen != nullptr && !is_more) continue;
+            most_blame = blame;
+            most_rows = n;
+            chosen = &open;
         }
         return chosen->unit;
     }
@@ -578,18 +460,18 @@ private:
     Lattice lattice_;
     TreeWalk walk_;
     Bounds bounds_;
+    Failures failures_;  // since the start: no matter who searched what before
     std::vector<std::uint8_t> decisions_;
     bool prunes_;               // by the cost of finished leaves
     bool has_bounds_ = false;   // and by bounds of open nodes
     bool looks_ahead_ = false;
     bool jumps_back_ = false;   // over decisions that a failure does not hang on
+    bool follows_blame_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
     Cost floor_ = 0;  // bound of the frame that is being made
     std::vector<Frame> frames_;
     UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
     std::vector<OpenNode> stack_;
-    std::vector<Claim> claims_;
-    std::vector<UnitMask> latest_;
     FoundTree best_;
     bool has_best_ = false;
     double share_ = 1.0, progress_ = 0.0;

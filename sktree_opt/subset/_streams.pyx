@@ -30,6 +30,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_choices
         cbool cuts_short
         cbool jumps_back
+        cbool follows_blame
 
     cdef cppclass BestRules:
         BoundRules bounds
@@ -149,6 +150,7 @@ DEFAULT_RULES = {
     "choices": True,
     "cuts_short": True,
     "jumps_back": True,
+    "follows_blame": True,
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
@@ -170,6 +172,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]
     rules.bounds.jumps_back = chosen["jumps_back"]
+    rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
