@@ -78,20 +78,26 @@ public:
     // better than the last one.
     bool next(FoundTree& tree) {
         while (found_.empty()) {
-            if (control_.stopped() || pool_.empty()) return false;
-            const Round round = plan();
-            std::vector<SliceResult> results(round.searches.size());
-            run_tasks(results.size(), n_threads_, [&](std::size_t i, int thread) {
-                auto& search = searches_[static_cast<std::size_t>(thread)];
-                if (search == nullptr) {
-                    search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
-                }
-                run_slice(*search, round.searches[i], round.n_decisions,
-                          has_best_ ? &best_ : nullptr, results[i]);
-            });
-            merge(results);
+            if (!run_round()) return false;
         }
         return take(tree);
+    }
+
+    // False at the end, and when stopped.
+    bool run_round() {
+        if (control_.stopped() || pool_.empty()) return false;
+        const Round round = plan();
+        std::vector<SliceResult> results(round.searches.size());
+        run_tasks(results.size(), n_threads_, [&](std::size_t i, int thread) {
+            auto& search = searches_[static_cast<std::size_t>(thread)];
+            if (search == nullptr) {
+                search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
+            }
+            run_slice(*search, round.searches[i], round.n_decisions,
+                      has_best_ ? &best_ : nullptr, results[i]);
+        });
+        merge(results);
+        return true;
     }
 
     // The next tree of those found already.

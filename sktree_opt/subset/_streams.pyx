@@ -94,6 +94,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         void start_from(const FoundTree& tree) except +
         void set_round(int64_t round)
         cbool next(FoundTree& tree) except +
+        cbool run_round() except +
         cbool take(FoundTree& tree) except +
         Round plan() except +
         void merge(const vector[SliceResult]& results) except +
@@ -354,6 +355,21 @@ cdef class OnDemandStream(TreeStream):
             found = self.cpp.get().next(tree)
         return self.hand_out(found, tree)
 
+    def run_round(self):
+        """Search for a while: the trees that were found; None at the end."""
+        cdef cbool goes_on
+        with nogil:
+            goes_on = self.cpp.get().run_round()
+        self.problem.raise_pending(self.control)
+        return self.take_found() if goes_on else None
+
+    cdef list take_found(self):
+        cdef FoundTree tree
+        found_trees = []
+        while self.cpp.get().take(tree):
+            found_trees.append(tree_to_tuple(tree))
+        return found_trees
+
     def plan(self):
         """Take the sub-searches of the next round out, for ``search_slices``; None at the end."""
         cdef Round planned
@@ -369,7 +385,6 @@ cdef class OnDemandStream(TreeStream):
         """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
         cdef vector[SliceResult] merged
         cdef SliceResult result
-        cdef FoundTree tree
         for trees, remaining, progress in results:
             result.trees.clear()
             result.remaining.clear()
@@ -380,10 +395,7 @@ cdef class OnDemandStream(TreeStream):
             result.progress = progress
             merged.push_back(result)
         self.cpp.get().merge(merged)
-        found_trees = []
-        while self.cpp.get().take(tree):
-            found_trees.append(tree_to_tuple(tree))
-        return found_trees
+        return self.take_found()
 
     @property
     def state(self):
