@@ -1,7 +1,7 @@
 """Tables and figures of S. Ruggieri, "Complete Search for Feature Selection in Decision Trees",
 JMLR 20 (2019).
 
-    python benchmarks/ruggieri2019.py --table 2
+    python benchmarks/ruggieri2019.py --table 2 --column baseline
     python benchmarks/ruggieri2019.py --tables 6 7 8 --quick
     python benchmarks/ruggieri2019.py --figure 4 5 --output figures
 
@@ -35,7 +35,7 @@ def parse_arguments():
     add = parser.add_argument
     add("--table", "--tables", type=int, nargs="+", default=[], choices=list(tables.TABLES))
     add("--figure", "--figures", type=int, nargs="+", default=[], choices=range(4, 9))
-    add("--methods", nargs="+", choices=list(METHODS))
+    add("--column", "--columns", "--methods", dest="methods", nargs="+", choices=list(METHODS))
     add("--datasets", nargs="+", choices=list(paper.DATASETS))
     add("--quick", action="store_true")
     add("--repeats", type=int, help="of cross-validation; 10, quick: 1")

@@ -6,17 +6,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sktree_opt.preprocessing._binary_tests import midpoints
+from sktree_opt.preprocessing._encoder import NOMINAL, TableEncoder
 from sktree_opt.preprocessing._mdlp import mdlp_cuts
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._compat import StrOptions, check_feature_names_in, fit_context
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._doc_link import DocLinkMixin
-from sktree_opt.utils._validation import all_or_nothing, check_classes, check_weights
-
-FLOATS = (np.float64, np.float32)
+from sktree_opt.utils._validation import (
+    all_or_nothing,
+    check_classes,
+    check_shape,
+    check_weights,
+    encode_new_rows,
+)
 
 
 class Ordinal:
@@ -156,7 +161,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is missing.
+            Numbers, or ordered categories, which count as their codes; NaN is missing.
 
         y : array-like of shape (n_samples,)
             Class labels.
@@ -172,7 +177,18 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
         if self.sparse_output and self.encode == "ordinal":
             raise ValueError("sparse_output=True has no meaning for encode='ordinal'.")
         with all_or_nothing(self):
-            rows, y = validate_data(self, X, y, dtype=FLOATS, ensure_all_finite="allow-nan")
+            if y is None or sparse.issparse(X):
+                # scikit-learn's own message.
+                validate_data(self, X, y)
+            # This reader names the column of a cell that is no number.
+            self._encoder = TableEncoder()
+            rows = self._encoder.fit_transform(X)
+            for name, kind in zip(self._encoder.feature_names_, self._encoder.kinds_, strict=True):
+                if kind == NOMINAL:
+                    raise ValueError(f"Column {name!r} holds categories without an order.")
+            check_shape(rows, self)
+            check_consistent_length(X, y)
+            validate_data(self, X, skip_check_array=True)
             labels, classes = check_classes(y)
             weights, kept_rows = check_weights(sample_weight, rows)
             table = Table.from_matrix(rows[kept_rows])
@@ -191,7 +207,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is missing.
+            Numbers, or ordered categories, which count as their codes; NaN is missing.
 
         Returns
         -------
@@ -199,7 +215,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
             As `encode` says, float64.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=FLOATS, ensure_all_finite="allow-nan")
+        rows = encode_new_rows(self, X)
         encoding = ENCODINGS[self.encode]
         blocks = [
             encoding.encode(rows[:, j], thresholds) for j, thresholds in enumerate(self.thresholds_)

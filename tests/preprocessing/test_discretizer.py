@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -144,10 +145,12 @@ def test_hostile_input():
         model.fit(X_SMALL, np.linspace(0.0, 1.0, 6))
     with pytest.raises(ValueError, match="non-zero"):
         model.fit(X_SMALL, Y_SMALL, sample_weight=np.zeros(6))
-    with pytest.raises(ValueError, match="could not convert string"):
-        model.fit([["a"], ["b"]], [0, 1])
-    with pytest.raises(ValueError, match="infinity"):
-        model.fit([[np.inf], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="Column 'x1' holds categories"):
+        model.fit([[1, "a"], [2, "b"]], [0, 1])
+    with pytest.raises(ValueError, match="infinity.*in column 1"):
+        model.fit([[0.0, np.inf], [1.0, 1.0]], [0, 1])
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        model.fit(sparse.csr_array(X_SMALL), Y_SMALL)
     with pytest.raises(ValueError, match="sparse_output"):
         MDLPDiscretizer(sparse_output=True).fit(X_SMALL, Y_SMALL)
     assert vars(model) == {"encode": "ordinal", "sparse_output": False}
@@ -155,6 +158,15 @@ def test_hostile_input():
     assert one_row.n_bins_.tolist() == [1]
     all_missing = model.fit([[NAN]] * 4, [0, 1, 0, 1])
     assert np.isnan(all_missing.transform([[1.0], [NAN]])).tolist() == [[False], [True]]
+
+
+def test_ordered_categories_are_cut_between():
+    pd = pytest.importorskip("pandas")
+    sizes = pd.Categorical(["s", "m", "l"] * 40, categories=["s", "m", "l"], ordered=True)
+    table = pd.DataFrame({"size": sizes})
+    model = MDLPDiscretizer().fit(table, [0, 1, 1] * 40)
+    assert model.thresholds_[0].tolist() == [0.5]
+    assert model.transform(table)[:3, 0].tolist() == [0.0, 1.0, 1.0]
 
 
 def test_a_stop_ends_the_kernel():
