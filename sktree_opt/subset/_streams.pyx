@@ -311,10 +311,8 @@ cdef class OnDemandStream(TreeStream):
     state : dict or None
         ``state`` of a search that was stopped, to go on from.
 
-    n_threads : int
-
-    budget : int
-        Bytes of the lattice that may be kept.
+    n_threads, budget : int
+        Threads, and the bytes of the lattice that may be kept.
 
     **rules
         See ``DEFAULT_RULES``.
@@ -376,9 +374,8 @@ cdef class OnDemandStream(TreeStream):
         if self.cpp.get().pool().empty() or self.control.stopped:
             return None
         planned = self.cpp.get().plan()
-        best = None
-        if self.cpp.get().best() != NULL:
-            best = tree_to_tuple(self.cpp.get().best()[0])
+        has_best = self.cpp.get().best() != NULL
+        best = tree_to_tuple(self.cpp.get().best()[0]) if has_best else None
         return [search_to_tuple(search) for search in planned.searches], planned.n_decisions, best
 
     def merge(self, results):
@@ -402,10 +399,8 @@ cdef class OnDemandStream(TreeStream):
         """What is left to do, for another search to go on from."""
         cdef const vector[SubSearch]* pool = &self.cpp.get().pool()
         cdef size_t i
-        return {
-            "searches": [search_to_tuple(pool[0][i]) for i in range(pool.size())],
-            "round": self.cpp.get().round(),
-        }
+        searches = [search_to_tuple(pool[0][i]) for i in range(pool.size())]
+        return {"searches": searches, "round": self.cpp.get().round()}
 
     @property
     def is_done(self):
@@ -462,11 +457,8 @@ def search_slices(
     rules : dict
         Those of the stream.
 
-    time_limit : float or None
-
-    memory_limit : int or None
-
-    budget : int
+    time_limit, memory_limit, budget
+        As of any search.
 
     Returns
     -------
