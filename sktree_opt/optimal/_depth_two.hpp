@@ -87,8 +87,8 @@ struct Running {
 
 // Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). Their sum is that of the side,
 // whatever the test, so that |2a - (a + b)| is largest where a is largest or least: a maximum and a
-// minimum of one leaf's counts, and scores only when all is counted. Where 2a overflows a lane, the
-// subtraction brings it back.
+// minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in this
+// order, for 2a may be too large for a lane.
 template <class Lane>
 struct Running<TwoClassError, false, Lane> {
     Pack<Lane> most_with, least_with, most_without, least_without;
@@ -114,8 +114,10 @@ struct Running<TwoClassError, false, Lane> {
     }
     SKTREE_INLINE BestSides<Lane> sides(Pack<Lane> with, Pack<Lane> without) const {
         return {
-            larger(most_with + most_with - with, with - least_with - least_with),
-            larger(most_without + most_without - without, without - least_without - least_without)};
+            larger((most_with - with) + most_with, (with - least_with) - least_with),
+            larger(
+                (most_without - without) + most_without,
+                (without - least_without) - least_without)};
     }
 };
 

@@ -15,6 +15,7 @@ from sktree_opt.subset._backward import eliminate
 from sktree_opt.subset._base import BaseSubsetSearch
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import DistinctStream
+from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
@@ -272,8 +273,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         """
         if self.warm_start and self.method != "on_demand":
             raise ValueError("warm_start=True needs method='on_demand'.")
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
-            search = self._begin(X, y, sample_weight)
+            search = self._begin(X, y, sample_weight, progress)
             before = self._take_up(search, groups)
             parts = self._parts(search, y, groups) if before is None else before["parts"]
             problem = self._make_problem(search, parts, self.error)
@@ -293,6 +295,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
                 self._collect(search, problem, best[1])
             self._keep_tree(search, best[0])
             self._set_status(search)
+        progress.finish()
         return self
 
     def _take_up(self, search, groups):
@@ -336,6 +339,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             search,
             start=best,
             state=None if before is None else before.get("state"),
+            attributes_of=lambda tree: self._attributes_on(search, tree[0]),
             only_best=True,
             lookahead=self.lookahead,
             slack=slack,
@@ -368,7 +372,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             penalty=penalty,
             budget=search.budget,
         )
-        for found in stream:
+        pieces = ([tree] for tree in stream)
+        for found in search.watch("subsets", pieces):
             best = min(best, found, key=lambda tree: rating(tree, penalty))
         self.search_stats_ = stream.stats
         bound = rating(best, penalty)[0] - slack if stream.is_done else -np.inf

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from sktree_opt.subset._problem cimport (
@@ -34,7 +35,11 @@ cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset
         PSBE
         SBE
 
-    cdef CppLatticeStats eliminate_backward(
+    cdef cppclass BackwardSearch:
+        cbool next(EliminationStep& step) except +
+        CppLatticeStats stats()
+
+    cdef unique_ptr[BackwardSearch] make_backward_search(
         const CppProblem& problem,
         EliminationMethod method,
         const EliminationRules& rules,
@@ -43,7 +48,6 @@ cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset
         int n_threads,
         int64_t min_parallel_work,
         cbool gives_up,
-        vector[EliminationStep]& steps,
     ) except +
 
 METHODS = {
@@ -53,20 +57,8 @@ METHODS = {
 }
 
 
-def eliminate(
-    SubsetProblem problem not None,
-    SearchControl control not None,
-    *,
-    method="dtsbe",
-    bint tie_goes_on=True,
-    int64_t min_features=0,
-    target_features=None,
-    int n_threads=1,
-    int64_t budget=1 << 30,
-    int64_t min_parallel_work=200000,
-    bint gives_up=True,
-):
-    """Run a backward elimination.
+cdef class BackwardStream:
+    """The steps of a backward elimination, one by one: the full tree, then one for each removal.
 
     Parameters
     ----------
@@ -93,38 +85,58 @@ def eliminate(
 
     gives_up : bool
         Whether "dtsbe" leaves trees that cost too much.
-
-    Returns
-    -------
-    steps : list of dict
-        One for the full tree, one for each removal.
-
-    stats : dict
     """
-    cdef EliminationRules rules
-    cdef EliminationMethod chosen = <EliminationMethod> <int> METHODS[method]
-    cdef vector[EliminationStep] steps
-    cdef CppLatticeStats stats
-    rules.tie_goes_on = tie_goes_on
-    rules.min_features = min_features
-    rules.target_features = -1 if target_features is None else target_features
-    with nogil:
-        stats = eliminate_backward(
-            problem.cpp,
-            chosen,
-            rules,
-            control.cpp,
-            budget,
-            n_threads,
-            min_parallel_work,
-            gives_up,
-            steps,
-        )
-    problem.raise_pending(control)
-    return [
-        {
-            "removed": problem.features_of(step.removed),
-            "features": problem.features_of(step.units),
+
+    cdef SubsetProblem problem
+    cdef SearchControl control
+    cdef unique_ptr[BackwardSearch] cpp
+
+    def __init__(
+        self,
+        SubsetProblem problem not None,
+        SearchControl control not None,
+        *,
+        method="dtsbe",
+        bint tie_goes_on=True,
+        int64_t min_features=0,
+        target_features=None,
+        int n_threads=1,
+        int64_t budget=1 << 30,
+        int64_t min_parallel_work=200000,
+        bint gives_up=True,
+    ):
+        cdef EliminationRules rules
+        cdef EliminationMethod chosen = <EliminationMethod> <int> METHODS[method]
+        rules.tie_goes_on = tie_goes_on
+        rules.min_features = min_features
+        rules.target_features = -1 if target_features is None else target_features
+        self.problem, self.control = problem, control
+        with nogil:
+            self.cpp = make_backward_search(
+                problem.cpp,
+                chosen,
+                rules,
+                control.cpp,
+                budget,
+                n_threads,
+                min_parallel_work,
+                gives_up,
+            )
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef EliminationStep step
+        cdef cbool found
+        with nogil:
+            found = self.cpp.get().next(step)
+        self.problem.raise_pending(self.control)
+        if not found:
+            raise StopIteration
+        return {
+            "removed": self.problem.features_of(step.removed),
+            "features": self.problem.features_of(step.units),
             "cost": step.cost,
             "n_leaves": step.n_leaves,
             "n_built": step.n_built,
@@ -132,5 +144,14 @@ def eliminate(
             "n_unused": step.n_unused,
             "n_unchanged": step.n_unchanged,
         }
-        for step in steps
-    ], lattice_stats_dict(stats)
+
+    @property
+    def stats(self):
+        """Counters."""
+        return lattice_stats_dict(self.cpp.get().stats())
+
+
+def eliminate(problem, control, **options):
+    """All steps of a backward elimination, as a list, and its counters; see ``BackwardStream``."""
+    stream = BackwardStream(problem, control, **options)
+    return list(stream), stream.stats

@@ -2,7 +2,9 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +18,8 @@ from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.subset._errors import ERROR_ESTIMATORS, EstimateRequest
 from sktree_opt.subset._problem import SubsetProblem
 from sktree_opt.tree import TreeClassifierMixin
-from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import CallbackSupportMixin, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import TrainingData, check_training_data
@@ -29,6 +32,8 @@ GRACE_SECONDS = 0.05
 GRACE_SHARE = 0.01
 # Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
 CACHE_SHARE = 0.6
+# How long a search goes on before callbacks have a word.
+SECONDS_A_CHUNK = 0.2
 
 
 @dataclass
@@ -72,6 +77,9 @@ class Search:
 
     grown : tuple or None
         Features, and the tree of them on all rows, that were grown before the search.
+
+    progress : Progress or None
+        Callbacks to be told.
     """
 
     tree: GreedyTreeClassifier
@@ -88,6 +96,7 @@ class Search:
     memory_limit: int | None = None
     remote_status: str = "optimal"
     grown: tuple | None = None
+    progress: Progress | None = None
 
     def induction(self):
         """The learning problem on all rows."""
@@ -99,6 +108,41 @@ class Search:
         """End the search for what ended a part of it under another control."""
         self.control.request_stop()
         self.remote_status = status
+
+    @property
+    def is_watched(self):
+        """Whether there is a callback to be told."""
+        return self.progress is not None and self.progress.is_watched
+
+    def watch(self, name, pieces, attributes_of=None, last=None):
+        """Items of a search; callbacks are told of each chunk of its work, and may stop it.
+
+        Parameters
+        ----------
+        name : str
+
+        pieces : iterable of list
+            What the search finds, little by little.
+
+        attributes_of : callable or None
+            From an item, the last that was found, to the attributes of an estimator fitted with it.
+
+        last : object
+            Such an item that is known before.
+        """
+        pieces, is_done = iter(pieces), False
+        if not self.is_watched:
+            for piece in pieces:
+                yield from piece
+            return
+        while not is_done and not self.control.stopped:
+            self.progress.begin(name)
+            items, is_done = take_for(SECONDS_A_CHUNK, pieces)
+            last = items[-1] if items else last
+            is_known = attributes_of is not None and last is not None
+            if self.progress.end(partial(attributes_of, last) if is_known else None):
+                self.control.request_stop()
+            yield from items
 
     @property
     def status(self):
@@ -119,7 +163,7 @@ class Search:
         return np.ones(self.table.n_rows) if self.weights is None else self.weights
 
 
-class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
+class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
     """Parameters and fit of the searches over the feature subsets of a greedy tree."""
 
     status_: str
@@ -146,7 +190,7 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _begin(self, X, y, sample_weight):
+    def _begin(self, X, y, sample_weight, progress=None):
         """Check parameters and data, and encode them; the time runs from here."""
         limit = parse_memory(self.memory_limit)
         control = SearchControl(self.time_limit, limit)
@@ -186,6 +230,7 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             groups=self._column_groups(encoder),
             time_limit=self.time_limit,
             memory_limit=limit,
+            progress=progress,
         )
 
     def _column_groups(self, encoder):
@@ -291,6 +336,17 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
             tree.feature_names_in_ = self.feature_names_in_
         return tree
 
+    def _attributes_on(self, search, features):
+        """What an estimator needs to predict by the tree on some features, for callbacks."""
+        tree = self._fit_tree_on(search, features)
+        return {
+            "estimator_": tree,
+            "tree_": tree.tree_,
+            "classes_": tree.classes_,
+            "_encoder": tree._encoder,
+            "_costs": tree._costs,
+        }
+
     def _grow_ahead(self, search, features):
         """Grow the tree of some features; the time it takes is kept back for the last tree."""
         if search.time_limit is None or search.control.stopped:
@@ -329,6 +385,16 @@ class BaseSubsetSearch(TreeClassifierMixin, BaseEstimator):
     def _leaf_frequencies(self, X, smooth=False):
         self._fitted_tree()
         return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
+
+
+def take_for(seconds, pieces):
+    """Items of an iterator of lists that come in some time, and whether it has ended."""
+    end, items = perf_counter() + seconds, []
+    for piece in pieces:
+        items += piece
+        if perf_counter() >= end:
+            return items, False
+    return items, True
 
 
 def check_tree_parameters(tree):

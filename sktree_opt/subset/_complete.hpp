@@ -50,7 +50,7 @@ inline void run_slice(OnDemandSearch& search, const SubSearch& from, std::int64_
 class CompleteSearch {
 public:
     static constexpr std::size_t SEARCHES_PER_ROUND = 16;
-    static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 4096;
+    static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 16384;
 
     CompleteSearch(const Problem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget, int n_threads)
@@ -78,20 +78,26 @@ public:
     // better than the last one.
     bool next(FoundTree& tree) {
         while (found_.empty()) {
-            if (control_.stopped() || pool_.empty()) return false;
-            const Round round = plan();
-            std::vector<SliceResult> results(round.searches.size());
-            run_tasks(results.size(), n_threads_, [&](std::size_t i, int thread) {
-                auto& search = searches_[static_cast<std::size_t>(thread)];
-                if (search == nullptr) {
-                    search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
-                }
-                run_slice(*search, round.searches[i], round.n_decisions,
-                          has_best_ ? &best_ : nullptr, results[i]);
-            });
-            merge(results);
+            if (!run_round()) return false;
         }
         return take(tree);
+    }
+
+    // False at the end, and when stopped.
+    bool run_round() {
+        if (control_.stopped() || pool_.empty()) return false;
+        const Round round = plan();
+        std::vector<SliceResult> results(round.searches.size());
+        run_tasks(results.size(), n_threads_, [&](std::size_t i, int thread) {
+            auto& search = searches_[static_cast<std::size_t>(thread)];
+            if (search == nullptr) {
+                search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
+            }
+            run_slice(*search, round.searches[i], round.n_decisions,
+                      has_best_ ? &best_ : nullptr, results[i]);
+        });
+        merge(results);
+        return true;
     }
 
     // The next tree of those found already.

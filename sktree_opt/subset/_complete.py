@@ -29,11 +29,14 @@ class CompleteRun:
     state : dict or None
         Where an earlier run was stopped.
 
+    attributes_of : callable or None
+        From a tree that was found to the attributes of an estimator fitted with it, for callbacks.
+
     **rules
         See ``_streams.DEFAULT_RULES``.
     """
 
-    def __init__(self, problem, search, *, start=None, state=None, **rules):
+    def __init__(self, problem, search, *, start=None, state=None, attributes_of=None, **rules):
         self.problem, self.search, self.rules = problem, search, rules
         self.stream = OnDemandStream(
             problem,
@@ -44,19 +47,22 @@ class CompleteRun:
             budget=search.budget,
             **rules,
         )
+        self._start, self._attributes_of = start, attributes_of
         self._remote_stats = []
 
     def __iter__(self):
         # What a callable needs is not sent to other processes.
-        if self.problem.is_callable or has_local_backend():
+        is_local = self.problem.is_callable or has_local_backend()
+        if is_local and not self.search.is_watched:
             return iter(self.stream)
-        return self._run_remotely()
+        rounds = iter(self.stream.run_round, None) if is_local else self._run_remotely()
+        return self.search.watch("subsets", rounds, self._attributes_of, self._start)
 
     def _run_remotely(self):
         with Parallel() as parallel:
             n_workers = max(1, parallel._effective_n_jobs())
             while (planned := self.stream.plan()) is not None:
-                yield from self.stream.merge(self._run_round(parallel, n_workers, *planned))
+                yield self.stream.merge(self._run_round(parallel, n_workers, *planned))
                 self.search.control.poll()
 
     def _run_round(self, parallel, n_workers, searches, n_decisions, best):

@@ -10,8 +10,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset._backward import METHODS, eliminate
+from sktree_opt.subset._backward import METHODS, BackwardStream
 from sktree_opt.subset._base import BaseSubsetSearch
+from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
@@ -230,11 +231,12 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         self : DTsbeSelector
             The fitted selector.
         """
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
-            search = self._begin(X, y, sample_weight)
+            search = self._begin(X, y, sample_weight, progress)
             problem = self._make_problem(search, self._parts(search, y, groups), self.error)
             started = search.control.seconds
-            steps, self.search_stats_ = eliminate(
+            stream = BackwardStream(
                 problem,
                 search.control,
                 method=self.method,
@@ -244,10 +246,18 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
                 n_threads=search.n_threads,
                 budget=search.budget,
             )
+            pieces = ([step] for step in stream)
+            steps = list(
+                search.watch(
+                    "steps", pieces, lambda step: self._attributes_on(search, step["features"])
+                )
+            )
+            self.search_stats_ = stream.stats
             self.search_stats_["seconds"] = search.control.seconds - started
             self._set_history(problem, steps, search.table.n_columns)
             self._keep_tree(search, np.flatnonzero(self.support_))
             self._set_status(search, finished="finished")
+        progress.finish()
         return self
 
     def _set_history(self, problem, steps, n_features):

@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "sktree_opt/subset/_walk.hpp"
@@ -69,18 +70,22 @@ public:
         : problem_(problem), trees_(trees), rules_(rules), control_(control),
           is_in_(problem.n_units(), IN) {}
 
-    // Appends a step for the full tree and one for each removal; stops with the last whole one.
-    void run(std::vector<EliminationStep>& steps) {
-        EliminationStep step;
-        trees_.build(is_in_.data(), step);
-        while (!control_.stopped()) {
-            steps.push_back(step);
-            step = EliminationStep();
-            if (!choose(steps.back(), step) || control_.stopped()) return;
-            for (std::int32_t unit : step.removed) is_in_[unit] = OUT;
-            trees_.remove(step);
-            if (count_features(step) < rules_.min_features) return;
+    // The full tree, then a step for each removal; false at the end, and when stopped: the last whole
+    // step stands.
+    bool next(EliminationStep& step) {
+        EliminationStep following;
+        if (!has_begun_) {
+            has_begun_ = true;
+            trees_.build(is_in_.data(), following);
+        } else {
+            if (!choose(current_, following) || control_.stopped()) return false;
+            for (std::int32_t unit : following.removed) is_in_[unit] = OUT;
+            trees_.remove(following);
+            if (count_features(following) < rules_.min_features) return false;
         }
+        if (control_.stopped()) return false;
+        step = current_ = std::move(following);
+        return true;
     }
 
 private:
@@ -139,6 +144,8 @@ private:
     EliminationRules rules_;
     const SearchControl& control_;
     std::vector<std::uint8_t> is_in_;
+    EliminationStep current_;
+    bool has_begun_ = false;
     std::vector<Trial> trials_;
 };
 

@@ -12,6 +12,7 @@ from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._base import BaseSubsetSearch
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import ORDERS, DistinctStream
+from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
@@ -223,8 +224,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self : DistinctTreeEnumerator
             The fitted enumerator.
         """
+        progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
-            search = self._begin(X, y, sample_weight)
+            search = self._begin(X, y, sample_weight, progress)
             problem, stream = self._start(search, y, groups)
             kept = self._count(stream, search)
             self.supports_ = [features for _, features in kept]
@@ -232,6 +234,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             best = kept[0][1] if kept else np.arange(search.table.n_columns)
             self._keep_tree(search, best)
             self._set_status(search, finished="finished")
+        progress.finish()
         return self
 
     def iter_trees(
@@ -289,7 +292,11 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         by_size = np.zeros(n_features + 1, dtype=np.int64)
         usage = np.zeros(n_features, dtype=np.int64)
         heap = []
-        for features, cost, _ in stream:
+        # A complete run tells callbacks of itself.
+        trees = stream
+        if isinstance(stream, DistinctStream):
+            trees = search.watch("trees", ([tree] for tree in stream))
+        for features, cost, _ in trees:
             by_size[len(features)] += 1
             usage[features] += 1
             if self.max_trees == 0:

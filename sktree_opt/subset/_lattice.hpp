@@ -267,7 +267,11 @@ private:
         if (stopped()) return;
         std::size_t n_kept = std::max(KEPT_FEATURES, 8 * node->ranking.size());
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
-        std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
+        if (n_kept == ranked_.size()) {
+            std::sort(ranked_.begin(), ranked_.end());  // a partial sort is a heap, which is slower
+        } else {
+            std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
+        }
         node->ranked_all = n_kept == ranked_.size();
         std::vector<RankedSplit> before_it = std::move(node->ranking);
         node->ranking = std::vector<RankedSplit>(n_kept);

@@ -34,99 +34,31 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/subset/_bounds.hpp"
+#include "sktree_opt/subset/_decisions.hpp"
 #include "sktree_opt/subset/_walk.hpp"
 
 namespace sktree_opt::subset {
-
-struct OpenNode {
-    CaseNode* node;
-    std::uint32_t position;  // in its ranking
-    std::int32_t unit;       // undecided, of the feature at that position
-    Relaxed bound;
-};
-
-struct Frame {
-    std::vector<OpenNode> open;
-    Cost cost = 0;           // of finished leaves
-    Cost bound = 0;          // of any tree that can become of this, with penalties
-    std::int64_t size = 0;   // features of any such tree of that cost
-    std::int64_t n_leaves = 0;
-    bool has_shared = false;
-    bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
-    int stage = 0;           // 0: new; 1: the unit is in; 2: it is out
-    std::int32_t unit = -1;
-};
-
-// A whole tree.
-struct FoundTree {
-    std::vector<std::int32_t> features;
-    Cost cost = 0;
-    std::int64_t n_leaves = 0;
-};
-
-struct BestRules {
-    BoundRules bounds;
-    bool only_best = false;      // search the best; else enumerate
-    bool best_first = false;     // sub-searches of least bound first; else the newest
-    Cost slack = 0;              // delta
-    Cost penalty = 0;            // for each feature
-    Cost limit = std::numeric_limits<Cost>::max();  // enumerate trees up to this cost
-
-    Cost rate(Cost cost, std::size_t n_features) const {
-        return cost + penalty * static_cast<Cost>(n_features);
-    }
-    bool is_better(const FoundTree& tree, const FoundTree& best) const {
-        const Cost ours = rate(tree.cost, tree.features.size());
-        const Cost theirs = rate(best.cost, best.features.size());
-        return ours != theirs ? ours < theirs : tree.features.size() < best.features.size();
-    }
-    // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
-    bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
-        const Cost to_beat = rate(best.cost, best.features.size());
-        if (bound + slack != to_beat) return bound + slack > to_beat;
-        return slack > 0 || size >= static_cast<std::int64_t>(best.features.size());
-    }
-};
-
-// Decisions below which nothing has been searched.
-struct SubSearch {
-    std::vector<std::uint8_t> decisions;  // by unit
-    Cost bound = 0;
-    std::int64_t size = 0;  // features of any tree of that bound
-    double share = 1.0;     // of the whole search
-};
-
-struct DecisionStats {
-    std::int64_t n_decisions = 0;
-    std::int64_t n_trees = 0;
-    std::int64_t n_pruned = 0;
-    std::int64_t max_open = 0;
-
-    void add(const DecisionStats& other) {
-        n_decisions += other.n_decisions;
-        n_trees += other.n_trees;
-        n_pruned += other.n_pruned;
-        max_open = std::max(max_open, other.max_open);
-    }
-};
 
 class OnDemandSearch {
 public:
     OnDemandSearch(const Problem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget)
         : problem_(problem), rules_(rules), control_(control), lattice_(problem, control, budget),
-          walk_(lattice_), bounds_(lattice_, rules.bounds), decisions_(problem.n_units(), UNDECIDED),
+          walk_(lattice_), bounds_(lattice_, rules.bounds),
+          failures_(problem, rules_), decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
         if (problem.has_rating()) prunes_ = false;
         has_bounds_ = prunes_ && !problem.is_pessimistic;
+        jumps_back_ = prunes_ && rules.bounds.jumps_back;
+        follows_blame_ = jumps_back_ && rules.bounds.follows_blame;
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
     }
 
     // Begins at some decisions. The search is for what is better than `best`, if there is one.
     void start(const SubSearch& from, const FoundTree* best) {
         frames_.clear();
+        failures_.forget();
         decisions_ = from.decisions;
         share_ = from.share;
         progress_ = 0.0;
@@ -139,7 +71,12 @@ public:
         Frame frame;
         floor_ = rules_.penalty * n_in_;
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
-        for (CaseNode* root : lattice_.roots()) settle(root, 0, node_bound(root), frame);
+        for (CaseNode* root : lattice_.roots()) {
+            if (frame.is_cut) break;
+            OpenNode open{root, 0, -1, {}};
+            open.bound.cost = node_bound(root);
+            settle(open, frame);
+        }
         push(std::move(frame), from.bound, from.size);
     }
 
@@ -154,11 +91,11 @@ public:
                 go_on(frame);
             } else if (is_hopeless(frame)) {
                 ++stats_.n_pruned;
-                leave();
+                leave(why_hopeless());
             } else if (frame.open.empty()) {
                 const bool wanted = finish(frame, tree);
                 if (control_.stopped()) return false;
-                leave();
+                leave(why_hopeless());
                 if (wanted) return true;
             } else if (try_choices(frame, tree)) {
                 return true;
@@ -197,9 +134,11 @@ private:
         return std::ldexp(share_, -static_cast<int>(level));
     }
 
-    void leave() {
+    // Nothing is wanted below the last frame, for these reasons.
+    void leave(UnitMask why) {
         progress_ += share_at(frames_.size() - 1);
         frames_.pop_back();
+        why_ = why;
     }
 
     void set(std::int32_t unit, Decision decision) {
@@ -217,14 +156,29 @@ private:
     }
 
     void go_on(Frame& frame) {
-        if (frame.stage == 2) {
-            set(frame.unit, UNDECIDED);
-            frames_.pop_back();
+        const UnitMask unit = mask_of(frame.unit);
+        if (frame.stage == 1 && (why_ & unit) != 0) {
+            frame.why = why_;
+            frame.stage = 2;
+            set(frame.unit, OUT);
+            descend(frame);
             return;
         }
-        frame.stage = 2;
-        set(frame.unit, OUT);
-        descend(frame);
+        if (frame.stage == 1) {
+            ++stats_.n_jumps;
+            progress_ += share_at(frames_.size());
+        } else if ((why_ & unit) != 0) {
+            why_ |= frame.why;
+            if (problem_.n_units() <= 64) why_ &= ~unit;
+        }
+        set(frame.unit, UNDECIDED);
+        frames_.pop_back();
+    }
+
+    // Units by whose decisions nothing is wanted below the last frame.
+    UnitMask why_hopeless() {
+        if (!jumps_back_) return ALL_UNITS;
+        return failures_.why_hopeless(frames_, decisions_, n_in_, has_best_ ? &best_ : nullptr);
     }
 
     void descend(Frame& frame) {
@@ -269,18 +223,19 @@ private:
         next.cost = frame.cost;
         next.n_leaves = frame.n_leaves;
         next.has_shared = frame.has_shared;
+        next.claims = frame.claims;
         next.open.reserve(frame.open.size() + 4);
         const UnitMask mask = mask_of(frame.unit);
         const bool is_in = decisions_[frame.unit] == IN;
         floor_ = frame.cost + rules_.penalty * n_in_;
         for (const OpenNode& open : frame.open) floor_ += open.bound.cost;
         for (const OpenNode& open : frame.open) {
-            if (next.is_cut) break;
-            if (open.unit == frame.unit) {
-                settle(open.node, open.position, open.bound.cost, next);
+            if (open.unit == frame.unit && !next.is_cut) {
+                settle(open, next);
                 continue;
             }
             next.open.push_back(open);
+            if (next.is_cut) continue;
             const UnitMask against = is_in ? open.bound.out : open.bound.in;
             if (looks_ahead_ && (!rules_.bounds.uses_choices || (against & mask) != 0)) {
                 tighten(next.open.back());
@@ -292,64 +247,80 @@ private:
 
     Cost node_bound(CaseNode* node) { return has_bounds_ ? bounds_.of_node(node) : 0; }
 
-    // Grows a node, of whose cost `floor_` has `bound`, as far as decisions go: finished leaves and open
-    // nodes are added to `frame`. What takes time is ranking the cases of new nodes: before that is
-    // done, the bound of the frame, as far as it goes, tells whether it has to be.
-    void settle(CaseNode* start, std::uint32_t position, Cost bound, Frame& frame) {
-        std::vector<OpenNode> stack{{start, position, -1, {}}};
-        stack.back().bound.cost = bound;
-        const auto replace = [&](Cost before, Cost after) { floor_ += after - before; };
-        while (!stack.empty()) {
-            OpenNode open = stack.back();
-            stack.pop_back();
+    // Grows a node, of whose cost `floor_` has its bound, as far as decisions go: finished leaves and
+    // open nodes are added to `frame`. What takes time is ranking the cases of new nodes: before that
+    // is done, the bound of the frame, as far as it goes, tells whether it has to be.
+    void settle(const OpenNode& start, Frame& frame) {
+        stack_.assign(1, start);
+        while (!stack_.empty()) {
+            OpenNode open = stack_.back();
+            stack_.pop_back();
             const Cost before = open.bound.cost;
             if (rules_.only_best && is_settled(open.node)) {
-                frame.cost += all_cost(open.node);
-                replace(before, all_cost(open.node));
-                ++frame.n_leaves;
+                finish_leaf(open, all_cost(open.node), frame);
                 continue;
             }
             if (is_unwanted(floor_)) {
-                frame.is_cut = true;
+                cut(open, frame);
                 return;
             }
             RankedSplit* ranked = lattice_.ranked_at(open.node, open.position);
             while (ranked != nullptr && decisions_[problem_.unit_of[ranked->feature]] == OUT) {
+                open.skipped |= mask_of(problem_.unit_of[ranked->feature]);
                 ranked = lattice_.ranked_at(open.node, ++open.position);
             }
             if (ranked == nullptr) {
-                frame.cost += open.node->leaf_cost;
-                replace(before, open.node->leaf_cost);
-                ++frame.n_leaves;
+                finish_leaf(open, open.node->leaf_cost, frame);
                 frame.has_shared |= !open.node->search.shared.empty();
                 continue;
             }
             open.unit = problem_.unit_of[ranked->feature];
             if (decisions_[open.unit] == IN) {
+                const UnitMask path = open.path | open.skipped | mask_of(open.unit);
                 if (looks_ahead_) {
                     const Cost of_split = bounds_.of_split(open.node, open.position);
                     if (is_unwanted(floor_ - before + of_split)) {
-                        replace(before, of_split);
-                        frame.is_cut = true;
+                        floor_ += of_split - before;
+                        open.bound.cost = of_split;
+                        open.bound.why = path;
+                        cut(open, frame);
                         return;
                     }
                 }
                 const Children children = lattice_.split(open.node, ranked);
-                replace(before, 0);
+                floor_ -= before;
                 for (std::uint32_t b = children.n; b-- > 0;) {
-                    stack.push_back({children.nodes[b], 0, -1, {}});
-                    stack.back().bound.cost = node_bound(children.nodes[b]);
-                    replace(0, stack.back().bound.cost);
+                    stack_.push_back({children.nodes[b], 0, -1, {}, path});
+                    stack_.back().bound.cost = node_bound(children.nodes[b]);
+                    floor_ += stack_.back().bound.cost;
                 }
             } else {
+                open.bound = Relaxed();
                 open.bound.cost = node_bound(open.node);
-                open.bound.size = 0;
                 open.bound.is_whole = false;
                 if (looks_ahead_) tighten(open);
-                replace(before, open.bound.cost);
+                floor_ += open.bound.cost - before;
                 frame.open.push_back(open);
             }
         }
+    }
+
+    // All trees below the node cost the same.
+    void finish_leaf(const OpenNode& open, Cost cost, Frame& frame) {
+        frame.cost += cost;
+        floor_ += cost - open.bound.cost;
+        ++frame.n_leaves;
+        if (cost > 0 && jumps_back_) {
+            const Cost least = std::min(cost, node_bound(open.node));
+            frame.claims.push_back({cost, open.path | open.skipped, least, open.path});
+        }
+    }
+
+    // What has been seen shows that no tree is wanted; what `settle` has not got to stays open.
+    void cut(const OpenNode& open, Frame& frame) {
+        frame.is_cut = true;
+        frame.open.push_back(open);
+        frame.open.insert(frame.open.end(), stack_.begin(), stack_.end());
     }
 
     // Whether all trees below a node cost the same.
@@ -373,7 +344,9 @@ private:
         relaxed.size += n_in_;
         if (relaxed.cost < open.bound.cost) {
             relaxed.cost = open.bound.cost;
+            relaxed.why = open.bound.why;
             relaxed.size = open.bound.size;
+            relaxed.why_size = open.bound.why_size;
             relaxed.is_whole = false;
         }
         open.bound = relaxed;
@@ -391,17 +364,22 @@ private:
         return !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: of the open node with most search rows; the first when enumerating.
+    // The unit to decide next: one that failures hang on, of a node that is known to cost something;
+    // else of the node with most search rows. The first when enumerating.
     std::int32_t choose(const Frame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
-        const OpenNode* chosen = &frame.open[0];
-        std::size_t most = 0;
+        const OpenNode* chosen = nullptr;
+        double most_blame = 0.0;
+        std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
+            const double cost = 1.0 + static_cast<double>(open.bound.cost);
+            const double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
             const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
-            if (n > most) {
-                most = n;
-                chosen = &open;
-            }
+            const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
+            if (chosen != nullptr && !is_more) continue;
+            most_blame = blame;
+            most_rows = n;
+            chosen = &open;
         }
         return chosen->unit;
     }
@@ -482,13 +460,18 @@ private:
     Lattice lattice_;
     TreeWalk walk_;
     Bounds bounds_;
+    Failures failures_;  // since the start: no matter who searched what before
     std::vector<std::uint8_t> decisions_;
     bool prunes_;               // by the cost of finished leaves
     bool has_bounds_ = false;   // and by bounds of open nodes
     bool looks_ahead_ = false;
+    bool jumps_back_ = false;   // over decisions that a failure does not hang on
+    bool follows_blame_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
     Cost floor_ = 0;  // bound of the frame that is being made
     std::vector<Frame> frames_;
+    UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
+    std::vector<OpenNode> stack_;
     FoundTree best_;
     bool has_best_ = false;
     double share_ = 1.0, progress_ = 0.0;

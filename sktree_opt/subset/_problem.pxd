@@ -95,6 +95,11 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         vector[int32_t] unit_of
         vector[vector[int32_t]] units
 
+    cdef vector[int32_t] cpp_features_of "sktree_opt::subset::features_of"(
+        const CppProblem& problem,
+        const vector[int32_t]& units,
+    ) except +
+
 
 cdef extern from "sktree_opt/subset/_lattice.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass CppLatticeStats "sktree_opt::subset::LatticeStats":
@@ -116,6 +121,7 @@ cdef class SubsetProblem:
     cdef object control
     cdef object callback_error
 
+    cdef object features_of(self, const vector[int32_t]& units)
     cdef int raise_pending(self, SearchControl control) except -1
 
 

@@ -29,6 +29,8 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_size_bound
         cbool uses_choices
         cbool cuts_short
+        cbool jumps_back
+        cbool follows_blame
 
     cdef cppclass BestRules:
         BoundRules bounds
@@ -57,6 +59,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         int64_t n_decisions
         int64_t n_trees
         int64_t n_pruned
+        int64_t n_jumps
         int64_t max_open
         void add(const DecisionStats& other)
 
@@ -91,6 +94,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         void start_from(const FoundTree& tree) except +
         void set_round(int64_t round)
         cbool next(FoundTree& tree) except +
+        cbool run_round() except +
         cbool take(FoundTree& tree) except +
         Round plan() except +
         void merge(const vector[SliceResult]& results) except +
@@ -146,6 +150,8 @@ DEFAULT_RULES = {
     "size_bound": True,
     "choices": True,
     "cuts_short": True,
+    "jumps_back": True,
+    "follows_blame": True,
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
@@ -166,6 +172,8 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]
+    rules.bounds.jumps_back = chosen["jumps_back"]
+    rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
@@ -303,10 +311,8 @@ cdef class OnDemandStream(TreeStream):
     state : dict or None
         ``state`` of a search that was stopped, to go on from.
 
-    n_threads : int
-
-    budget : int
-        Bytes of the lattice that may be kept.
+    n_threads, budget : int
+        Threads, and the bytes of the lattice that may be kept.
 
     **rules
         See ``DEFAULT_RULES``.
@@ -347,22 +353,35 @@ cdef class OnDemandStream(TreeStream):
             found = self.cpp.get().next(tree)
         return self.hand_out(found, tree)
 
+    def run_round(self):
+        """Search for a while: the trees that were found; None at the end."""
+        cdef cbool goes_on
+        with nogil:
+            goes_on = self.cpp.get().run_round()
+        self.problem.raise_pending(self.control)
+        return self.take_found() if goes_on else None
+
+    cdef list take_found(self):
+        cdef FoundTree tree
+        found_trees = []
+        while self.cpp.get().take(tree):
+            found_trees.append(tree_to_tuple(tree))
+        return found_trees
+
     def plan(self):
         """Take the sub-searches of the next round out, for ``search_slices``; None at the end."""
         cdef Round planned
         if self.cpp.get().pool().empty() or self.control.stopped:
             return None
         planned = self.cpp.get().plan()
-        best = None
-        if self.cpp.get().best() != NULL:
-            best = tree_to_tuple(self.cpp.get().best()[0])
+        has_best = self.cpp.get().best() != NULL
+        best = tree_to_tuple(self.cpp.get().best()[0]) if has_best else None
         return [search_to_tuple(search) for search in planned.searches], planned.n_decisions, best
 
     def merge(self, results):
         """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
         cdef vector[SliceResult] merged
         cdef SliceResult result
-        cdef FoundTree tree
         for trees, remaining, progress in results:
             result.trees.clear()
             result.remaining.clear()
@@ -373,20 +392,15 @@ cdef class OnDemandStream(TreeStream):
             result.progress = progress
             merged.push_back(result)
         self.cpp.get().merge(merged)
-        found_trees = []
-        while self.cpp.get().take(tree):
-            found_trees.append(tree_to_tuple(tree))
-        return found_trees
+        return self.take_found()
 
     @property
     def state(self):
         """What is left to do, for another search to go on from."""
         cdef const vector[SubSearch]* pool = &self.cpp.get().pool()
         cdef size_t i
-        return {
-            "searches": [search_to_tuple(pool[0][i]) for i in range(pool.size())],
-            "round": self.cpp.get().round(),
-        }
+        searches = [search_to_tuple(pool[0][i]) for i in range(pool.size())]
+        return {"searches": searches, "round": self.cpp.get().round()}
 
     @property
     def is_done(self):
@@ -414,6 +428,7 @@ cdef dict stats_dict(const DecisionStats& stats, const CppLatticeStats& lattice_
         "n_decisions": stats.n_decisions,
         "n_trees": stats.n_trees,
         "n_pruned": stats.n_pruned,
+        "n_jumps": stats.n_jumps,
         "max_open": stats.max_open,
         **lattice_stats_dict(lattice_stats),
     }
@@ -442,11 +457,8 @@ def search_slices(
     rules : dict
         Those of the stream.
 
-    time_limit : float or None
-
-    memory_limit : int or None
-
-    budget : int
+    time_limit, memory_limit, budget
+        As of any search.
 
     Returns
     -------

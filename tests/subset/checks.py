@@ -17,9 +17,11 @@ BEST_RULES = [
     {"size_bound": False},
     {"choices": False},
     {"cuts_short": False},
+    {"jumps_back": False},
+    {"follows_blame": False},
     {"best_first": True},
     dict.fromkeys([f"{name}_bound" for name in ("class", "twin", "size")], 0)
-    | {"lookahead": 0, "choices": False, "cuts_short": False},
+    | {"lookahead": 0, "choices": False, "cuts_short": False, "jumps_back": False},
 ]
 
 

@@ -1,0 +1,179 @@
+// What a search by decisions is made of: the trees in the making, the wanted ones, and what is left.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sktree_opt/subset/_reasons.hpp"
+
+namespace sktree_opt::subset {
+
+struct OpenNode {
+    CaseNode* node;
+    std::uint32_t position;  // in its ranking
+    std::int32_t unit;       // undecided, of the feature at that position
+    Relaxed bound;
+    UnitMask path = 0;     // units decided on the way to the node
+    UnitMask skipped = 0;  // and those that are out, of its ranking
+};
+
+struct Frame {
+    std::vector<OpenNode> open;
+    std::vector<Claim> claims;  // of finished leaves, and of what a cut frame leaves aside
+    Cost cost = 0;           // of finished leaves
+    Cost bound = 0;          // of any tree that can become of this, with penalties
+    std::int64_t size = 0;   // features of any such tree of that cost
+    std::int64_t n_leaves = 0;
+    bool has_shared = false;
+    bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
+    int stage = 0;           // 0: new; 1: the unit is in; 2: it is out
+    std::int32_t unit = -1;
+    UnitMask why = 0;        // the unit cannot be in
+};
+
+// A whole tree.
+struct FoundTree {
+    std::vector<std::int32_t> features;
+    Cost cost = 0;
+    std::int64_t n_leaves = 0;
+};
+
+struct BestRules {
+    BoundRules bounds;
+    bool only_best = false;      // search the best; else enumerate
+    bool best_first = false;     // sub-searches of least bound first; else the newest
+    Cost slack = 0;              // delta
+    Cost penalty = 0;            // for each feature
+    Cost limit = std::numeric_limits<Cost>::max();  // enumerate trees up to this cost
+
+    Cost rate(Cost cost, std::size_t n_features) const {
+        return cost + penalty * static_cast<Cost>(n_features);
+    }
+    bool is_better(const FoundTree& tree, const FoundTree& best) const {
+        const Cost ours = rate(tree.cost, tree.features.size());
+        const Cost theirs = rate(best.cost, best.features.size());
+        return ours != theirs ? ours < theirs : tree.features.size() < best.features.size();
+    }
+    // No tree is wanted that costs this.
+    Cost unwanted(const FoundTree& best) const {
+        return rate(best.cost, best.features.size()) - slack + (slack > 0 ? 0 : 1);
+    }
+    // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
+    bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
+        const Cost to_beat = rate(best.cost, best.features.size());
+        if (bound + slack != to_beat) return bound + slack > to_beat;
+        return slack > 0 || size >= static_cast<std::int64_t>(best.features.size());
+    }
+};
+
+// Decisions below which nothing has been searched.
+struct SubSearch {
+    std::vector<std::uint8_t> decisions;  // by unit
+    Cost bound = 0;
+    std::int64_t size = 0;  // features of any tree of that bound
+    double share = 1.0;     // of the whole search
+};
+
+struct DecisionStats {
+    std::int64_t n_decisions = 0;
+    std::int64_t n_trees = 0;
+    std::int64_t n_pruned = 0;
+    std::int64_t n_jumps = 0;  // decisions that were not tried the other way
+    std::int64_t max_open = 0;
+
+    void add(const DecisionStats& other) {
+        n_decisions += other.n_decisions;
+        n_trees += other.n_trees;
+        n_pruned += other.n_pruned;
+        n_jumps += other.n_jumps;
+        max_open = std::max(max_open, other.max_open);
+    }
+};
+
+// What the failures of a search hang on.
+class Failures {
+public:
+    Failures(const Problem& problem, const BestRules& rules) : problem_(problem), rules_(rules) {}
+
+    const Blame& blame() const { return blame_; }
+    void forget() { blame_ = Blame(); }
+
+    // Units by whose decisions no tree is wanted that can become of the last frame. `n_in`: features.
+    UnitMask why_hopeless(const std::vector<Frame>& frames,
+                          const std::vector<std::uint8_t>& decisions, std::int64_t n_in,
+                          const FoundTree* best) {
+        const Frame& frame = frames.back();
+        // Votes are no sum of claims.
+        if (frame.has_shared || (rules_.only_best && best == nullptr)) return ALL_UNITS;
+        UnitMask always = 0;
+        Cost spare = collect(frame, decisions);
+        spare -= rules_.only_best ? rules_.unwanted(*best) : rules_.limit + 1;
+        if (spare == -1 && rules_.only_best && rules_.slack == 0) {
+            // It costs as much as the best, or more: then what matters is that it takes too many features.
+            const auto most = static_cast<std::int64_t>(best->features.size());
+            if (!takes_too_many(frame, n_in, most, always)) return ALL_UNITS;
+            always |= mask_of_in(decisions);
+            spare = 0;
+        }
+        if (spare < 0) return ALL_UNITS;
+        latest_.clear();
+        for (std::size_t level = frames.size() - 1; level-- > 0;) {
+            const UnitMask unit = mask_of(frames[level].unit);
+            if ((always & unit) == 0) latest_.push_back(unit);
+        }
+        const UnitMask why = always | explain(claims_, spare, latest_);
+        blame_.add(why);
+        return why;
+    }
+
+private:
+    // Leaves the claims of a frame in `claims_`; their sum.
+    Cost collect(const Frame& frame, const std::vector<std::uint8_t>& decisions) {
+        claims_ = frame.claims;
+        for (const OpenNode& open : frame.open) {
+            const UnitMask why = open.path | open.skipped | open.bound.why;
+            const Cost least = std::min(open.node->bound, open.bound.cost);
+            claims_.push_back({open.bound.cost, why, least, open.path});
+        }
+        if (rules_.penalty > 0) {
+            for (std::size_t u = 0; u < decisions.size(); ++u) {
+                const auto unit = static_cast<std::int32_t>(u);
+                if (decisions[u] != IN) continue;
+                claims_.push_back({rules_.penalty * problem_.unit_size(unit), mask_of(unit), 0, 0});
+            }
+        }
+        Cost sum = 0;
+        for (const Claim& claim : claims_) sum += claim.cost;
+        return sum;
+    }
+
+    bool takes_too_many(const Frame& frame, std::int64_t n_in, std::int64_t most,
+                        UnitMask& why) const {
+        if (n_in >= most) return true;
+        if (rules_.penalty > 0) return false;
+        for (const OpenNode& open : frame.open) {
+            if (open.bound.size < most) continue;
+            why = open.path | open.skipped | open.bound.why | open.bound.why_size;
+            return true;
+        }
+        return false;
+    }
+
+    static UnitMask mask_of_in(const std::vector<std::uint8_t>& decisions) {
+        UnitMask in = 0;
+        for (std::size_t u = 0; u < decisions.size(); ++u) {
+            if (decisions[u] == IN) in |= mask_of(static_cast<std::int32_t>(u));
+        }
+        return in;
+    }
+
+    const Problem& problem_;
+    const BestRules& rules_;
+    std::vector<Claim> claims_;
+    std::vector<UnitMask> latest_;
+    Blame blame_;
+};
+
+}  // namespace sktree_opt::subset
