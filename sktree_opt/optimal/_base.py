@@ -229,6 +229,9 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self.gap_ = objective - self.lower_bound_
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
+        others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
+        self.trees_ = [self.tree_, *(tree for tree, _ in others)]
+        self.tree_objectives_ = np.array([objective, *(cost for _, cost in others)])
 
     def _refuse_worse_tree(self, result, objective):
         """Raise if a tree costs more than its search has said, but for rounding."""
@@ -277,7 +280,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
             return None, searched, thresholds
     if not binary:
         raise ValueError(
-            "This objective needs categorical_splits='one_vs_rest', and has no use for warm_start "
-            "or initial_tree."
+            "This objective needs categorical_splits='one_vs_rest', and has no use for warm_start, "
+            "initial_tree or n_trees > 1."
         )
     return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None

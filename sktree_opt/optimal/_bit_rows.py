@@ -7,6 +7,9 @@ import numpy as np
 # Weights that are neither equal nor whole numbers are rounded to this many bits of the largest.
 FRACTION_BITS = 30
 
+# Of the whole numbers that a float64 holds.
+FLOAT_BITS = 53
+
 
 @dataclass
 class BitRows:
@@ -34,6 +37,12 @@ class BitRows:
 
     unit : ndarray of float64, shape (n_classes,)
         Weight of one unit of each class.
+
+    values : ndarray of int64, shape (n_rows, 2), or None
+        Of a regression: weighted target and square of each row, in units.
+
+    value_unit : ndarray of float64, shape (2,), or None
+        What a unit of each of them is.
     """
 
     rows: np.ndarray
@@ -43,6 +52,8 @@ class BitRows:
     n_classes: int
     units: np.ndarray | None
     unit: np.ndarray
+    values: np.ndarray | None = None
+    value_unit: np.ndarray | None = None
 
     @property
     def n_planes(self):
@@ -50,8 +61,9 @@ class BitRows:
         return 1 if self.units is None else int(self.units.max()).bit_length()
 
     def totals_in_units(self):
-        """Units of each class."""
-        return np.bincount(self.classes, weights=self.units, minlength=self.n_classes)
+        """Units of each class, and of the values."""
+        units = np.bincount(self.classes, weights=self.units, minlength=self.n_classes)
+        return units if self.values is None else np.append(units, self.values.sum(axis=0))
 
     def totals(self):
         """Weight of each class."""
@@ -95,6 +107,20 @@ def bit_rows(bits, n_columns, classes, weights, n_classes):
         units=units,
         unit=unit,
     )
+
+
+def target_rows(bits, n_columns, targets, weights):
+    """The same with targets in place of classes.
+
+    Their sums are whole numbers of units so fine that no sum of a leaf needs more than the 52 bits
+    of a float64: the cost of rows does not depend on how they were brought together.
+    """
+    table = bit_rows(bits, n_columns, np.zeros(len(targets)), weights, 1)
+    values = np.column_stack([weights * targets, weights * targets**2])
+    sums = np.maximum(np.abs(values).sum(axis=0), 1e-290)
+    table.value_unit = np.exp2(np.ceil(np.log2(sums)) - (FLOAT_BITS - 1))
+    table.values = np.rint(values / table.value_unit).astype(np.int64)
+    return table
 
 
 def class_units(weights, classes, n_classes):

@@ -303,9 +303,6 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     def _keep_result(self, problem, result):
         super()._keep_result(problem, result)
-        others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
-        self.trees_ = [self.tree_, *(tree for tree, _ in others)]
-        self.tree_objectives_ = np.array([self.objective_, *(cost for _, cost in others)])
         vars(self).pop("pareto_front_", None)
         if getattr(result, "front", None) is not None:
             self._keep_metric(problem, result)

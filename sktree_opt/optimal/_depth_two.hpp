@@ -57,28 +57,82 @@ SKTREE_INLINE Pack<Lane> split_score(
     return score;
 }
 
-// Root columns j, with the test on column i below.
-template <class Objective, bool SUPPORT, class Lane, class Both>
-SKTREE_INLINE void improve(
-    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, BestSides<Lane>& best) {
-    best.with_column = larger(
-        best.with_column,
-        split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
-    best.without_column = larger(
-        best.without_column,
-        split_score<Objective, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
-}
+// Running maxima over pairs of columns.
+template <class Objective, bool SUPPORT, class Lane>
+struct Running {
+    BestSides<Lane> best;
 
-// The same four leaves, with column i as the root and the tests on columns j below, by lane.
-template <class Objective, bool SUPPORT, class Lane, class Both>
-SKTREE_INLINE void improve_row(
-    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, BestSides<Lane>& best) {
-    best.with_column = larger(
-        best.with_column,
-        split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
-    best.without_column = larger(
-        best.without_column,
-        split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
+    static SKTREE_INLINE Running start() { return {no_sides<Lane>()}; }
+    // Root columns j, with the test on column i below.
+    template <class Both>
+    SKTREE_INLINE void improve(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+        best.with_column = larger(
+            best.with_column, split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
+        best.without_column = larger(
+            best.without_column, split_score<Objective, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
+    }
+    // The same four leaves, with column i as the root and the tests on columns j below, by lane.
+    template <class Both>
+    SKTREE_INLINE void improve_row(
+        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+        best.with_column = larger(
+            best.with_column, split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
+        best.without_column = larger(
+            best.without_column,
+            split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
+    }
+    // Given the counts of the root's two sides.
+    SKTREE_INLINE BestSides<Lane> sides(Pack<Lane>, Pack<Lane>) const { return best; }
+};
+
+// Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). Their sum is that of the side,
+// whatever the test, so that |2a - (a + b)| is largest where a is largest or least: a maximum and a
+// minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in this
+// order, for 2a may be too large for a lane.
+template <class Lane>
+struct Running<TwoClassError, false, Lane> {
+    Pack<Lane> most_with, least_with, most_without, least_without;
+
+    static SKTREE_INLINE Running start() {
+        const Pack<Lane> lowest = fill_pack(std::numeric_limits<Lane>::lowest());
+        const Pack<Lane> highest = fill_pack(std::numeric_limits<Lane>::max());
+        return {lowest, highest, lowest, highest};
+    }
+    template <class Both>
+    SKTREE_INLINE void improve(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>&) {
+        widen_range(LeafBoth::count(n, 0), LeafRowOnly::count(n, 0));
+    }
+    template <class Both>
+    SKTREE_INLINE void improve_row(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>&) {
+        widen_range(LeafBoth::count(n, 0), LeafColumnOnly::count(n, 0));
+    }
+    SKTREE_INLINE void widen_range(Pack<Lane> with, Pack<Lane> without) {
+        most_with = larger(most_with, with);
+        least_with = smaller(least_with, with);
+        most_without = larger(most_without, without);
+        least_without = smaller(least_without, without);
+    }
+    SKTREE_INLINE BestSides<Lane> sides(Pack<Lane> with, Pack<Lane> without) const {
+        return {
+            larger((most_with - with) + most_with, (with - least_with) - least_with),
+            larger(
+                (most_without - without) + most_without,
+                (without - least_without) - least_without)};
+    }
+};
+
+// Counts of the first channel on both sides of root columns j, and of root column i.
+template <class Lane>
+SKTREE_INLINE void column_counts(
+    const SweepSide<Lane>& side, int j, Pack<Lane>& with, Pack<Lane>& without) {
+    with = load_pack(side.marginals + j);
+    without = fill_pack(side.totals[0]) - with;
+}
+template <class Lane>
+SKTREE_INLINE void row_counts(
+    const SweepSide<Lane>& side, int i, Pack<Lane>& with, Pack<Lane>& without) {
+    with = fill_pack(side.marginals[i]);
+    without = fill_pack(side.totals[0]) - with;
 }
 
 template <class Lane, class Both>
@@ -179,20 +233,24 @@ template <
     class Others>
 SKTREE_INLINE void score_row(
     const SweepTask<Lane>& task, int i, int j, const Counts& counts, const Others& others,
-    BestSides<Lane>* best, BestSides<Lane>* best_sibling) {
-    BestSides<Lane> row = no_sides<Lane>(), row_sibling = no_sides<Lane>();
+    Running<Objective, SUPPORT, Lane>* best, Running<Objective, SUPPORT, Lane>* best_sibling) {
+    typedef Running<Objective, SUPPORT, Lane> Maxima;
+    Maxima row = Maxima::start(), row_sibling = Maxima::start();
     for (int b = 0; b < VECTORS; ++b) {
         const auto n = pair_counts(*task.counted, task.stride, i, j + b * LANES, counts(b));
-        improve<Objective, SUPPORT>(n, task.score, best[b]);
+        best[b].improve(n, task.score);
         if (!SIBLING) continue;
-        improve_row<Objective, SUPPORT>(n, task.score, row);
+        row.improve_row(n, task.score);
         const auto m = pair_counts(*task.sibling, task.stride, i, j + b * LANES, others(b));
-        improve<Objective, SUPPORT>(m, task.score, best_sibling[b]);
-        improve_row<Objective, SUPPORT>(m, task.score, row_sibling);
+        best_sibling[b].improve(m, task.score);
+        row_sibling.improve_row(m, task.score);
     }
     if (!SIBLING) return;
-    keep_row_maxima(task, 0, i, j, row);
-    keep_row_maxima(task, 1, i, j, row_sibling);
+    Pack<Lane> with, without;
+    row_counts(*task.counted, i, with, without);
+    keep_row_maxima(task, 0, i, j, row.sides(with, without));
+    row_counts(*task.sibling, i, with, without);
+    keep_row_maxima(task, 1, i, j, row_sibling.sides(with, without));
 }
 
 // Counts in a tile: writes them where they are wanted, and makes the sibling's beside them.
@@ -219,7 +277,7 @@ SKTREE_INLINE void pass_on(const SweepTask<Lane>& task, int i, int j) {
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING>
 SKTREE_APART void score_tile_row(
     const SweepTask<Lane>& task, int i, int j, const Lane* row, int step, int n_vectors,
-    BestSides<Lane>* best, BestSides<Lane>* best_sibling) {
+    Running<Objective, SUPPORT, Lane>* best, Running<Objective, SUPPORT, Lane>* best_sibling) {
     const Lane* other = row + static_cast<std::ptrdiff_t>(task.n_counted) * step;
     for (int b = 0; b < n_vectors; ++b, row += LANES, other += LANES)
         score_row<Objective, Lane, SUPPORT, SIBLING, 1>(
@@ -230,8 +288,8 @@ SKTREE_APART void score_tile_row(
 // Columns i .. i + ROWS against VECTORS vectors of columns from j.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void meet_block(
-    const SweepTask<Lane>& task, int i, int j, BestSides<Lane>* best,
-    BestSides<Lane>* best_sibling) {
+    const SweepTask<Lane>& task, int i, int j, Running<Objective, SUPPORT, Lane>* best,
+    Running<Objective, SUPPORT, Lane>* best_sibling) {
     constexpr int STEP = ROWS * VECTORS * LANES;
     count_tile<Lane, ROWS, VECTORS>(task, i, j, task.tile);
     if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, ROWS, VECTORS>(task, i, j);
@@ -243,8 +301,9 @@ SKTREE_INLINE void meet_block(
 // The same where the counts of one channel stay in registers; the only other one is the mass.
 template <class Objective, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void meet_signed_block(
-    const SweepTask<std::int16_t>& task, int i, int j, BestSides<std::int16_t>* best,
-    BestSides<std::int16_t>* best_sibling) {
+    const SweepTask<std::int16_t>& task, int i, int j,
+    Running<Objective, false, std::int16_t>* best,
+    Running<Objective, false, std::int16_t>* best_sibling) {
     typedef std::int16_t Lane;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     Vector16 counts[ROWS][VECTORS], mass[ROWS][VECTORS];
@@ -272,10 +331,11 @@ SKTREE_INLINE void meet_signed_block(
 
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 struct Meeting {
+    typedef Running<Objective, SUPPORT, Lane> Maxima;
+
     template <int ROWS, int VECTORS>
     static SKTREE_INLINE void meet(
-        const SweepTask<Lane>& task, int i, int j, BestSides<Lane>* best,
-        BestSides<Lane>* best_sibling) {
+        const SweepTask<Lane>& task, int i, int j, Maxima* best, Maxima* best_sibling) {
         if constexpr (SIGNED)
             meet_signed_block<Objective, SIBLING, ROWS, VECTORS>(task, i, j, best, best_sibling);
         else
@@ -286,8 +346,8 @@ struct Meeting {
     // Columns first .. last against VECTORS vectors from j.
     template <int VECTORS>
     static SKTREE_INLINE void meet_all(
-        const SweepTask<Lane>& task, int first, int last, int j, BestSides<Lane>* best,
-        BestSides<Lane>* best_sibling) {
+        const SweepTask<Lane>& task, int first, int last, int j, Maxima* best,
+        Maxima* best_sibling) {
         int i = first;
         for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS)
             meet<BLOCK_ROWS, VECTORS>(task, i, j, best, best_sibling);
@@ -308,13 +368,18 @@ template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, 
 SKTREE_INLINE void sweep_vectors(
     const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
     typedef Meeting<Objective, Lane, SUPPORT, SIBLING, SIGNED> Meet;
-    BestSides<Lane> best[2][VECTORS];
-    for (int b = 0; b < VECTORS; ++b) best[0][b] = best[1][b] = no_sides<Lane>();
+    Running<Objective, SUPPORT, Lane> best[2][VECTORS];
+    for (auto& side : best)
+        for (auto& maxima : side) maxima = Running<Objective, SUPPORT, Lane>::start();
+    Pack<Lane> with, without;
     const int n = task.n_columns;
     if (!SIBLING) {
         Meet::template meet_all<VECTORS>(task, 0, n, j, best[0], best[1]);
-        for (int b = 0; b < VECTORS; ++b)
-            finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES, best[0][b], sums);
+        for (int b = 0; b < VECTORS; ++b) {
+            column_counts(*task.counted, j + b * LANES, with, without);
+            finish_vector<Objective, SUPPORT>(
+                task, *task.counted, j + b * LANES, best[0][b].sides(with, without), sums);
+        }
         return;
     }
     static_assert(VECTORS <= 2, "columns of the first vector meet that one, others both");
@@ -324,8 +389,10 @@ SKTREE_INLINE void sweep_vectors(
     for (int side = 0; side < 2; ++side)
         for (int b = 0; b < VECTORS; ++b) {
             const int at = j + b * LANES;
-            store_pack(column_maxima(task, side, true) + at, best[side][b].with_column);
-            store_pack(column_maxima(task, side, false) + at, best[side][b].without_column);
+            column_counts(side == 0 ? *task.counted : *task.sibling, at, with, without);
+            const BestSides<Lane> found = best[side][b].sides(with, without);
+            store_pack(column_maxima(task, side, true) + at, found.with_column);
+            store_pack(column_maxima(task, side, false) + at, found.without_column);
         }
 }
 
@@ -345,8 +412,49 @@ SKTREE_INLINE void finish_rows(
     }
 }
 
+// Where sums of reals are costly, those of a pair are made once and kept for both of its columns.
+template <class Objective, bool SUPPORT>
+SKTREE_APART void sweep_values(SweepTask<double>& task) {
+    const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
+    for (int i = 0; i < task.n_columns; ++i) {
+        if (i % 16 == 0 && task.poll != nullptr && task.poll(task.poll_argument)) return;
+        for (int j = i / LANES * LANES; j < task.n_columns; j += LANES) {
+            sum_tile<1, 1>(task, i, j, task.tile);
+            for (int c = 0; c < task.n_counted; ++c)
+                store_pack(
+                    task.pairs + c * channel_step + i * stride + j,
+                    load_pack(task.tile + c * LANES));
+        }
+    }
+    for (int c = 0; c < task.n_counted; ++c)
+        for (int first = 0; first < task.n_columns; first += 8)
+            for (int i = first; i < first + 8 && i < task.n_columns; ++i)
+                for (int j = 0; j < i / LANES * LANES; ++j)
+                    task.pairs[c * channel_step + i * stride + j] =
+                        task.pairs[c * channel_step + j * stride + i];
+    Pack<double> sums[3];
+    for (auto& sum : sums) sum = fill_pack(lowest_score<double>());
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        auto best = Running<Objective, SUPPORT, double>::start();
+        for (int i = 0; i < task.n_columns; ++i) {
+            const CountsInMemory<double> both = {
+                task.pairs + i * stride + j, static_cast<int>(channel_step)};
+            const auto n = pair_counts(*task.counted, task.stride, i, j, both);
+            best.improve(n, task.score);
+        }
+        Pack<double> with, without;
+        column_counts(*task.counted, j, with, without);
+        finish_vector<Objective, SUPPORT>(
+            task, *task.counted, j, best.sides(with, without), sums);
+    }
+    finish_side<Objective>(task, *task.counted, sums);
+}
+
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 void sweep(SweepTask<Lane>& task) {
+    if constexpr (sizeof(Lane) == sizeof(double) && !SIBLING) {
+        if (task.values != nullptr) return sweep_values<Objective, SUPPORT>(task);
+    }
     Pack<Lane> sums[2][3];
     for (auto& side : sums)
         for (auto& sum : side) sum = fill_pack(lowest_score<Lane>());

@@ -81,6 +81,10 @@ public:
         problem_.largest_power = largest_power();
         set_score();
         problem_.common_weight = reduced.common_weight;
+        if (can_sweep_roughly())
+            round_values(
+                problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
+                problem_.common_weight, problem_.rough);
         // What equal rows cost counts for the grid: differences far below it are rounding.
         const double within = objective.base_factor * reduced.within;
         largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
@@ -216,6 +220,11 @@ private:
         score.z = problem_.objective.z;
         score.cf = problem_.objective.cf;
         score.least_weight = static_cast<Lane>(problem_.objective.least_weight / 2.0);
+    }
+
+    bool can_sweep_roughly() const {
+        return problem_.has_values && problem_.kernels.sweep_roughly != nullptr &&
+               problem_.channels.n_supports() == 0 && problem_.switches.rough_sweeps;
     }
 
     // Two classes, weights that are powers of two (or their bits), and nothing counted but the score

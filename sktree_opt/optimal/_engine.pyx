@@ -29,7 +29,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
 
     cdef cppclass Switches:
         cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
-        cpp_bool removal, cache, small_cache, look_ahead, dynamic_order
+        cpp_bool removal, cache, small_cache, look_ahead, dynamic_order, rough_sweeps
 
     cdef cppclass Rows:
         const uint8_t* bits
@@ -95,6 +95,7 @@ SWITCHES = (
     "small_cache",
     "look_ahead",
     "dynamic_order",
+    "rough_sweeps",
 )
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
@@ -164,6 +165,7 @@ cdef Switches convert_switches(off) except *:
     switches.small_cache = "small_cache" not in off
     switches.look_ahead = "look_ahead" not in off
     switches.dynamic_order = "dynamic_order" not in off
+    switches.rough_sweeps = "rough_sweeps" not in off
     return switches
 
 

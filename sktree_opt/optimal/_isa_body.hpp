@@ -4,6 +4,8 @@
 #include "sktree_opt/optimal/_objectives.hpp"
 #include "sktree_opt/optimal/_pair_counts.hpp"
 #include "sktree_opt/optimal/_depth_two.hpp"
+#include "sktree_opt/optimal/_solve_column.hpp"
+#include "sktree_opt/optimal/_rough_squares.hpp"
 #include "sktree_opt/optimal/_similarity.hpp"
 #include "sktree_opt/optimal/_transpose.hpp"
 
@@ -54,7 +56,14 @@ bool find_kernels(Score score, Kernels<double>& kernels) {
         case Score::GINI: kernels.sweep = sweeps<Gini, double>(); return true;
         case Score::ENTROPY: kernels.sweep = sweeps<Entropy, double>(); return true;
         case Score::PESSIMISTIC: kernels.sweep = sweeps<PessimisticError, double>(); return true;
-        case Score::SQUARED: kernels.sweep = sweeps<SquaredError, double>(); return true;
+        case Score::SQUARED:
+            kernels.sweep = sweeps<SquaredError, double>();
+            kernels.solve_leaves = &solve_leaves<SquaredError, double>;
+            kernels.solve_column = &solve_column<SquaredError, double>;
+            kernels.sweep_roughly = &sweep_roughly;
+            kernels.sum_rough_pairs = &sum_rough_pairs;
+            kernels.sum_rough_marginals = &sum_rough_marginals;
+            return true;
     }
     return false;
 }

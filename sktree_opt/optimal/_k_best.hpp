@@ -58,22 +58,22 @@ class KBestBuilder;
 // What leaves cost, for every objective of the registry (see Objective in _problem.hpp).
 struct LeafCosts {
     Score score = Score::TWO_CLASS;
-    int n_classes = 2;
+    int n_sums = 2;                      // classes, or weight, target and square
     int n_channels = 1;
-    std::vector<double> class_channels;  // [class][channel]: what a unit adds
-    std::vector<double> class_mass;      // [class]
+    std::vector<double> class_channels;  // [sum][channel]: what a unit adds
+    std::vector<double> class_mass;      // [sum]
     double unit = 0.5;
     double base_factor = 1.0;
     double z = 0.0, cf = 0.25;
     double least_weight = 0.0;           // a leaf of less is empty, but for rounding
     double grid = 1.0;
 
-    // Costs of n leaves (a multiple of LANES), given their units: counts[class][stride].
+    // Costs of n leaves (a multiple of LANES), given their units: counts[sum][stride].
     void evaluate(const std::int64_t* counts, int stride, int n, std::vector<double>& work,
                   double* costs) const {
         work.assign(static_cast<std::size_t>(n_channels + 1) * n, 0.0);
         double* mass = work.data() + static_cast<std::size_t>(n_channels) * n;
-        for (int c = 0; c < n_classes; ++c) {
+        for (int c = 0; c < n_sums; ++c) {
             for (int j = 0; j < n; ++j) {
                 const double units = static_cast<double>(counts[c * stride + j]);
                 mass[j] += class_mass[c] * units;
@@ -114,6 +114,8 @@ private:
                 return portable::Gini::score<Leaf>(leaves, parameters);
             case Score::ENTROPY:
                 return portable::Entropy::score<Leaf>(leaves, parameters);
+            case Score::SQUARED:
+                return portable::SquaredError::score<Leaf>(leaves, parameters);
             default:
                 return portable::PessimisticError::score<Leaf>(leaves, parameters);
         }
@@ -128,7 +130,7 @@ struct KBest {
     double split_cost = 0.0;      // a multiple of the grid
     std::int64_t min_rows = 1;    // of a leaf
     double min_weight = 0.0;
-    std::vector<double> unit;     // weight of a unit of each class
+    std::vector<double> unit;     // weight of a unit of each sum
     bool has_row_channel = false;
     bool use_bounds = true;       // see above; off in tests
     LeafCosts leaves;
@@ -136,22 +138,23 @@ struct KBest {
     bool is_large_enough(const std::int64_t* counts, int stride) const {
         std::int64_t rows = 0;
         double weight = 0.0;
-        for (int c = 0; c < leaves.n_classes; ++c) {
+        for (int c = 0; c < leaves.n_sums; ++c) {
             rows += counts[c * stride];
             weight += unit[c] * static_cast<double>(counts[c * stride]);
         }
-        if (has_row_channel) rows = counts[leaves.n_classes * stride];
+        if (has_row_channel) rows = counts[leaves.n_sums * stride];
         return rows >= min_rows && weight >= min_weight;
     }
     bool may_be_node(const std::vector<std::int64_t>& totals) const {
         return is_large_enough(totals.data(), 1);
     }
     // Pure, so that no split lowers the cost, or too small to split.
-    bool is_final(const RowTable&, const RowSet& node) const {
+    bool is_final(const RowTable& table, const RowSet& node) const {
         const std::int64_t n_rows = static_cast<std::int64_t>(node.rows.size());
         if (n_rows < 2 * min_rows) return true;
+        if (table.values != nullptr) return false;
         int n_present = 0;
-        for (int c = 0; c < leaves.n_classes; ++c)
+        for (int c = 0; c < leaves.n_sums; ++c)
             n_present += node.class_start[c + 1] > node.class_start[c];
         return n_present < 2;
     }

@@ -27,7 +27,7 @@ cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
 
     cdef cppclass LeafCosts:
         Score score
-        int n_classes
+        int n_sums
         int n_channels
         vector[double] class_channels
         vector[double] class_mass
@@ -51,6 +51,17 @@ cdef extern from "sktree_opt/optimal/_k_best.hpp" namespace "sktree_opt" nogil:
 
 
 ctypedef vector[RankedTree] Trees
+
+
+def sums_of(table, objective):
+    """What a unit of each sum adds to the channels of a leaf's score, to its mass and weight."""
+    if table.values is None:
+        return objective.class_channels * table.unit[:, None], objective.class_mass * table.unit, (
+            table.unit
+        )
+    weight, (target, square) = table.unit[0], table.value_unit
+    channels = np.array([[weight, 0.0], [0.0, target], [0.0, 0.0]])
+    return channels, np.array([0.0, 0.0, square]), np.array([weight, 0.0, 0.0])
 
 
 cdef class Ranking:
@@ -145,8 +156,7 @@ cdef class KBestSearch:
     ):
         cdef RowTable view = row_table(table)
         cdef KBest algebra
-        channels = objective.class_channels * table.unit[:, None]
-        masses = objective.class_mass * table.unit
+        channels, masses, weights = sums_of(table, objective)
         # As coarse as sums of costs need to be exact, as fine as nobody sees.
         largest = max(float(masses @ table.totals_in_units()), 1e-290)
         grid = 2.0 ** (math.frexp(largest)[1] - 41)
@@ -154,12 +164,12 @@ cdef class KBestSearch:
         algebra.split_cost = round(split_cost / grid) * grid
         algebra.min_rows = min_rows
         algebra.min_weight = min_weight
-        algebra.unit = table.unit.tolist()
-        algebra.has_row_channel = table.units is not None
+        algebra.unit = weights.tolist()
+        algebra.has_row_channel = view.counts_rows()
         algebra.use_bounds = use_bounds
         algebra.leaves.score = <Score> (<int> SCORES.index(objective.score))
-        algebra.leaves.n_classes = table.n_classes
-        algebra.leaves.n_channels = objective.n_channels
+        algebra.leaves.n_sums = view.n_sums()
+        algebra.leaves.n_channels = channels.shape[1]
         algebra.leaves.class_channels = channels.ravel().tolist()
         algebra.leaves.class_mass = masses.tolist()
         algebra.leaves.unit = objective.unit

@@ -77,6 +77,33 @@ struct SweepTask {
     void* poll_argument = nullptr;
 };
 
+// One side of a root column of a rough sweep (see _rough_squares.hpp), in whole numbers: weight and
+// target by column and of all.
+struct RoughSide {
+    const std::int32_t* marginals = nullptr;  // IN: [2][stride]
+    std::int32_t totals[2] = {};
+    float* best = nullptr;   // OUT: [2][stride]: best sum of scores with two and with three splits
+    float largest[2] = {};   // OUT: the largest of each
+};
+
+struct RoughTask {
+    const std::uint16_t* words = nullptr;
+    int n_words = 0;
+    int stride = 0;
+    int n_columns = 0;
+    const std::int32_t* values = nullptr;  // [slot][2]
+    const std::uint8_t* rows = nullptr;    // [slot][row_bytes]
+    int row_bytes = 0;
+    const std::int32_t* slots = nullptr;   // of the rows to sum
+    int n_slots = 0;
+    std::int32_t* listed = nullptr;        // WORK: n_slots + 32
+    bool weigh_alike = false;              // whether all weights are 1
+    std::int32_t* pairs = nullptr;         // IN of a sweep, OUT of sums: [2][n_columns][stride]
+    RoughSide counted, sibling;
+    bool (*poll)(void*) = nullptr;
+    void* poll_argument = nullptr;
+};
+
 // Lanes of a block of pairs, and of the maxima by row, at the widest vector.
 constexpr int LARGEST_TILE = 8 * 2 * 32;
 inline std::size_t sweep_work(int stride) { return static_cast<std::size_t>(stride) * (5 * 32 + 4); }
@@ -92,15 +119,17 @@ struct SpreadByte {
 inline const SpreadByte SPREAD_BYTE;
 
 // Each byte as eight masks.
+template <class T>
 struct ByteMasks {
-    std::int16_t of[256][8];
+    T of[256][8];
     ByteMasks() {
         for (int byte = 0; byte < 256; ++byte)
             for (int bit = 0; bit < 8; ++bit)
-                of[byte][bit] = static_cast<std::int16_t>(-((byte >> bit) & 1));
+                of[byte][bit] = static_cast<T>(-((byte >> bit) & 1));
     }
 };
-inline const ByteMasks BYTE_MASKS;
+inline const ByteMasks<std::int16_t> BYTE_MASKS;
+inline const ByteMasks<std::int32_t> WORD_MASKS;
 
 // Optimum of one side of a solved column, and what the similarity bound makes of it.
 struct SolvedSides {

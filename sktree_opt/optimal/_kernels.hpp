@@ -6,11 +6,13 @@
 // machine.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
@@ -66,6 +68,12 @@ struct Kernels {
     void (*count_marginals)(const SweepTask<Lane>&, Lane*);
     void (*refresh_bounds)(
         const Lane*, const Lane*, Lane, Lane, double, SolvedSides, int, double*, double*);
+    // Of squared errors; see _rough_squares.hpp.
+    void (*solve_leaves)(SweepTask<Lane>&) = nullptr;
+    void (*solve_column)(SweepTask<Lane>&, int) = nullptr;
+    void (*sweep_roughly)(RoughTask&) = nullptr;
+    void (*sum_rough_pairs)(RoughTask&) = nullptr;
+    void (*sum_rough_marginals)(const RoughTask&, std::int32_t*) = nullptr;
 };
 
 struct BitKernels {

@@ -46,6 +46,11 @@ SKTREE_INLINE Pack<T> larger(Pack<T> a, Pack<T> b) {
     return a;
 }
 template <class T>
+SKTREE_INLINE Pack<T> smaller(Pack<T> a, Pack<T> b) {
+    for (int k = 0; k < Pack<T>::PARTS; ++k) a.part[k] = smaller_native(a.part[k], b.part[k]);
+    return a;
+}
+template <class T>
 SKTREE_INLINE Pack<T> magnitude(Pack<T> a) {
     for (int k = 0; k < Pack<T>::PARTS; ++k) a.part[k] = magnitude_native(a.part[k]);
     return a;

@@ -33,6 +33,10 @@ SKTREE_INLINE N larger_native(N a, N b) {
     return a > b ? a : b;
 }
 template <class N>
+SKTREE_INLINE N smaller_native(N a, N b) {
+    return a < b ? a : b;
+}
+template <class N>
 SKTREE_INLINE N magnitude_native(N a) {
     return a < 0 ? -a : a;
 }
@@ -40,6 +44,10 @@ SKTREE_INLINE N magnitude_native(N a) {
 template <class N>
 SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
     return value >= minimum ? a : b;
+}
+template <int BYTES>
+SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> whole) {
+    return __builtin_convertvector(whole, Native<float, BYTES>);
 }
 
 #else
@@ -90,6 +98,11 @@ SKTREE_INLINE N larger_native(N a, N b) {
     return a;
 }
 template <class N>
+SKTREE_INLINE N smaller_native(N a, N b) {
+    for (int k = 0; k < N::SIZE; ++k) a.lane[k] = a.lane[k] < b.lane[k] ? a.lane[k] : b.lane[k];
+    return a;
+}
+template <class N>
 SKTREE_INLINE N magnitude_native(N a) {
     for (int k = 0; k < N::SIZE; ++k) a.lane[k] = a.lane[k] < 0 ? -a.lane[k] : a.lane[k];
     return a;
@@ -99,6 +112,12 @@ SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
     for (int k = 0; k < N::SIZE; ++k)
         if (!(value.lane[k] >= minimum.lane[k])) a.lane[k] = b.lane[k];
     return a;
+}
+template <int BYTES>
+SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> whole) {
+    Native<float, BYTES> numbers;
+    for (int k = 0; k < numbers.SIZE; ++k) numbers.lane[k] = static_cast<float>(whole.lane[k]);
+    return numbers;
 }
 
 #endif

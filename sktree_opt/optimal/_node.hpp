@@ -37,6 +37,7 @@ struct Node {
     Buffer<std::uint16_t> words, present;
     Buffer<std::uint8_t> rows;            // [slot][row_bytes]
     Buffer<double> values;                // [slot][channel] if rows carry real numbers
+    RoughSums rough;
     std::vector<std::int32_t> columns;    // index in the problem
     std::vector<std::int32_t> in_parent;  // index in the parent node
     Buffer<Lane> marginals;               // [channel][stride]
@@ -59,6 +60,8 @@ struct Node {
             buffer->attach(control);
         for (Buffer<Lane>* buffer :
              {&marginals, &pairs, &best_true, &best_false, &leaf_true, &leaf_false})
+            buffer->attach(control);
+        for (Buffer<std::int32_t>* buffer : {&rough.values, &rough.marginals, &rough.pairs})
             buffer->attach(control);
         rows.attach(control);
         values.attach(control);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "sktree_opt/optimal/_node.hpp"
@@ -52,6 +53,9 @@ public:
             static_cast<std::size_t>(root.n_words) * 16 * problem_.channels.n_all();
         if (problem_.has_values)
             std::copy_n(problem_.values.data(), n_values, root.values.need(n_values));
+        const std::size_t n_rough = static_cast<std::size_t>(root.n_words) * 32;
+        if (problem_.rough.are_there)
+            std::copy_n(problem_.rough.values.data(), n_rough, root.rough.values.need(n_rough));
         std::copy_n(row_sets_.all.data(), row_sets_.n_words, root.mask.need(row_sets_.n_words));
         root.key = row_sets_.key(root.mask.data());
         sum_totals(root);
@@ -88,6 +92,13 @@ public:
                     node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all, n_all,
                     child.values.data() + static_cast<std::size_t>(k) * n_all);
         }
+        if (problem_.rough.are_there) {
+            child.rough.values.zeros(static_cast<std::size_t>(child.n_words) * 32);
+            for (int k = 0; k < side_.n_rows; ++k)
+                std::copy_n(
+                    node.rough.values.data() + static_cast<std::size_t>(side_.slots[k]) * 2, 2,
+                    child.rough.values.data() + static_cast<std::size_t>(k) * 2);
+        }
         child.totals.resize(n_all);
         for (int c = 0; c < n_all; ++c) {
             const Lane with = node.marginal_row(c)[column];
@@ -121,7 +132,10 @@ public:
         task.sibling = &sibling;
         task.parent_pairs = node.pairs.data();
         task.work = row_maxima_.need(sweep_work(node.stride));
-        problem_.kernels.sweep(task);
+        if (problem_.rough.are_there)
+            sweep_roughly(node, j, small_is_true, task);
+        else
+            problem_.kernels.sweep(task);
         ++n_sweeps;
         set_costs(counted.best, base_cost(counted.totals), (small_is_true ? with : without).costs);
         set_costs(sibling.best, base_cost(sibling.totals), (small_is_true ? without : with).costs);
@@ -147,6 +161,7 @@ public:
         task.pairs =
             node.pairs.need(static_cast<std::size_t>(n_paired) * node.n_columns * node.stride);
         problem_.kernels.sweep(task);
+        if (problem_.rough.are_there) sum_roughly(node);
         ++n_sweeps;
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
@@ -210,6 +225,100 @@ private:
         return task;
     }
 
+    // Rows and columns of a rough sweep of the node; which rows, the caller sets.
+    RoughTask rough_task(Node<Lane>& node) {
+        RoughTask task;
+        task.stride = node.stride;
+        task.n_columns = node.n_columns;
+        task.values = node.rough.values.data();
+        task.rows = node.rows.data();
+        task.row_bytes = node.row_bytes;
+        task.listed = listed_.need(static_cast<std::size_t>(node.n_words) * 16 + 32);
+        task.weigh_alike = problem_.rough.weigh_alike;
+        task.pairs =
+            node.rough.pairs.need(static_cast<std::size_t>(2) * node.n_columns * node.stride);
+        task.poll = &poll;
+        task.poll_argument = this;
+        return task;
+    }
+
+    // What rough sweeps of the node's children read, after list_slots.
+    void sum_roughly(Node<Lane>& node) {
+        RoughTask task = rough_task(node);
+        task.words = node.words.data();
+        task.n_words = node.n_words;
+        task.slots = slots_.data();
+        task.n_slots = static_cast<int>(slots_.size());
+        RoughSums& rough = node.rough;
+        std::int32_t* marginals = rough.marginals.zeros(2 * node.stride);
+        problem_.kernels.sum_rough_marginals(task, marginals);
+        task.counted.marginals = marginals;
+        problem_.kernels.sum_rough_pairs(task);
+        rough.totals[0] = rough.totals[1] = 0;
+        for (const std::int32_t slot : slots_)
+            for (int c = 0; c < 2; ++c) rough.totals[c] += rough.values[2 * slot + c];
+    }
+
+    // The sweep of `task`, whose columns that cannot be best are scored in low precision only.
+    void sweep_roughly(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
+        const int stride = node.stride;
+        RoughTask rough = rough_task(node);
+        rough.words = side_.words.data();
+        rough.n_words = side_.n_words;
+        rough.slots = task.slots;
+        rough.n_slots = task.n_slots;
+        std::int32_t* sums = rough_marginals_.need(4 * stride + STRIDE);
+        float* best = rough_best_.need(4 * stride + STRIDE);
+        Lane* leaves = leaves_.need(4 * stride + STRIDE);
+        RoughSide* const rough_sides[2] = {&rough.counted, &rough.sibling};
+        SweepSide<Lane>* const sides[2] = {task.counted, task.sibling};
+        for (int k = 0; k < 2; ++k) {
+            rough_sides[k]->marginals = sums + 2 * k * stride;
+            rough_sides[k]->best = best + 2 * k * stride;
+            sides[k]->leaf_true = leaves + 2 * k * stride;
+            sides[k]->leaf_false = leaves + (2 * k + 1) * stride;
+        }
+        RoughSide& with = *rough_sides[small_is_true ? 0 : 1];
+        RoughSide& without = *rough_sides[small_is_true ? 1 : 0];
+        split_sums(
+            node.rough, node.n_columns, stride, j,
+            sums + (small_is_true ? 0 : 2 * stride), sums + (small_is_true ? 2 * stride : 0),
+            with.totals, without.totals);
+        problem_.kernels.solve_leaves(task);
+        problem_.kernels.sweep_roughly(rough);
+        if (!control_.stopped()) solve_best_columns(task, rough_sides, sides);
+    }
+
+    // Solves the root columns that may be the best with two or three splits of either side.
+    void solve_best_columns(
+        SweepTask<Lane>& task, RoughSide* const (&rough)[2], SweepSide<Lane>* const (&sides)[2]) {
+        float least[2][2];
+        double error[2][2];
+        for (int k = 0; k < 2; ++k)
+            for (int b = 0; b < 2; ++b) {
+                error[k][b] = problem_.rough.error(
+                    rough[k]->largest[b], sides[k]->totals[0],
+                    sides[k]->totals[problem_.channels.base()]);
+                least[k][b] = static_cast<float>(rough[k]->largest[b] - 2.0 * error[k][b]);
+            }
+        for (int i = 0; i < task.n_columns; ++i) {
+            bool may_be_best = false;
+            for (int k = 0; k < 2; ++k)
+                for (int b = 0; b < 2; ++b)
+                    may_be_best |= rough[k]->best[b * task.stride + i] >= least[k][b];
+            if (!may_be_best) continue;
+            problem_.kernels.solve_column(task, i);
+            for (int k = 0; k < 2; ++k)
+                for (int b = 0; b < 2; ++b) {
+                    const double found = sides[k]->best[2 + b];
+                    // Nothing costs less than nothing.
+                    const bool is_perfect = problem_.objective.unit *
+                        (sides[k]->totals[problem_.channels.base()] - found) <= problem_.slack;
+                    if (is_perfect) least[k][b] = std::numeric_limits<float>::infinity();
+                }
+        }
+    }
+
     void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {
         slots_.clear();
         for (int slot = 0; slot < 16 * node.n_words; ++slot)
@@ -266,6 +375,9 @@ private:
     Buffer<std::int32_t> listed_;
     Buffer<Lane> tile_, row_maxima_, side_marginals_;
     std::vector<Lane> side_totals_;
+    Buffer<std::int32_t> rough_marginals_;
+    Buffer<float> rough_best_;
+    Buffer<Lane> leaves_;
     std::vector<std::int32_t> slots_;
     std::int64_t work_ = 0, work_a_call_ = 0;
 };

@@ -134,14 +134,16 @@ SKTREE_INLINE void sum_listed(
 }
 
 // Lists the rows that have column i, or those that have not.
-SKTREE_INLINE std::int32_t* list_rows(const SweepTask<double>& task, int i, bool with) {
+template <class Task>
+SKTREE_INLINE std::int32_t* list_rows(const Task& task, int i, bool with) {
     std::int32_t* last = task.listed;
-    for (int first = 0; first < task.n_slots; first += 16) {
-        unsigned bits = task.words[static_cast<std::ptrdiff_t>(first / 16) * task.stride + i];
-        const int n_rows = task.n_slots - first < 16 ? task.n_slots - first : 16;
-        if (!with) bits = ~bits & ((1u << n_rows) - 1u);
-        last = append_bits(bits, first, last);
-    }
+    const std::uint16_t* word = task.words + i;
+    const unsigned flip = with ? 0u : 0xFFFFu;
+    int first = 0;
+    for (; first + 16 <= task.n_slots; first += 16, word += task.stride)
+        last = append_bits(*word ^ flip, first, last);
+    if (first < task.n_slots)
+        last = append_bits((*word ^ flip) & ((1u << (task.n_slots - first)) - 1u), first, last);
     return last;
 }
 

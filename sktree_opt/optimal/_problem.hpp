@@ -7,6 +7,7 @@
 
 #include "sktree_opt/optimal/_buffer.hpp"
 #include "sktree_opt/optimal/_kernels.hpp"
+#include "sktree_opt/optimal/_rough_sums.hpp"
 
 namespace sktree_opt {
 
@@ -50,6 +51,7 @@ struct Switches {
     bool small_cache = true;
     bool look_ahead = true;      // iterative deepening and its order
     bool dynamic_order = true;
+    bool rough_sweeps = true;
 };
 
 // Rows as given: bits by row, and classes or targets.
@@ -104,6 +106,7 @@ struct Problem {
     Buffer<double> values;              // [slot][channel] if rows carry real numbers
     bool has_values = false;
     double common_weight = 0.0;         // see SweepTask
+    RoughValues rough;                  // the same in whole numbers
     int largest_power = 0;              // see SweepTask
     double split_cost = 0.0;            // that of ties among it
     double constant = 0.0;              // cost that no tree avoids

@@ -1,4 +1,4 @@
-"""Which search answers what a classifier was asked for, and what it leaves beside one tree."""
+"""Which search answers what an estimator was asked for, and what it leaves beside one tree."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal import _driver
-from sktree_opt.optimal._bit_rows import bit_rows, nodes_from_preorder
+from sktree_opt.optimal._bit_rows import bit_rows, nodes_from_preorder, target_rows
 from sktree_opt.optimal._floors import engine_floor, may_stop, metric_floor
 from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._metrics import METRICS, MetricSearch, losses_of
@@ -44,16 +44,13 @@ def answer(problem, *, objective, ranking, max_error, n_trees):
     """Run the search that the parameters of a classifier ask for."""
     if ranking is not None:
         ranking = check_ranking(ranking)
-    if problem.initial is not None and (
+    refuse_initial_tree(
+        problem,
         is_metric(objective)
         or n_trees > 1
         or (ranking is not None and ranking[0] != "error")
-        or (ranking is None and max_error is not None)
-    ):
-        raise ValueError(
-            "initial_tree is of use where the objective comes first: it has no meaning for a "
-            "metric, n_trees > 1, max_error alone, or a ranking that begins with another criterion."
-        )
+        or (ranking is None and max_error is not None),
+    )
     if is_metric(objective):
         refuse(ranking is not None, "ranking", objective)
         refuse(max_error is not None, "max_error", objective)
@@ -69,6 +66,15 @@ def answer(problem, *, objective, ranking, max_error, n_trees):
     if ranking is None and max_error is None:
         return _driver.search(problem)
     return search_ranking(problem, ranking or ("error", "size"), max_error)
+
+
+def refuse_initial_tree(problem, has_no_use):
+    """Refuse a known tree where its objective is no bound."""
+    if problem.initial is not None and has_no_use:
+        raise ValueError(
+            "initial_tree is of use where the objective comes first: it has no meaning for a "
+            "metric, n_trees > 1, max_error alone, or a ranking that begins with another criterion."
+        )
 
 
 def refuse(is_set, name, objective):
@@ -163,11 +169,12 @@ def search_k_best(problem, n_trees):
     limits, form = problem.limits, problem.leaf_form
     split_cost = limits.split_cost / form.scale
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    n_classes = len(problem.data.classes)
+    rows = problem.tests.bits, problem.tests.n_tests, problem.y, weights
+    classes = problem.data.classes
 
     def make(control):
         return KBestSearch(
-            bit_rows(problem.tests.bits, problem.tests.n_tests, problem.y, weights, n_classes),
+            target_rows(*rows) if classes is None else bit_rows(*rows, len(classes)),
             form,
             control,
             n_best=n_trees,

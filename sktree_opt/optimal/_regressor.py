@@ -1,15 +1,17 @@
 """The optimal regression tree."""
 
+from numbers import Integral
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sktree_opt.optimal._base import BaseOptimalTree, threshold_constraints
+from sktree_opt.optimal._questions import refuse_initial_tree, search_k_best
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin
-from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
@@ -69,6 +71,10 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         What is asked of a nominal column: one category, or any set of them. A column of `k`
         categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
+    n_trees : int, default=1
+        Number of trees, different from each other, to find for `trees_`; more than one by squared
+        errors only.
+
     time_limit : float or None, default=None
         Seconds after which the search ends with the best tree found.
 
@@ -91,6 +97,14 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     ----------
     tree_ : Tree
         The tree.
+
+    trees_ : list of Tree
+        The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
+        many. Trees are different if they part the training rows differently at some node; a test
+        over two leaves that does not lower the objective makes no tree of its own.
+
+    tree_objectives_ : ndarray of shape (n_trees,)
+        Their objectives.
 
     objective_ : float
         Its objective, the cost of its tests included.
@@ -151,6 +165,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         **BaseOptimalTree._parameter_constraints,
         "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -166,6 +181,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         thresholds: RegressionThresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_splits: CategoricalSplit = "one_vs_rest",
+        n_trees: int = 1,
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
@@ -182,6 +198,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.categorical_splits = categorical_splits
+        self.n_trees = n_trees
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
@@ -209,6 +226,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
             The fitted tree.
         """
         return self._fit_tree(X, y, sample_weight, is_classifier=False)
+
+    def _asks_for_one_tree(self):
+        return self.n_trees == 1 and super()._asks_for_one_tree()
+
+    def _search(self, problem):
+        if self.n_trees == 1:
+            return super()._search(problem)
+        refuse_initial_tree(problem, self.n_trees > 1)
+        return search_k_best(problem, self.n_trees)
 
     def _prepare_objective(self, data):
         # Sums of squares of centred targets lose no digits to their mean.

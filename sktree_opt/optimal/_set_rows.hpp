@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -41,7 +42,14 @@ struct RowTable {
     int n_classes = 0;
     const std::int64_t* units = nullptr;  // weight of each row; null: 1
     int n_planes = 1;                     // bits of the largest weight
+    const std::int64_t* values = nullptr; // [n_rows][n_values], summed too; null: none
+    int n_values = 0;
     const std::uint64_t* keys = nullptr;  // [n_rows][2] random; a set's key is the xor of its rows'
+    // Channels: the weight of each class, the values and, where classes do not tell it, the number
+    // of rows.
+    bool counts_rows() const { return units != nullptr || values != nullptr; }
+    int n_sums() const { return n_classes + n_values; }
+    int n_channels() const { return n_sums() + counts_rows(); }
 };
 
 struct RowKey {
@@ -141,8 +149,7 @@ struct Side {
     bool with = true;
 };
 
-// A node's rows as bit columns. Channels: the weight of each class and, where rows are weighted,
-// the number of rows after them.
+// A node's rows as bit columns, and what they count by channel (see RowTable).
 class NodeColumns {
 public:
     int n_columns() const { return static_cast<int>(column_.size()); }
@@ -180,8 +187,12 @@ public:
     void count_pairs(const RowTable& table, int i, std::int64_t* out) const {
         std::fill(out, out + static_cast<std::int64_t>(n_channels()) * stride_, 0);
         for (int c = 0; c < table.n_classes; ++c) add_class_pairs(table, c, i, out + c * stride_);
-        if (table.units != nullptr) {
-            const std::int64_t rows = static_cast<std::int64_t>(table.n_classes) * stride_;
+        for (int v = 0; v < table.n_values; ++v)
+            for (int w = 0; w < n_words_; ++w)
+                add_values(v, w, words_[static_cast<std::size_t>(w) * stride_ + i],
+                           out + (table.n_classes + v) * stride_);
+        if (table.counts_rows()) {
+            const std::int64_t rows = static_cast<std::int64_t>(table.n_sums()) * stride_;
             counter_(words_.data(), stride_, n_words_, i, nullptr, 0, out + rows);
         }
     }
@@ -197,12 +208,16 @@ private:
         valid_.assign(n_words_, 0);
         if (table.units != nullptr)
             planes_.assign(static_cast<std::size_t>(n_words_) * table.n_planes, 0);
+        values_.assign(static_cast<std::size_t>(table.n_values) * n_words_ * 64, 0);
         for (int c = 0; c < table.n_classes; ++c) {
             const std::uint32_t start = node.class_start[c];
             for (std::uint32_t k = start; k < node.class_start[c + 1]; ++k) {
                 const std::uint32_t w = first_word_[c] + (k - start) / 64;
                 const int position = (k - start) % 64;
                 valid_[w] |= std::uint64_t{1} << position;
+                for (int v = 0; v < table.n_values; ++v)
+                    values_[(static_cast<std::size_t>(v) * n_words_ + w) * 64 + position] =
+                        table.values[std::int64_t{node.rows[k]} * table.n_values + v];
                 if (table.units == nullptr) continue;
                 const std::uint64_t units = static_cast<std::uint64_t>(table.units[node.rows[k]]);
                 for (int b = 0; b < table.n_planes; ++b)
@@ -278,11 +293,19 @@ private:
     }
 
     void count_columns(const RowTable& table) {
-        const int n_channels = table.n_classes + (table.units != nullptr);
+        const int n_channels = table.n_channels();
         counts_.assign(static_cast<std::size_t>(n_channels) * stride_, 0);
         totals_.assign(n_channels, 0);
+        for (int v = 0; v < table.n_values; ++v) {
+            const int c = table.n_classes + v;
+            for (int w = 0; w < n_words_; ++w)
+                add_values(v, w, valid_[w], counts_.data() + static_cast<std::size_t>(c) * stride_);
+            const auto first = values_.begin() + static_cast<std::ptrdiff_t>(v) * n_words_ * 64;
+            totals_[c] = std::accumulate(first, first + n_words_ * 64, std::int64_t{0});
+        }
         for (int c = 0; c < n_channels; ++c) {
-            const bool counts_rows = c == table.n_classes;
+            if (c >= table.n_classes && c < table.n_sums()) continue;
+            const bool counts_rows = c == table.n_sums();
             const int first = counts_rows ? 0 : first_word_[c];
             const int stop = counts_rows ? n_words_ : first_word_[c + 1];
             const bool weighted = !counts_rows && table.units != nullptr;
@@ -297,6 +320,18 @@ private:
                         counts[j] += count_bits(line[j] & chosen) << b;
                 }
             }
+        }
+    }
+
+    // Adds a value of the chosen rows of a word to the sums of the columns that they have.
+    void add_values(int v, int w, std::uint64_t chosen, std::int64_t* sums) const {
+        const std::uint64_t* line = words_.data() + static_cast<std::size_t>(w) * stride_;
+        const std::int64_t* values =
+            values_.data() + (static_cast<std::size_t>(v) * n_words_ + w) * 64;
+        for (int r = 0; r < 64 && (chosen >> r) != 0; ++r) {
+            if (((chosen >> r) & 1) == 0) continue;
+            for (int j = 0; j < stride_; ++j)
+                sums[j] += values[r] & -static_cast<std::int64_t>((line[j] >> r) & 1);
         }
     }
 
@@ -318,6 +353,7 @@ private:
     std::vector<int> first_word_;         // of each class
     std::vector<std::uint64_t> valid_;    // rows of each word
     std::vector<std::uint64_t> planes_;   // [bit of the weight][word]
+    std::vector<std::int64_t> values_;    // [value][word][64]
     std::vector<std::uint64_t> raw_;      // [word][candidate]
     std::vector<std::uint64_t> words_;    // [word][stride]
     std::vector<int> kept_, column_;

@@ -198,12 +198,15 @@ private:
     }
 
     std::vector<std::int64_t> totals_of(const RowSet& node) const {
-        std::vector<std::int64_t> totals(table_.n_classes + (table_.units != nullptr), 0);
+        std::vector<std::int64_t> totals(table_.n_channels(), 0);
         for (int c = 0; c < table_.n_classes; ++c) {
             for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k)
                 totals[c] += table_.units == nullptr ? 1 : table_.units[node.rows[k]];
         }
-        if (table_.units != nullptr) totals.back() = static_cast<std::int64_t>(node.rows.size());
+        for (const std::uint32_t row : node.rows)
+            for (int v = 0; v < table_.n_values; ++v)
+                totals[table_.n_classes + v] += table_.values[std::int64_t{row} * table_.n_values + v];
+        if (table_.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
         return totals;
     }
 

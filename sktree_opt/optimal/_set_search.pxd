@@ -6,7 +6,7 @@ from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
 cdef extern from "sktree_opt/optimal/_set_rows.hpp" namespace "sktree_opt" nogil:
-    cdef struct RowTable:
+    cdef cppclass RowTable:
         const uint64_t* rows
         int64_t n_rows
         int n_columns
@@ -15,7 +15,11 @@ cdef extern from "sktree_opt/optimal/_set_rows.hpp" namespace "sktree_opt" nogil
         int n_classes
         const int64_t* units
         int n_planes
+        const int64_t* values
+        int n_values
         const uint64_t* keys
+        cpp_bool counts_rows()
+        int n_sums()
 
 
 # Entries is Algebra::Set, which Cython cannot name.
@@ -52,6 +56,7 @@ cdef inline RowTable row_table(table):
     cdef const uint64_t[:, ::1] keys = table.keys
     cdef const int32_t[::1] classes = table.classes
     cdef const int64_t[::1] units = table.units
+    cdef const int64_t[:, ::1] values = table.values
     cdef RowTable view
     view.rows = &rows[0, 0]
     view.n_rows = rows.shape[0]
@@ -63,5 +68,10 @@ cdef inline RowTable row_table(table):
     if units is not None:
         view.units = &units[0]
     view.n_planes = table.n_planes
+    view.values = NULL
+    view.n_values = 0
+    if values is not None:
+        view.values = &values[0, 0]
+        view.n_values = <int> values.shape[1]
     view.keys = &keys[0, 0]
     return view

@@ -49,3 +49,12 @@ SKTREE_INLINE Native<double, 64> add_value(
     return (Native<double, 64>)_mm512_mask_add_pd(
         (__m512d)sums, bits[part], (__m512d)sums, _mm512_set1_pd(value));
 }
+
+// Sixteen sums of whole values in the same way.
+SKTREE_INLINE Native<std::int32_t, 64> add_whole(
+    Native<std::int32_t, 64> sums, const std::uint8_t* bits, int part, std::int32_t value) {
+    std::uint16_t mask;
+    std::memcpy(&mask, bits + 2 * part, sizeof(mask));
+    return (Native<std::int32_t, 64>)_mm512_mask_add_epi32(
+        (__m512i)sums, mask, (__m512i)sums, _mm512_set1_epi32(value));
+}

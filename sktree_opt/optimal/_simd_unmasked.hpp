@@ -15,3 +15,13 @@ SKTREE_INLINE Native<double, VECTOR_BYTES> add_value(
     return sums + fill_native<double, VECTOR_BYTES>(value) *
                       load_native<double, VECTOR_BYTES>(is_set);
 }
+
+// The same of whole values.
+SKTREE_INLINE Native<std::int32_t, VECTOR_BYTES> add_whole(
+    Native<std::int32_t, VECTOR_BYTES> sums, const std::uint8_t* bits, int part,
+    std::int32_t value) {
+    const int lane = part * (VECTOR_BYTES / 4);
+    const std::int32_t* const mask = WORD_MASKS.of[bits[lane / 8]] + lane % 8;
+    return sums + (fill_native<std::int32_t, VECTOR_BYTES>(value) &
+                   load_native<std::int32_t, VECTOR_BYTES>(mask));
+}

@@ -12,7 +12,12 @@ from sklearn.metrics import f1_score, matthews_corrcoef
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from sktree_opt.export import export_text
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    optimal_path,
+)
 from tests.optimal.common import examples
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
@@ -144,6 +149,29 @@ def test_first_of_several_trees_is_the_optimum(table, objective):
     several = OptimalTreeClassifier(objective=objective, n_trees=3)
     several.fit(X, y, np.linspace(0.5, 2, len(y)))
     assert several.objective_ == pytest.approx(one.objective_, rel=1e-6)
+
+
+def test_regression_trees_are_ranked(table):
+    X, y = table
+    targets = (y == "yes") + X @ np.linspace(0.0, 1.0, X.shape[1])
+    weights = np.arange(len(y)) % 3 + 1.0
+    model = OptimalTreeRegressor(n_trees=8, max_depth=2).fit(X, targets, weights)
+    assert len(model.trees_) == 8
+    assert model.tree_ == model.trees_[0]
+    assert (np.diff(model.tree_objectives_) >= 0).all()
+    one = OptimalTreeRegressor(max_depth=2).fit(X, targets, weights)
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-9)
+    assert one.trees_ == [one.tree_]
+    for tree, objective in zip(model.trees_, model.tree_objectives_, strict=True):
+        model.tree_ = tree
+        found = (weights * (model.predict(X) - targets) ** 2).sum()
+        assert found == pytest.approx(objective, rel=1e-9)
+
+
+def test_only_squared_errors_rank_trees(table):
+    X, y = table
+    with pytest.raises(ValueError, match="n_trees > 1"):
+        OptimalTreeRegressor(objective="absolute_error", n_trees=2).fit(X, y == "yes")
 
 
 def test_smallest_tree_as_good_as_another(table):

@@ -68,6 +68,27 @@ def test_no_technique_changes_the_optimum_of_a_regression(
     assert found.cost == pytest.approx(expected.cost, rel=1e-10)
 
 
+TARGETS = {
+    "normal": lambda rng, score: score + rng.normal(size=len(score)),
+    "few": lambda rng, score: score,
+    "far apart": lambda rng, score: score + np.exp(6.0 * rng.normal(size=len(score))),
+    "tiny": lambda rng, score: 1e-12 * (score + rng.normal(size=len(score))),
+}
+
+
+@pytest.mark.parametrize("targets", TARGETS)
+@pytest.mark.parametrize("whole_weights", [False, True])
+@pytest.mark.parametrize("n_columns", [33, 70, 130])
+def test_rough_sweeps_find_the_optimum(targets, whole_weights, n_columns, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = (rng.random((150, n_columns)) < rng.uniform(0.1, 0.9, n_columns)).astype(np.uint8)
+    y = TARGETS[targets](rng, 2.0 * (X[:, 0] ^ X[:, 1]) + X[:, 2] * X[:, 3])
+    weights = rng.integers(1, 5, len(y)).astype(float) if whole_weights else None
+    expected = search_regression(X, y, weights, off=("rough_sweeps",), max_depth=3)
+    found = search_regression(X, y, weights, max_depth=3)
+    assert found.cost == pytest.approx(expected.cost, rel=1e-10, abs=1e-10 * (y**2).sum())
+
+
 @pytest.mark.parametrize("simd", available_instruction_sets())
 @pytest.mark.parametrize("kind", ["unit", "equal rows", "weighted"])
 def test_instruction_sets_agree_on_a_regression(simd, kind, global_random_seed, monkeypatch):

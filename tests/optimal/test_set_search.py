@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal._bit_rows import bit_rows, class_units
+from sktree_opt.optimal._bit_rows import bit_rows, class_units, target_rows
 from sktree_opt.optimal._k_best import KBestSearch
 from sktree_opt.optimal._pareto import ParetoSearch
-from sktree_opt.optimal.objectives import LeafObjective
+from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES, LeafObjective
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import examples
 from tests.reference.brute_force_k_best import all_trees
@@ -140,30 +140,59 @@ def test_front_is_the_front_of_all_trees(problem):
         assert np.count_nonzero(columns >= 0) == front.n_splits[rank]
 
 
+RANKINGS = {
+    "n_best": st.sampled_from([1, 2, 7, 40]),
+    "split_cost": st.sampled_from([0.0, 0.25, 1.5]),
+    "deepen": st.booleans(),
+}
+
+
 @settings(deadline=None, max_examples=examples(300))
-@given(
-    problem=problems(),
-    objective=st.sampled_from(sorted(LEAF_COSTS)),
-    n_best=st.sampled_from([1, 2, 7, 40]),
-    split_cost=st.sampled_from([0.0, 0.25, 1.5]),
-    deepen=st.booleans(),
-)
-def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost, deepen):
-    matrix, n_classes = problem["matrix"], problem["n_classes"]
-    rows = list(
-        zip(
-            range(len(matrix)),
-            map(tuple, matrix.tolist()),
-            problem["classes"].tolist(),
-            problem["weights"].tolist(),
-            strict=True,
-        )
-    )
+@given(problem=problems(), objective=st.sampled_from(sorted(LEAF_COSTS)), **RANKINGS)
+def test_ranking_is_the_head_of_all_trees(problem, objective, **ranking):
+    n_classes = problem["n_classes"]
 
     def leaf_cost(rows):
         classes, weights = [row[2] for row in rows], [row[3] for row in rows]
         return LEAF_COSTS[objective](np.bincount(classes, weights, n_classes))
 
+    form = kernel_objective(objective, n_classes)
+    expected, n_splits = compare_with_all_trees(
+        problem, problem["classes"], leaf_cost, table_of(problem), form, **ranking
+    )
+    if objective == "error":
+        assert n_splits == [n for _, n in expected]
+
+
+@settings(deadline=None, max_examples=examples(300))
+@given(
+    problem=problems(),
+    targets=st.sampled_from(["normal", "few", "equal"]),
+    seed=st.integers(0, 2**32 - 1),
+    **RANKINGS,
+)
+def test_ranking_by_squared_errors_is_the_head_of_all_trees(problem, targets, seed, **ranking):
+    matrix, weights = problem["matrix"], problem["weights"]
+    rng = np.random.default_rng(seed)
+    draws = {"normal": rng.normal(size=64), "few": rng.integers(-2, 3, 64), "equal": np.full(64, 3)}
+    y = draws[targets][: len(matrix)].astype(float)
+
+    def leaf_cost(rows):
+        values, weights = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+        return (weights * (values - np.average(values, weights=weights)) ** 2).sum()
+
+    bits = np.packbits(matrix, axis=1, bitorder="little")
+    table = target_rows(bits, matrix.shape[1], y, weights)
+    form = REGRESSION_OBJECTIVES["squared_error"].leaf_form(y, weights)
+    compare_with_all_trees(problem, y, leaf_cost, table, form, **ranking)
+
+
+def compare_with_all_trees(problem, y, leaf_cost, table, form, n_best, split_cost, deepen):
+    """Check a ranking; what is expected of it, and the numbers of splits that it has."""
+    matrix, weights = problem["matrix"], problem["weights"].tolist()
+    rows = list(
+        zip(range(len(matrix)), map(tuple, matrix.tolist()), y.tolist(), weights, strict=True)
+    )
     trees = all_trees(
         rows,
         problem["max_depth"],
@@ -176,14 +205,8 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost
     )
     allowed = [found for found in trees.values() if found[1] <= problem["max_splits"]]
     expected = sorted(allowed)[:n_best]
-
     search = KBestSearch(
-        table_of(problem),
-        kernel_objective(objective, n_classes),
-        SearchControl(),
-        n_best=n_best,
-        split_cost=split_cost,
-        **limits(problem),
+        table, form, SearchControl(), n_best=n_best, split_cost=split_cost, **limits(problem)
     )
     bound = np.inf
     if deepen and problem["max_depth"] > 0:
@@ -194,12 +217,11 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, n_best, split_cost
 
     assert len(costs) == len(expected)
     np.testing.assert_allclose(costs, [cost for cost, _ in expected], atol=1e-6)
-    if objective == "error":
-        assert n_splits.tolist() == [n for _, n in expected]
     forms = [form_of(ranking.tree(k, SearchControl()), matrix) for k in range(len(costs))]
     assert len(set(forms)) == len(forms)
-    for form, cost, n in zip(forms, costs, n_splits, strict=True):
-        assert trees[form] == (pytest.approx(cost, abs=1e-6), n)
+    for form_found, cost, n in zip(forms, costs, n_splits, strict=True):
+        assert trees[form_found] == (pytest.approx(cost, abs=1e-6), n)
+    return expected, n_splits.tolist()
 
 
 def test_same_trees_for_any_number_of_threads(global_random_seed):

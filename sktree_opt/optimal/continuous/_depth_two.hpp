@@ -11,8 +11,10 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
+#include "sktree_opt/optimal/continuous/_bin_bounds.hpp"
 #include "sktree_opt/optimal/continuous/_intervals.hpp"
 #include "sktree_opt/optimal/continuous/_pass_runner.hpp"
 
@@ -47,11 +49,13 @@ public:
     explicit DepthTwoSolver(InstructionSet set) : runner_(set) {}
 
     // `floors` by column of the table, or null: IN what is known before, OUT what is known now.
+    // `bins`: bounds of the node, or null.
     DepthTwoResult solve(const Problem& problem, const NodeRows& node, Allotment allotment,
-                         double cap, std::vector<double>* floors, Watch& watch,
-                         SearchStats& stats) {
+                         double cap, std::vector<double>* floors, const BinBounds* bins,
+                         Watch& watch, SearchStats& stats) {
         problem_ = &problem;
         node_ = &node;
+        bins_ = bins;
         allotment_ = allotment;
         result_ = DepthTwoResult();
         free_best_ = INFEASIBLE;
@@ -66,11 +70,12 @@ public:
         one_test_ = -1.0;
         category_family_ = -1;
         for (int f = 0; f < n_families_; ++f) start(families_[f], intervals_[f]);
+        order_families();
         bool open = true;
         while (open && !watch.stopped()) {
             open = false;
-            for (int f = 0; f < n_families_ && !watch.stopped(); ++f)
-                if (advance(f, watch, stats)) open = true;
+            for (int i = 0; i < n_families_ && !watch.stopped(); ++i)
+                if (advance(turn_[i], watch, stats)) open = true;
             if (watch.poll()) break;
         }
         result_.lower = std::min(free_best_, cap_);
@@ -98,8 +103,65 @@ private:
         booking_.set(control_, 0);
     }
 
+    // Families of low bounds first: what they find excludes others.
+    void order_families() {
+        turn_.resize(n_families_);
+        std::iota(turn_.begin(), turn_.end(), 0);
+        if (bins_ == nullptr) return;
+        auto lower = [&](int f) {
+            return bins_->trees().by_column[families_[f].column_index];
+        };
+        std::stable_sort(turn_.begin(), turn_.end(),
+                         [&](int f, int g) { return lower(f) < lower(g); });
+    }
+
+    // What the cuts between bins say: positions at a cut are open, too, for bounds are no trees.
+    void start_at_cuts(const Family& family, std::vector<Interval>& intervals) {
+        const ColumnBins& bins = bins_->bins(family.column_index);
+        const int last = family.n_positions - 1;
+        int u = -1, cut = 0;
+        for (std::size_t g = 0; g <= bins.bin_of_group.size(); ++g) {
+            const bool is_end = g == bins.bin_of_group.size();
+            // The cut below bin `cut` is solved; up to the next one.
+            if (!is_end && bins.bin_of_group[g] == cut) continue;
+            const int v = static_cast<int>(g) - 1;
+            const SideBounds& at_u = bins_->at(family.column_index, cut, family.missing_left);
+            const SideBounds& at_v = bins_->at(family.column_index, cut + 1, family.missing_left);
+            const Interval found{u, v, std::max(u, 0), std::min(v - 1, last),
+                                 at_u.of[0][allotment_.left], at_u.of[1][allotment_.right],
+                                 at_v.of[0][allotment_.left], at_v.of[1][allotment_.right]};
+            if (found.lo <= found.hi) intervals.push_back(found);
+            u = v;
+            ++cut;
+            if (is_end && u <= last)
+                // Present against missing.
+                intervals.push_back({u, u, u, u, found.left_v, found.right_v, found.left_v,
+                                     found.right_v});
+        }
+    }
+
+    void start_at_categories(const Family& family, std::vector<Interval>& intervals) {
+        const int k = family.column_index;
+        const ColumnBins& bins = bins_->bins(k);
+        for (int p = 0; p < family.n_positions; ++p) {
+            const bool is_missing = asks_for_missing(family, node_->columns[k], p);
+            const int bin = is_missing ? bins.n_bins : bins.bin_of_group[p];
+            const SideBounds& at = bins_->at(k, bin, family.missing_left && !is_missing);
+            // Of a bin of many categories any part may be on the left.
+            const bool is_known = is_missing || !bins.is_wide[bin];
+            const double left = is_known ? at.of[0][allotment_.left] : 0.0;
+            const double right = at.of[1][allotment_.right];
+            intervals.push_back({p, p, p, p, left, right, left, right});
+        }
+    }
+
     void start(const Family& family, std::vector<Interval>& intervals) {
         intervals.clear();
+        if (bins_ != nullptr && bins_->has(family.column_index)) {
+            if (family.is_chain) start_at_cuts(family, intervals);
+            else start_at_categories(family, intervals);
+            return;
+        }
         if (!family.is_chain) {
             for (int p = 0; p < family.n_positions; ++p)
                 intervals.push_back({p, p, p, p, 0.0, 0.0, 0.0, 0.0});
@@ -129,8 +191,9 @@ private:
         std::size_t kept = 0;
         for (Interval interval : intervals) {
             const int size = interval.size();
-            const double bound = family.is_chain ? bound_of(family, interval) : 0.0;
-            const bool open = family.is_chain ? trim(family, limit(), interval) : limit() > 0.0;
+            const double bound = least_of(family, interval);
+            const bool open =
+                family.is_chain ? trim(family, limit(), interval) : bound < limit();
             if (!open) floor = std::min(floor, std::max(bound, limit()) + split_cost);
             else if (interval.size() < size) floor = std::min(floor, limit() + split_cost);
             if (open) intervals[kept++] = interval;
@@ -138,10 +201,17 @@ private:
         intervals.resize(kept);
     }
 
+    // `split_cost` not included.
+    static double least_of(const Family& family, const Interval& interval) {
+        return family.is_chain ? bound_of(family, interval) : interval.left_u + interval.right_u;
+    }
+
     // With more rows a test may also send all of these rows to one side: then they cost what one
     // test makes of them.
     void write_floors(std::vector<double>& floors) const {
-        const double idle = one_test_ < 0.0 ? 0.0 : one_test_ + problem_->split_cost;
+        double one_test = std::max(0.0, one_test_);
+        if (bins_ != nullptr) one_test = std::max(one_test, bins_->trees().one_test);
+        const double idle = one_test + (one_test > 0.0 ? problem_->split_cost : 0.0);
         for (int j = 0; j < problem_->n_columns; ++j)
             floors[j] = std::max(known_[j], std::min(floor_[j], idle));
     }
@@ -263,15 +333,14 @@ private:
         double bound = INFEASIBLE;
         for (int f = 0; f < n_families_; ++f)
             for (const Interval& interval : intervals_[f])
-                bound = std::min(bound, problem_->split_cost +
-                                            (families_[f].is_chain
-                                                 ? bound_of(families_[f], interval) : 0.0));
+                bound = std::min(bound, problem_->split_cost + least_of(families_[f], interval));
         return bound;
     }
 
     PassRunner<Lane> runner_;
     const Problem* problem_ = nullptr;
     const NodeRows* node_ = nullptr;
+    const BinBounds* bins_ = nullptr;
     Allotment allotment_;
     double cap_ = INFEASIBLE;
     double free_best_ = INFEASIBLE;  // least cost seen, minima for leaves aside
@@ -290,6 +359,7 @@ private:
     std::vector<std::vector<Interval>> intervals_;  // open, by family
     std::vector<Interval> next_;
     std::vector<int> chosen_;
+    std::vector<int> turn_;                         // families in the order of their turns
 };
 
 }  // namespace continuous

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct OpenInterval {
     int allotment;
     int family;
     Interval interval;
+    bool is_bounded = false;  // a nominal one: by bins
     std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
 };
 
@@ -57,18 +59,36 @@ public:
     // squared errors only where the node's rows are in the order of targets.
     double bound_without_tests(const NodeRows& node, int depth, int n_splits);
 
-    // `floors`, which only depth two knows of, is null or IN and OUT.
+    // `floors`, which only depth two knows of, is null or IN and OUT; so does `bins`, null or what
+    // bounds the node.
     NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
-                     std::vector<double>* floors = nullptr);
+                     std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
 
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
+
+    // Bounds of both sides of the tests of a column of a node by bins; `is_first`: of the columns of
+    // this node. False when a limit ended it.
+    bool sweep(const NodeRows& node, bool is_first, int column_index, SweptTests& swept);
+
+    // Runs work(thread, i) for every i, on one thread or on several.
+    using Work = std::function<void(int thread, int i)>;
+    using Runner = std::function<void(int n_items, const Work& work)>;
+
+    // The best tree of depth three whose root asks `test`, where it is better than `result`.
+    void solve_below(const NodeRows& node, const Test& test, NodeResult& result);
+
+    // The best tree of depth three by tables of pairs: see can_sweep().
+    void solve_by_values(const NodeRows& node, double cap, const Runner& run, NodeResult& result);
 
     // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
     bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
         return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
     }
 
+    bool use_bins = true;
+    // What the last depth-two tree costs at least by its own node's bins; 0: they were not asked.
+    double last_bound_by_bins = 0.0;
     SearchStats stats;
 
 private:
@@ -81,12 +101,15 @@ private:
     };
 
     void solve_depth_two(const NodeRows& node, int n_splits, double cap,
-                         std::vector<double>* floors, NodeResult& result);
+                         std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
-    void solve_by_values(const NodeRows& node, double cap, NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
-                                 std::vector<double>* floors);
+                                 std::vector<double>* floors, const BinBounds* bins);
+
+    // Bounds of a node from its bins, in `bounds`; null when there are none.
+    const BinBounds* bound_by_bins(const NodeRows& node, const std::vector<double>* floors,
+                                   double cap, std::unique_ptr<BinBounds>& bounds);
 
     // Leaves of more than so many levels are too many to say anything.
     static constexpr int MOST_LEVELS = 4;
@@ -99,6 +122,8 @@ private:
     const std::vector<double>& equal_costs_;
     TargetGroups target_groups_;
     std::unique_ptr<ValueSweep> sweep_;
+    std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
+    std::unique_ptr<BinBounds> bins_, bins_of_children_[2];
     StumpSolver stump_;
     Divider divider_;
     std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
@@ -110,6 +135,7 @@ private:
 // What evaluating one root test gave.
 struct Evaluation {
     double left = 0.0, right = 0.0;  // lower bounds
+    bool is_solved = true;           // false: there is nothing but bounds
     double cost = INFEASIBLE;
     int n_splits = 0;
     Test test;
@@ -132,16 +158,48 @@ public:
             for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left)
                 allotments_.push_back({left, rest - left});
         }
-        const int n_families = list_families(problem, node, families_, watch);
+        n_families_ = list_families(problem, node, families_, watch);
         std::int64_t bytes = 0;
         for (const Family& family : families_) bytes += family.n_bytes();
         booking_.set(watch.control(), bytes);
         heap_.clear();
-        for (std::size_t a = 0; a < allotments_.size(); ++a)
-            for (int f = 0; f < n_families; ++f) open_family(static_cast<int>(a), f);
     }
 
-    bool empty() const { return heap_.empty(); }
+    // Whether bounds of all columns are worth their while before any test is looked at.
+    bool wants_sweeps(const SubtreeSolver& solver) const {
+        return depth_ == 3 && solver.use_bins && BinBounds::is_worthwhile(problem_, node_);
+    }
+
+    // Opens all tests. `swept`: what is known of them, by column of the node, or empty.
+    void open(const std::vector<SweptTests>& swept, SearchControl* control) {
+        for (int f = 0; f < n_families_; ++f) {
+            const int k = families_[f].column_index;
+            const bool is_swept = !swept.empty() && !swept[k].sides.empty();
+            for (std::size_t a = 0; a < allotments_.size(); ++a) {
+                if (is_swept) open_swept(static_cast<int>(a), f, swept[k], control);
+                else open_family(static_cast<int>(a), f);
+            }
+        }
+    }
+
+    // The position whose bounds promise most among the swept ones, alone; false when there is none
+    // below `least`.
+    bool most_promising(double least, OpenInterval& trial) const {
+        const OpenInterval* best = nullptr;
+        for (const OpenInterval& item : heap_) {
+            const double sum = item.interval.left_u + item.interval.right_u;
+            const bool is_bounded = families_[item.family].is_chain
+                                        ? item.interval.lo == item.interval.u : item.is_bounded;
+            if (!is_bounded || sum >= least) continue;
+            least = sum;
+            best = &item;
+        }
+        if (best == nullptr) return false;
+        trial = *best;
+        trial.interval.hi = trial.interval.lo;
+        trial.is_bounded = true;
+        return true;
+    }
 
     // Takes the interval to explore next; false when bounds exclude all that is left.
     bool next(double limit, OpenInterval& item) {
@@ -194,6 +252,10 @@ public:
             return evaluation;
         ++solver.stats.n_evaluated;
         if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
+        const BinBounds* bins[2] = {nullptr, nullptr};
+        if (depth_ == 3)
+            bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
+        if (!evaluation.is_solved || solver.watch_.stopped()) return evaluation;
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
         for (int turn = 0; turn < 2; ++turn) {
@@ -204,7 +266,7 @@ public:
             const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
             if (bound[b] >= cap) continue;
             results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
-                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr);
+                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr, bins[b]);
             bound[b] = std::max(bound[b], results[b].lower);
             if (solver.watch_.stopped()) break;
         }
@@ -218,9 +280,12 @@ public:
         return evaluation;
     }
 
-    // The parts of `item` on both sides of its solved middle.
+    // The parts of `item` on both sides of its middle, which stays open unless it is solved.
     void divide(const OpenInterval& item, const Evaluation& evaluation, double limit) {
-        if (!families_[item.family].is_chain) return;
+        if (!families_[item.family].is_chain) {
+            if (!evaluation.is_solved) push_bounded(item, evaluation, limit);
+            return;
+        }
         const int p = middle(item);
         OpenInterval before = item, after = item;
         before.interval.v = p;
@@ -228,7 +293,7 @@ public:
         before.interval.left_v = evaluation.left;
         before.interval.right_v = evaluation.right;
         after.interval.u = p;
-        after.interval.lo = p + 1;
+        after.interval.lo = evaluation.is_solved ? p + 1 : p;
         after.interval.left_u = evaluation.left;
         after.interval.right_u = evaluation.right;
         before.floors_v = after.floors_u = evaluation.floors;
@@ -243,6 +308,116 @@ public:
     }
 
 private:
+    // While an interval is wide, the bounds of a position are had much sooner than its optimum, and
+    // exclude about as much.
+    bool takes_bounds(const OpenInterval& item, int p) const {
+        const Family& family = families_[item.family];
+        if (!family.is_chain) return !item.is_bounded;
+        if (item.interval.u == p) return false;
+        return family.moved_at(item.interval.v) - family.moved_at(item.interval.u) >
+               SHARE_OF_BOUNDS * family.all_moved;
+    }
+
+    // Bounds of both children from their bins, if these are worth their while; `evaluation` ends
+    // there when they are enough for now.
+    void bound_sides(SubtreeSolver& solver, const OpenInterval& item, int p, Allotment allotment,
+                     double limit, const double beyond[2], const BinBounds* bins[2],
+                     double bound[2], Evaluation& evaluation) const {
+        const int budget[2] = {allotment.left, allotment.right};
+        const SubtreeSolver::Level& level = *solver.levels_[depth_];
+        bool is_bounded = false;
+        for (int b = 0; b < 2; ++b) {
+            if (budget[b] < 2) continue;
+            const NodeRows& child = level.children[b];
+            const double cap = problem_.use.caps ? limit - beyond[b] : INFEASIBLE;
+            std::vector<double>& floors = evaluation.floors->of[b];
+            bins[b] = solver.bound_by_bins(child, &floors, cap, solver.bins_of_children_[b]);
+            if (solver.watch_.stopped()) return;
+            if (bins[b] == nullptr) continue;
+            is_bounded = true;
+            const TreeBounds& trees = bins[b]->trees();
+            bound[b] = std::max(bound[b], trees.lower);
+            // See DepthTwoSolver::write_floors().
+            for (std::size_t k = 0; k < child.columns.size(); ++k) {
+                double& floor = floors[child.columns[k].column];
+                floor = std::max(floor, std::min(trees.by_column[k], trees.one_test));
+            }
+        }
+        evaluation.left = bound[0];
+        evaluation.right = bound[1];
+        evaluation.is_solved =
+            !is_bounded || bound[0] + bound[1] >= limit || !takes_bounds(item, p);
+    }
+
+    std::shared_ptr<Floors> floors_of(const SweptTests& swept, int test, int variant,
+                                      SearchControl* control) const {
+        auto floors = std::make_shared<Floors>();
+        floors->booking.set(control, 16 * std::int64_t{problem_.n_columns});
+        for (int b = 0; b < 2; ++b) {
+            floors->of[b].assign(problem_.n_columns, 0.0);
+            const TreeBounds& trees = swept.sides[swept.plan.side(test, variant, b)];
+            for (std::size_t k = 0; k < node_.columns.size(); ++k)
+                floors->of[b][node_.columns[k].column] =
+                    std::min(trees.by_column[k], trees.one_test);
+        }
+        return floors;
+    }
+
+    // Swept positions are bounded, not solved: they are open.
+    void open_swept(int allotment, int f, const SweptTests& swept, SearchControl* control) {
+        const Family& family = families_[f];
+        auto lower = [&](int test, int side) {
+            return swept.sides[swept.plan.side(test, family.missing_left, side)].lower;
+        };
+        if (!family.is_chain) {
+            for (int p = 0; p < family.n_positions; ++p) {
+                const bool is_missing =
+                    asks_for_missing(family, node_.columns[family.column_index], p);
+                const int test = is_missing ? swept.plan.n_tests - 1 : p;
+                OpenInterval item{0.0, 0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}};
+                item.interval.left_u = item.interval.left_v = lower(test, 0);
+                item.interval.right_u = item.interval.right_v = lower(test, 1);
+                item.bound = item.interval.left_u + item.interval.right_u;
+                item.rank = problem_.use.best_first ? item.bound : 0.0;
+                item.is_bounded = true;
+                item.floors_u = item.floors_v =
+                    floors_of(swept, test, is_missing ? 0 : family.missing_left, control);
+                push(item);
+            }
+            return;
+        }
+        OpenInterval item{0.0, 0.0, allotment, f,
+                          {-1, family.n_positions, 0, 0, 0.0, 0.0, 0.0, 0.0}};
+        for (int test = 0; test <= swept.plan.n_tests; ++test) {
+            Interval& interval = item.interval;
+            const bool is_last = test == swept.plan.n_tests;
+            interval.v = is_last ? family.n_positions : swept.positions[test];
+            interval.hi = interval.v - 1;
+            interval.left_v = is_last ? 0.0 : lower(test, 0);
+            interval.right_v = is_last ? 0.0 : lower(test, 1);
+            item.floors_v =
+                is_last ? nullptr : floors_of(swept, test, family.missing_left, control);
+            item.bound = bound_of(family, interval);
+            item.rank = problem_.use.best_first ? item.bound : 0.0;
+            if (interval.lo <= interval.hi) push(item);
+            interval.u = interval.lo = interval.v;
+            interval.left_u = interval.left_v;
+            interval.right_u = interval.right_v;
+            item.floors_u = item.floors_v;
+        }
+    }
+
+    void push_bounded(OpenInterval item, const Evaluation& evaluation, double limit) {
+        item.is_bounded = true;
+        item.floors_u = item.floors_v = evaluation.floors;
+        item.bound = std::max(item.bound, evaluation.left + evaluation.right);
+        item.rank = problem_.use.best_first ? item.bound : 0.0;
+        if (item.bound < limit) push(item);
+    }
+
+    // Of all rows: see takes_bounds().
+    static constexpr double SHARE_OF_BOUNDS = 1.0 / 16;
+
     void open_family(int allotment, int f) {
         const Family& family = families_[f];
         if (family.is_chain) {
@@ -296,6 +471,7 @@ private:
     const Problem& problem_;
     const NodeRows& node_;
     int depth_;
+    int n_families_ = 0;
     std::vector<Allotment> allotments_;
     Booking booking_;
     std::vector<Family>& families_;

@@ -47,6 +47,7 @@ constexpr int VECTOR_BYTES = 16;
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace portable
 
 #if defined(SKTREE_PASS_X86)
@@ -64,6 +65,7 @@ constexpr int VECTOR_BYTES = 32;
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace avx2
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -82,6 +84,7 @@ constexpr int VECTOR_BYTES = 64;
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace avx512
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -135,6 +138,17 @@ PassKernels<Lane> choose_pass_kernels(InstructionSet set) {
     return kernels;
 }
 #undef SKTREE_FILL_KERNELS
+
+template <class Sum>
+void (*choose_bin_scores(InstructionSet set))(const BinTask<Sum>&) {
+    switch (set) {
+#if defined(SKTREE_PASS_X86)
+        case InstructionSet::AVX512: return &avx512::bin_scores<Sum>;
+        case InstructionSet::AVX2: return &avx2::bin_scores<Sum>;
+#endif
+        default: return &portable::bin_scores<Sum>;
+    }
+}
 
 inline void (*choose_pair_scores(InstructionSet set))(const PairTask&) {
     switch (set) {

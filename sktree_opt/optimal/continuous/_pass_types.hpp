@@ -93,6 +93,27 @@ struct PairTask {
     double* above_second = nullptr;
 };
 
+// Rows of one side of root tests, by class, against the tests of a second, binned column. A "part" is
+// a block of sums for every class: by test, of the rows that are surely on its first branch, then of
+// those that may be; then of all rows, and of those that miss the second column.
+template <class Sum>
+struct BinTask {
+    int n_parts = 0;
+    int n_slots = 0;   // tests, padded to a multiple of 16
+    int n_classes = 0;
+    bool has_holes = false;          // of the second column
+    const Sum* parts = nullptr;      // on the left of each root test; what misses its column not
+    const Sum* whole = nullptr;
+    const Sum* missing = nullptr;    // rows that miss the root's column; null: none
+    Sum most = 0;                    // weight of all rows
+    Sum* least = nullptr;            // IN and OUT: [part][missing left][side]: errors with one test
+
+    int total_at() const { return 2 * n_slots; }
+    int holes_at() const { return 2 * n_slots + 1; }
+    int class_stride() const { return 2 * n_slots + 16; }
+    int part_stride() const { return n_classes * class_stride(); }
+};
+
 template <class Lane>
 struct PassKernels {
     void (*two_class[2])(PassTask<Lane>&) = {};    // without and with supports

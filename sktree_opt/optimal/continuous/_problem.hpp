@@ -21,6 +21,8 @@ struct Switches {
     bool equal_rows = true;  // the bound of equal rows
     bool categories = true;  // the bound of a nominal column, by all its categories
     bool value_sweep = true;  // tables of pairs of values, where columns have few
+    bool bins = true;         // bounds from tables of pairs of binned columns
+    bool large_bins = true;   // on small nodes not
     bool run_sums = true;    // real numbers are summed by run and key before they go to lanes
 };
 
@@ -109,6 +111,7 @@ struct SearchStats {
     std::int64_t n_passes = 0;          // batches of root tests, each against all second tests
     std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
     std::int64_t n_lanes = 0;           // root tests solved by them
+    std::int64_t n_bounded = 0;         // nodes bounded by tables of pairs of binned columns
     std::int64_t n_swept = 0;           // sub-problems of depth three solved by tables of pairs
     std::int64_t n_excluded = 0;        // sub-problems excluded without looking at a test
 
@@ -118,6 +121,7 @@ struct SearchStats {
         n_passes += other.n_passes;
         n_evaluated += other.n_evaluated;
         n_lanes += other.n_lanes;
+        n_bounded += other.n_bounded;
         n_swept += other.n_swept;
         n_excluded += other.n_excluded;
     }

@@ -40,6 +40,11 @@ public:
     // Share of what the best tree of two levels costs that the bound of few leaves must reach at the
     // root to be worth its while below.
     static constexpr double LEAST_SHARE = 0.25;
+    // Share of what the best tree of two levels costs that its bound by bins must reach for these to
+    // be used below. Where errors are few, or a column has much to say within a bin, they do not.
+    static constexpr double LEAST_CLOSENESS = 0.9;
+    // By how much the bounds of a position must be lower than all before it to have it solved early.
+    static constexpr double LEAST_PROMISE = 1.0 / 64;
 
     RootSearch(const Problem& problem, SearchControl* control, int depth, int n_splits)
         : problem_(problem),
@@ -68,6 +73,9 @@ public:
         if (watch_.control()->stop.load() == INTERRUPTED) return;
         if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost)
             by_target.swap(root_.by_target);
+        const bool are_bins_close = solver.last_bound_by_bins >= LEAST_CLOSENESS * result.cost;
+        for (auto& each : solvers_)
+            each->use_bins = !problem_.use.large_bins || are_bins_close;
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
@@ -109,17 +117,65 @@ private:
         lower_ = INFEASIBLE;
         search_ = std::make_unique<NodeSearch>(
             problem_, root_, level_, n_splits_, families_, heap_, watch_);
-        if (!watch_.stopped()) return true;
-        search_.reset();
-        return false;
+        best_bound_ = INFEASIBLE;
+        swept_.clear();
+        if (search_->wants_sweeps(*solvers_[0])) {
+            if (n_splits_ >= 7) grow_incumbent();
+            sweep_columns();
+        }
+        if (watch_.stopped()) {
+            search_.reset();
+            return false;
+        }
+        search_->open(swept_, watch_.control());
+        swept_.clear();
+        return true;
+    }
+
+    // Where all bounds come first, the best tree below the known root serves until then.
+    void grow_incumbent() {
+        if (outcome_.plan[0].test.column < 0) return;
+        NodeResult result;
+        result.cost = outcome_.cost;
+        solvers_[0]->solve_below(root_, outcome_.plan[0].test, result);
+        if (result.plan.empty()) return;
+        outcome_.cost = result.cost;
+        outcome_.plan = result.plan;
+        record();
+    }
+
+    // The bounds of all columns by bins.
+    void sweep_columns() {
+        swept_.resize(root_.columns.size());
+        std::vector<char> has_begun(solvers_.size(), 0);
+        in_parallel(static_cast<int>(swept_.size()), [&](int thread, int k) {
+            if (watch_.stopped()) return;
+            solvers_[thread]->sweep(root_, !has_begun[thread], k, swept_[k]);
+            has_begun[thread] = 1;
+        });
+    }
+
+    // A promising position is solved early: a better incumbent excludes more.
+    bool take_trial(OpenInterval& trial) {
+        const double least = std::min((1.0 - LEAST_PROMISE) * best_bound_,
+                                      problem_.limit_below(outcome_.cost));
+        if (!search_->most_promising(least, trial)) return false;
+        best_bound_ = trial.interval.left_u + trial.interval.right_u;
+        return true;
     }
 
     // All of a level that has no search by intervals.
     void sweep_level() {
-        NodeResult result = solvers_[0]->solve(root_, level_, n_splits_, outcome_.cost);
+        SubtreeSolver& solver = *solvers_[0];
+        // A leaf, to begin with.
+        NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
+        solver.solve_by_values(
+            root_, outcome_.cost,
+            [this](int n_items, const SubtreeSolver::Work& work) { in_parallel(n_items, work); },
+            result);
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
-            outcome_.plan = solvers_[0]->plan(root_, result);
+            outcome_.plan = solver.plan(root_, result);
         }
         if (level_ == depth_)
             outcome_.lower = std::max(outcome_.lower, std::min(result.lower, outcome_.cost));
@@ -147,18 +203,22 @@ private:
             const double limit = problem_.limit_below(incumbent);
             items.clear();
             OpenInterval item;
+            if (take_trial(item)) items.push_back(item);
+            const std::size_t n_trials = items.size();
             while (static_cast<int>(items.size()) < ROUND && search_->next(limit, item))
                 items.push_back(item);
             if (items.empty()) break;
             evaluate(*search_, items, limit, incumbent, evaluations);
-            for (std::size_t i = 0; i < items.size(); ++i) {
-                lower_ = std::min(
-                    lower_, evaluations[i].left + evaluations[i].right + problem_.split_cost);
+            for (std::size_t i = 0; i < n_trials; ++i) take(evaluations[i]);
+            for (std::size_t i = n_trials; i < items.size(); ++i) {
+                if (evaluations[i].is_solved)
+                    lower_ = std::min(lower_, evaluations[i].left + evaluations[i].right +
+                                                  problem_.split_cost);
                 if (watch_.stopped()) search_->give_back(items[i]);
                 take(evaluations[i]);
             }
             if (watch_.stopped()) break;
-            for (std::size_t i = 0; i < items.size(); ++i)
+            for (std::size_t i = n_trials; i < items.size(); ++i)
                 search_->divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
         }
         return true;
@@ -172,6 +232,14 @@ private:
                 evaluations[i] = search.evaluate(*solvers_[0], items[i], limit, incumbent);
             return;
         }
+        in_parallel(n_items, [&](int thread, int i) {
+            evaluations[i] = search.evaluate(*solvers_[thread], items[i], limit, incumbent);
+        });
+    }
+
+    // Calls `work(thread, i)` for every i.
+    template <class Work>
+    void in_parallel(int n_items, const Work& work) {
         const int n_threads = static_cast<int>(solvers_.size());
         std::atomic<int> n_taken{0}, n_done{0};
 #pragma omp parallel num_threads(n_threads)
@@ -182,7 +250,7 @@ private:
             const int thread = 0 * n_threads;
 #endif
             for (int i = n_taken++; i < n_items; i = n_taken++) {
-                evaluations[i] = search.evaluate(*solvers_[thread], items[i], limit, incumbent);
+                work(thread, i);
                 ++n_done;
             }
             // Only the thread that began the search sees signals: it must not sleep.
@@ -221,6 +289,8 @@ private:
     int level_ = 0;                       // that is explored
     double lower_ = INFEASIBLE;           // of what has been explored of it
     std::unique_ptr<NodeSearch> search_;  // null between levels
+    double best_bound_ = INFEASIBLE;      // least of the trials
+    std::vector<SweptTests> swept_;
     std::vector<Family> families_;
     std::vector<OpenInterval> heap_;
 };

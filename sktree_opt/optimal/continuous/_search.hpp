@@ -21,6 +21,8 @@
 //
 // Deviations: intervals are explored by lowest bound over all columns together, not column by
 // column; each child is solved up to the cap that would exclude the half of the interval beyond it.
+// On large tables wide intervals are first bounded by bins (_bin_bounds.hpp), and solved only where
+// that does not exclude them.
 // Complexity: in the worst case every threshold of every column at every level, (n m)^(d-2) calls
 // of the depth-two solver, each O(n m) per BATCH of its root tests. Memory: O(depth n m).
 #pragma once
@@ -56,7 +58,8 @@ inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* contr
 }
 
 inline DepthTwoResult SubtreeSolver::run_depth_two(
-    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors) {
+    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors,
+    const BinBounds* bins) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
     double sum = weight_of(problem_, node.sums.data());
@@ -64,14 +67,31 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     sum = std::max(sum, static_cast<double>(node.n));
     if (whole_ && !problem_.is_regression() && sum < 32000.0) {
         if (!narrow_) narrow_ = std::make_unique<DepthTwoSolver<std::int16_t>>(set_);
-        return narrow_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+        return narrow_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
     }
     if (whole_ && !problem_.is_regression() && sum < 1e9) {
         if (!wide_) wide_ = std::make_unique<DepthTwoSolver<std::int32_t>>(set_);
-        return wide_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+        return wide_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
     }
     if (!real_) real_ = std::make_unique<DepthTwoSolver<double>>(set_);
-    return real_->solve(problem_, node, allotment, cap, floors, watch_, stats);
+    return real_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
+}
+
+inline const BinBounds* SubtreeSolver::bound_by_bins(
+    const NodeRows& node, const std::vector<double>* floors, double cap,
+    std::unique_ptr<BinBounds>& bounds) {
+    if (!use_bins || !BinBounds::is_worthwhile(problem_, node)) return nullptr;
+    if (!bounds) bounds = std::make_unique<BinBounds>(set_);
+    ++stats.n_bounded;
+    return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
+}
+
+inline bool SubtreeSolver::sweep(
+    const NodeRows& node, bool is_first, int column_index, SweptTests& swept) {
+    if (!bins_) bins_ = std::make_unique<BinBounds>(set_);
+    if (is_first && !bins_->begin(problem_, node, whole_, watch_)) return false;
+    stats.n_bounded += 2;
+    return bins_->sweep(column_index, swept, watch_);
 }
 
 inline double SubtreeSolver::bound_without_tests(
@@ -88,7 +108,8 @@ inline double SubtreeSolver::bound_without_tests(
 }
 
 inline NodeResult SubtreeSolver::solve(
-    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors) {
+    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors,
+    const BinBounds* bins) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
     const bool may_split = small && depth > 0 && n_splits > 0;
@@ -107,9 +128,12 @@ inline NodeResult SubtreeSolver::solve(
         return result;
     }
     if (depth == 2 || n_splits == 2) {
-        solve_depth_two(node, n_splits, cap, floors, result);
+        solve_depth_two(node, n_splits, cap, floors, bins, result);
     } else if (can_sweep(node, depth, n_splits)) {
-        solve_by_values(node, cap, result);
+        const auto one_by_one = [](int n_items, const Work& work) {
+            for (int i = 0; i < n_items; ++i) work(0, i);
+        };
+        solve_by_values(node, cap, one_by_one, result);
     } else {
         solve_deeper(node, depth, n_splits, cap, result);
     }
@@ -118,14 +142,26 @@ inline NodeResult SubtreeSolver::solve(
 
 inline void SubtreeSolver::solve_depth_two(
     const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
-    NodeResult& result) {
+    const BinBounds* bins, NodeResult& result) {
+    if (bins == nullptr) {
+        bins = bound_by_bins(node, floors, std::min(cap, result.cost), bins_);
+        last_bound_by_bins = bins == nullptr ? 0.0 : bins->trees().lower;
+    }
+    if (watch_.stopped()) {
+        result.lower = 0.0;
+        return;
+    }
+    if (bins != nullptr && bins->trees().lower >= std::min(cap, result.cost)) {
+        result.lower = std::min(result.lower, bins->trees().lower);
+        return;
+    }
     const Allotment both = {1, 1}, one_left = {1, 0}, one_right = {0, 1};
     const int n_turns = n_splits >= 3 ? 1 : 2;
     for (int turn = 0; turn < n_turns; ++turn) {
         const Allotment allotment = n_splits >= 3 ? both : turn == 0 ? one_left : one_right;
         const DepthTwoResult found =
             run_depth_two(node, allotment, std::min(cap, result.cost),
-                          n_splits >= 3 ? floors : nullptr);
+                          n_splits >= 3 ? floors : nullptr, bins);
         result.lower = std::min(result.lower, found.lower);
         if (found.cost >= result.cost) continue;
         result.cost = found.cost;
@@ -136,18 +172,37 @@ inline void SubtreeSolver::solve_depth_two(
 }
 
 inline void SubtreeSolver::solve_by_values(
-    const NodeRows& node, double cap, NodeResult& result) {
+    const NodeRows& node, double cap, const Runner& run, NodeResult& result) {
     ++stats.n_nodes;
     ++stats.n_swept;
-    if (!sweep_) sweep_ = std::make_unique<ValueSweep>(set_);
+    const std::size_t n_threads = std::max(1, problem_.n_threads);
+    if (!sweep_) {
+        sweep_ = std::make_unique<ValueSweep>(set_);
+        sweep_work_ = std::make_unique<ValueSweep::Work[]>(n_threads);
+    }
     const double leaf_lower = result.lower;
-    const double limit = std::min(cap, result.cost);
-    const ValueSweep::Result found = sweep_->solve(problem_, node, limit, watch_);
+    result.lower = 0.0;
+    if (!sweep_->open(problem_, node, watch_)) return;
+    ValueSweep::Result found;
+    found.cost = std::min(cap, result.cost);
+    // Each column against the same limit: what is found does not depend on the threads.
+    std::vector<ValueSweep::Result> of_column(node.columns.size());
+    std::vector<Watch> watches(n_threads, Watch(watch_.control()));
+    run(static_cast<int>(of_column.size()), [&](int thread, int k) {
+        if (!watch_.stopped())
+            of_column[k] = sweep_->sweep(k, found.cost, sweep_work_[thread], watches[thread]);
+    });
+    for (const ValueSweep::Result& each : of_column)
+        if (each.column_index >= 0 && each.cost < found.cost - problem_.tolerance) found = each;
     result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
     if (found.column_index < 0) return;
     Family family;
-    describe_family(problem_, node, found.column_index, false, family);
-    const Test test = test_at(problem_, node, family, found.position);
+    describe_family(problem_, node, found.column_index, found.missing_left, family);
+    solve_below(node, test_at(problem_, node, family, found.position), result);
+}
+
+inline void SubtreeSolver::solve_below(
+    const NodeRows& node, const Test& test, NodeResult& result) {
     Level& level = *levels_[3];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, test, children, nullptr);
@@ -168,7 +223,7 @@ inline void SubtreeSolver::solve_deeper(
     const double leaf_lower = result.lower;
     if (problem_.use.look_ahead) {
         NodeResult shallow = result;
-        solve_depth_two(node, n_splits, cap, nullptr, shallow);
+        solve_depth_two(node, n_splits, cap, nullptr, nullptr, shallow);
         if (shallow.cost < result.cost) {
             result = shallow;
             plan(node, result);
@@ -177,6 +232,7 @@ inline void SubtreeSolver::solve_deeper(
     double lower = leaf_lower;
     NodeSearch search(problem_, node, depth, n_splits, level.families, level.heap, watch_);
     if (watch_.stopped()) lower = 0.0;
+    search.open({}, watch_.control());
     OpenInterval item;
     while (!watch_.stopped()) {
         const double limit = problem_.limit_below(std::min(cap, result.cost));
@@ -184,7 +240,8 @@ inline void SubtreeSolver::solve_deeper(
         Evaluation evaluation = search.evaluate(*this, item, limit, result.cost);
         if (watch_.stopped()) search.give_back(item);
         else search.divide(item, evaluation, limit);
-        lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
+        if (evaluation.is_solved)
+            lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
         if (evaluation.cost < result.cost) {
             result.cost = evaluation.cost;
             result.test = evaluation.test;

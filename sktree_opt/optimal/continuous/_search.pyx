@@ -17,6 +17,7 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
     cdef cppclass Switches:
         cpp_bool intervals, floors, caps, best_first, pure_runs, look_ahead
         cpp_bool leaf_groups, equal_rows, categories, run_sums, value_sweep
+        cpp_bool bins, large_bins
 
     cdef cppclass Problem:
         uint32_t n_rows
@@ -62,6 +63,7 @@ cdef extern from "sktree_opt/optimal/continuous/_root_search.hpp" \
         int64_t n_lanes
         int64_t n_excluded
         int64_t n_swept
+        int64_t n_bounded
 
     cdef cppclass Incumbent:
         double seconds
@@ -97,6 +99,8 @@ SWITCHES = (
     "categories",
     "run_sums",
     "value_sweep",
+    "bins",
+    "large_bins",
 )
 
 
@@ -116,6 +120,8 @@ cdef Switches convert_switches(off) except *:
     use.categories = "categories" not in off
     use.run_sums = "run_sums" not in off
     use.value_sweep = "value_sweep" not in off
+    use.bins = "bins" not in off
+    use.large_bins = "large_bins" not in off
     return use
 
 
@@ -265,5 +271,6 @@ cdef class ThresholdSearch:
                 "n_root_tests_solved": outcome.stats.n_evaluated,
                 "n_excluded": outcome.stats.n_excluded,
                 "n_swept": outcome.stats.n_swept,
+                "n_bounded": outcome.stats.n_bounded,
             },
         }

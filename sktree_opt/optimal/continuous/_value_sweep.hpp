@@ -10,7 +10,10 @@
 // divisions. The search by walks (_depth_two.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
 // factors: see is_faster().
 //
-// Only without missing values, categories and minima for leaves.
+// Missing values are one more code of a column. With them on the right of a test it comes last; with
+// them on the left its rows are added to those of the lowest value, and the same tables serve.
+//
+// Only without categories and minima for leaves.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +30,29 @@ class ValueSweep {
 public:
     struct Result {
         double cost = 0.0;
-        int column_index = -1;  // of the node's columns; -1: no test does better than `limit`
+        int column_index = -1;  // of the node's columns; -1: no test does better than the limit
         int position = 0;
+        bool missing_left = false;
+    };
+    struct Sum {
+        double weight = 0.0, target = 0.0;
+
+        void add(const Sum& other) {
+            weight += other.weight;
+            target += other.target;
+        }
+        Sum plus(const Sum& other) const { return {weight + other.weight, target + other.target}; }
+        Sum minus(const Sum& other) const { return {weight - other.weight, target - other.target}; }
+    };
+    // What one thread works with.
+    struct Work {
+        // All tables of the sides of a root test, and of the rows that miss its column.
+        std::vector<Sum> left, right, missing, left_with_missing;
+        std::vector<double> weight, sum;        // prefix sums of one pair
+        // [missing left][column][code]: most saved below and above it
+        std::vector<std::vector<double>> below[2], above[2];
+        std::vector<Sum> prefix;
+        Booking booking;
     };
 
     explicit ValueSweep(InstructionSet set) : scores_(choose_pair_scores(set)) {}
@@ -37,36 +61,64 @@ public:
         if (!problem.use.value_sweep || !problem.is_regression() || problem.is_absolute ||
             n_splits < 7 || problem.min_rows > 1.0 || problem.min_weight > 0.0)
             return false;
-        double padded = 0.0, cells = 0.0, values = 0.0, walked = 0.0;
+        double padded = 0.0, cells = 0.0, size = 0.0, values = 0.0, walked = 0.0;
         for (const NodeColumn& column : node.columns) {
-            if (column.is_nominal || column.n_present < node.n || column.n_groups > MOST_VALUES)
-                return false;
+            if (column.is_nominal || column.n_groups > MOST_VALUES) return false;
+            // With missing values each test is two.
+            const double n_ways = column.n_present < node.n ? 2.0 : 1.0;
             // Of the pairs with the columns before.
-            cells += padded * column.n_groups;
-            padded += stride_of(column);
-            values += column.n_groups - 1.0;
-            walked += std::min(column.n_groups - 1.0, 12.0);
+            cells += padded * column.n_groups * n_ways;
+            size += padded * (column.n_groups + n_ways);
+            padded += stride_of(node, column) * n_ways;
+            values += (column.n_groups - 1.0) * n_ways;
+            walked += std::min(column.n_groups - 1.0, 12.0) * n_ways;
         }
         const double m = static_cast<double>(node.columns.size());
         // Nanoseconds, more or less.
         const double swept = 0.7 * m * m * m * node.n + 2.0 * values * (2.0 * cells + 50.0 * m);
-        return cells * 48.0 < MOST_BYTES && swept < walked * m * node.n * (5.0 + 0.8 * m);
+        return size * 48.0 < MOST_BYTES && swept < walked * m * node.n * (5.0 + 0.8 * m);
     }
 
-    // The best root test of a tree that costs less than `limit`. Cut short by a limit.
-    Result solve(const Problem& problem, const NodeRows& node, double limit, Watch& watch) {
+    // Tables of all rows. False when a limit ended it.
+    bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
         problem_ = &problem;
         node_ = &node;
-        open();
+        list_columns();
+        if (!booking_.set(watch.control(), bytes_of(code_) + bytes_of(all_))) return false;
+        squares_ = 0.0;
+        for (std::uint32_t row = 0; row < node.n; ++row) {
+            add(row, all_);
+            squares_ += node.weight[row] * node.target[row] * node.target[row];
+        }
+        return !watch.poll();
+    }
+
+    // The best root test of column `k` of a tree that costs less than `limit`. Cut short by a limit.
+    Result sweep(int k, double limit, Work& work, Watch& watch) const {
+        const NodeColumn& column = node_->columns[k];
+        const std::uint32_t* order = node_->order(k);
         Result best;
         best.cost = limit;
-        if (!booking_.set(watch.control(), n_bytes())) return best;
-        for (std::uint32_t row = 0; row < node.n; ++row) add(row, all_);
-        double squares = 0.0;
-        for (std::uint32_t row = 0; row < node.n; ++row)
-            squares += node.weight[row] * node.target[row] * node.target[row];
-        for (std::size_t k = 0; k < node.columns.size(); ++k)
-            if (!sweep(static_cast<int>(k), squares, best, watch)) break;
+        work.left.assign(all_.size(), Sum());
+        work.missing.assign(columns_[k].has_missing ? all_.size() : 0, Sum());
+        work.left_with_missing.resize(work.missing.size());
+        work.right.resize(all_.size());
+        if (!work.booking.set(watch.control(), bytes_of(work.left) + bytes_of(work.right) +
+                                                   2 * bytes_of(work.missing)))
+            return best;
+        for (std::uint32_t i = column.n_present; i < node_->n; ++i)
+            add(order[i] & ROW_MASK, work.missing);
+        int position = 0;
+        for (std::uint32_t i = 0; i < column.n_present; ++i) {
+            if (i > 0 && (order[i] & FIRST_OF_GROUP)) {
+                try_position(k, position, true, work, best);
+                ++position;
+                if (watch.walked(static_cast<std::uint32_t>(all_.size()) + 1)) return best;
+            }
+            add(order[i] & ROW_MASK, work.left);
+        }
+        // Present against missing.
+        if (columns_[k].has_missing) try_position(k, position, false, work, best);
         return best;
     }
 
@@ -74,89 +126,72 @@ private:
     static constexpr std::uint32_t MOST_VALUES = 64;
     static constexpr double MOST_BYTES = 1 << 25;
 
-    struct Sum {
-        double weight = 0.0, target = 0.0;
+    struct Column {
+        int n_values = 0;
+        bool has_missing = false;
+        int stride = 0;        // padded number of codes
+        std::size_t own = 0;   // where its own table begins
     };
     struct Pair {
         int first, second;
         std::size_t offset;
     };
 
-    static int stride_of(const NodeColumn& column) {
-        return static_cast<int>((column.n_groups + 7) / 8 * 8);
+    static int stride_of(const NodeRows& node, const NodeColumn& column) {
+        return static_cast<int>((column.n_groups + (column.n_present < node.n) + 7) / 8 * 8);
     }
 
-    std::int64_t n_bytes() const {
-        return bytes_of(code_) + bytes_of(all_) + bytes_of(left_) + bytes_of(right_);
-    }
-
-    void open() {
+    void list_columns() {
         const std::size_t m = node_->columns.size();
         code_.resize(m * node_->n);
-        stride_.clear();
+        columns_.clear();
+        std::size_t size = 0;
         for (std::size_t k = 0; k < m; ++k) {
-            stride_.push_back(stride_of(node_->columns[k]));
+            const NodeColumn& column = node_->columns[k];
+            columns_.push_back({static_cast<int>(column.n_groups), column.n_present < node_->n,
+                                stride_of(*node_, column), size});
+            size += columns_.back().stride;
             const std::uint32_t* order = node_->order(k);
             int code = -1;
             for (std::uint32_t i = 0; i < node_->n; ++i) {
-                if (i == 0 || (order[i] & FIRST_OF_GROUP)) ++code;
+                if (i == 0 || i == column.n_present || (order[i] & FIRST_OF_GROUP)) ++code;
                 code_[(order[i] & ROW_MASK) * m + k] = static_cast<std::uint8_t>(code);
             }
         }
         pairs_.clear();
-        std::size_t size = 0;
-        own_.clear();
-        for (std::size_t j = 0; j < m; ++j) {
-            own_.push_back(size);
-            size += stride_[j];
-        }
         for (std::size_t j = 0; j < m; ++j)
             for (std::size_t k = j + 1; k < m; ++k) {
                 pairs_.push_back({static_cast<int>(j), static_cast<int>(k), size});
-                size += static_cast<std::size_t>(node_->columns[j].n_groups) * stride_[k];
+                size += static_cast<std::size_t>(columns_[j].n_values + columns_[j].has_missing) *
+                        columns_[k].stride;
             }
         all_.assign(size, Sum());
-        left_.assign(size, Sum());
-        right_.resize(size);
     }
 
     void add(std::uint32_t row, std::vector<Sum>& tables) const {
-        const std::size_t m = stride_.size();
+        const std::size_t m = columns_.size();
         const std::uint8_t* code = &code_[row * m];
-        const double weight = node_->weight[row], target = weight * node_->target[row];
-        for (std::size_t j = 0; j < m; ++j) {
-            Sum& own = tables[own_[j] + code[j]];
-            own.weight += weight;
-            own.target += target;
-        }
+        const double weight = node_->weight[row];
+        const Sum amount{weight, weight * node_->target[row]};
+        for (std::size_t j = 0; j < m; ++j) tables[columns_[j].own + code[j]].add(amount);
         const Pair* pair = pairs_.data();
         for (std::size_t j = 0; j < m; ++j)
-            for (std::size_t k = j + 1; k < m; ++k, ++pair) {
-                Sum& sum = tables[pair->offset + code[j] * stride_[k] + code[k]];
-                sum.weight += weight;
-                sum.target += target;
-            }
+            for (std::size_t k = j + 1; k < m; ++k, ++pair)
+                tables[pair->offset + code[j] * columns_[k].stride + code[k]].add(amount);
     }
 
-    bool sweep(int k, double squares, Result& best, Watch& watch) {
-        const std::uint32_t* order = node_->order(k);
-        std::fill(left_.begin(), left_.end(), Sum());
-        int position = 0;
-        for (std::uint32_t i = 0; i < node_->n; ++i) {
-            if (i > 0 && (order[i] & FIRST_OF_GROUP)) {
-                for (std::size_t c = 0; c < all_.size(); ++c) {
-                    right_[c].weight = all_[c].weight - left_[c].weight;
-                    right_[c].target = all_[c].target - left_[c].target;
-                }
-                const double cost = squares + problem_->split_cost - saved_by(left_) -
-                                    saved_by(right_);
-                if (cost < best.cost - problem_->tolerance) best = {cost, k, position};
-                ++position;
-                if (watch.walked(static_cast<std::uint32_t>(all_.size()) + 1)) return false;
-            }
-            add(order[i] & ROW_MASK, left_);
+    // The rows of work.left against the others, and, `both_ways`, with missing values among them.
+    void try_position(int k, int position, bool both_ways, Work& work, Result& best) const {
+        for (int way = 0; way <= (both_ways && columns_[k].has_missing); ++way) {
+            // Not by adding to `left` what is taken away afterwards: real numbers would drift.
+            std::vector<Sum>& left = way == 0 ? work.left : work.left_with_missing;
+            for (std::size_t c = 0; way == 1 && c < all_.size(); ++c)
+                left[c] = work.left[c].plus(work.missing[c]);
+            for (std::size_t c = 0; c < all_.size(); ++c) work.right[c] = all_[c].minus(left[c]);
+            const double cost = squares_ + problem_->split_cost - saved_by(left, work) -
+                                saved_by(work.right, work);
+            if (cost < best.cost - problem_->tolerance) best = {cost, k, position, way == 1};
         }
-        return true;
     }
 
     static double square(const Sum& sum) {
@@ -164,68 +199,102 @@ private:
     }
 
     // The most that a tree of depth two saves, its tests paid.
-    double saved_by(const std::vector<Sum>& tables) {
-        const std::size_t m = stride_.size();
-        below_.resize(m);
-        above_.resize(m);
-        for (std::size_t j = 0; j < m; ++j) {
-            below_[j].assign(stride_[j], 0.0);
-            above_[j].assign(stride_[j], 0.0);
+    double saved_by(const std::vector<Sum>& tables, Work& work) const {
+        const std::size_t m = columns_.size();
+        for (int way = 0; way < 2; ++way) {
+            work.below[way].resize(m);
+            work.above[way].resize(m);
+            for (std::size_t j = 0; j < m; ++j) {
+                work.below[way][j].assign(columns_[j].stride, 0.0);
+                work.above[way][j].assign(columns_[j].stride, 0.0);
+            }
         }
-        for (const Pair& pair : pairs_) score(pair, tables);
+        for (const Pair& pair : pairs_) score(pair, tables, work);
         double most = 0.0;
         for (std::size_t j = 0; j < m; ++j)
-            most = std::max(most, best_of_column(static_cast<int>(j), tables));
+            for (int way = 0; way <= columns_[j].has_missing; ++way)
+                most = std::max(most, best_of_column(static_cast<int>(j), way, tables, work));
         return most;
     }
 
-    void score(const Pair& pair, const std::vector<Sum>& tables) {
+    void score(const Pair& pair, const std::vector<Sum>& tables, Work& work) const {
+        const Column& first = columns_[pair.first];
+        const Column& second = columns_[pair.second];
+        const Sum* const table = tables.data() + pair.offset;
         PairTask task;
-        task.n_first = static_cast<int>(node_->columns[pair.first].n_groups);
-        task.stride = stride_[pair.second];
-        const std::size_t size = static_cast<std::size_t>(task.n_first) * task.stride;
-        weight_.resize(size);
-        sum_.resize(size);
-        const Sum* table = tables.data() + pair.offset;
-        std::size_t c = 0;
-        for (int a = 0; a < task.n_first; ++a) {
-            Sum running;
-            for (int b = 0; b < task.stride; ++b, ++c) {
-                running.weight += table[c].weight;
-                running.target += table[c].target;
-                weight_[c] = running.weight + (a > 0 ? weight_[c - task.stride] : 0.0);
-                sum_[c] = running.target + (a > 0 ? sum_[c - task.stride] : 0.0);
+        task.stride = second.stride;
+        for (int way = 0; way <= first.has_missing; ++way)
+            for (int second_way = 0; second_way <= second.has_missing; ++second_way) {
+                task.n_first = first.n_values + (first.has_missing && way == 0);
+                const std::size_t size = static_cast<std::size_t>(task.n_first) * task.stride;
+                work.weight.resize(size);
+                work.sum.resize(size);
+                for (int a = 0; a < task.n_first; ++a)
+                    add_prefix(table + a * task.stride, a, a > 0, second, second_way, work);
+                if (way == 1)
+                    for (int a = 0; a < task.n_first; ++a)
+                        add_prefix(table + first.n_values * task.stride, a, false, second,
+                                   second_way, work, true);
+                task.weight = work.weight.data();
+                task.sum = work.sum.data();
+                task.below_first = work.below[way][pair.first].data();
+                task.above_first = work.above[way][pair.first].data();
+                task.below_second = work.below[second_way][pair.second].data();
+                task.above_second = work.above[second_way][pair.second].data();
+                scores_(task);
             }
+    }
+
+    // Line `a` of the prefix sums of a pair: those of `cells`, and of the line before, or what stands
+    // there already.
+    static void add_prefix(const Sum* cells, int a, bool adds_line_before, const Column& second,
+                           int second_way, Work& work, bool adds_itself = false) {
+        const std::size_t stride = second.stride, begin = a * stride;
+        Sum running;
+        if (second_way == 1) running = cells[second.n_values];
+        for (std::size_t b = 0; b < stride; ++b) {
+            const std::size_t c = begin + b;
+            if (second_way == 0 || static_cast<int>(b) != second.n_values) running.add(cells[b]);
+            double weight = running.weight, sum = running.target;
+            if (adds_line_before) {
+                weight += work.weight[c - stride];
+                sum += work.sum[c - stride];
+            }
+            if (adds_itself) {
+                weight += work.weight[c];
+                sum += work.sum[c];
+            }
+            work.weight[c] = weight;
+            work.sum[c] = sum;
         }
-        task.weight = weight_.data();
-        task.sum = sum_.data();
-        task.below_first = below_[pair.first].data();
-        task.above_first = above_[pair.first].data();
-        task.below_second = below_[pair.second].data();
-        task.above_second = above_[pair.second].data();
-        scores_(task);
     }
 
     // Of trees whose first test asks about column j: its leaves, tests of other columns below it
-    // (below_ and above_), or of its own. A single leaf, too.
-    double best_of_column(int j, const std::vector<Sum>& tables) {
-        const int d = static_cast<int>(node_->columns[j].n_groups);
+    // (below and above), or of its own. A single leaf, too. `way` 1: with missing values on the left.
+    double best_of_column(int j, int way, const std::vector<Sum>& tables, Work& work) const {
+        const Column& column = columns_[j];
+        const int d = column.n_values + (column.has_missing && way == 0);
         const double split_cost = problem_->split_cost;
-        prefix_.assign(1, Sum());
+        const Sum* const own = tables.data() + column.own;
+        const Sum missing = column.has_missing ? own[column.n_values] : Sum();
+        work.prefix.assign(1, Sum());
         for (int a = 0; a < d; ++a) {
-            const Sum& own = tables[own_[j] + a];
-            prefix_.push_back({prefix_.back().weight + own.weight,
-                               prefix_.back().target + own.target});
+            work.prefix.push_back(work.prefix.back().plus(own[a]));
+            if (a == 0 && way == 1) work.prefix.back().add(missing);
         }
-        auto between = [&](int from, int to) {
-            return square({prefix_[to].weight - prefix_[from].weight,
-                           prefix_[to].target - prefix_[from].target});
-        };
+        auto sum = [&](int from, int to) { return work.prefix[to].minus(work.prefix[from]); };
+        auto between = [&](int from, int to) { return square(sum(from, to)); };
         double most = between(0, d);
         for (int a = 1; a < d; ++a) {
-            double below = below_[j][a - 1], above = above_[j][a - 1];
+            double below = work.below[way][j][a - 1], above = work.above[way][j][a - 1];
             for (int b = 1; b < a; ++b) below = std::max(below, between(0, b) + between(b, a));
             for (int b = a + 1; b < d; ++b) above = std::max(above, between(a, b) + between(b, d));
+            // The second test has missing values on its other side.
+            for (int b = 1; way == 1 && b <= a; ++b)
+                below = std::max(below, square(sum(0, b).minus(missing)) +
+                                            square(sum(b, a).plus(missing)));
+            for (int b = a + 1; column.has_missing && way == 0 && b < d - 1; ++b)
+                above = std::max(above, square(sum(a, b).plus(missing)) + between(b, d - 1));
             most = std::max(most, std::max(between(0, a), below - split_cost) +
                                       std::max(between(a, d), above - split_cost) - split_cost);
         }
@@ -237,13 +306,10 @@ private:
     const NodeRows* node_ = nullptr;
     Booking booking_;
     std::vector<std::uint8_t> code_;       // [row][column]
-    std::vector<int> stride_;              // padded number of values by column
-    std::vector<std::size_t> own_;         // where a column's own table begins
+    std::vector<Column> columns_;
     std::vector<Pair> pairs_;
-    std::vector<Sum> all_, left_, right_;  // all tables of all rows and of both sides
-    std::vector<double> weight_, sum_;     // prefix sums of one pair
-    std::vector<std::vector<double>> below_, above_;  // [column][code]: most saved below and above it
-    std::vector<Sum> prefix_;
+    std::vector<Sum> all_;                 // all tables of all rows
+    double squares_ = 0.0;
 };
 
 }  // namespace continuous

@@ -197,7 +197,7 @@ def test_tables_of_pairs_equal_binary_tests(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n_columns, n_values = data.draw(st.integers(2, 6)), data.draw(st.integers(3, 11))
     n_rows = data.draw(st.sampled_from([300, 600]))
-    X = rng.integers(0, n_values, (n_rows, n_columns)) ** 2
+    X = rng.integers(0, n_values, (n_rows, n_columns)) ** 2.0
     weights = rng.random(n_rows) if data.draw(st.booleans()) else None
     y = X[:, 0] % 3 + (X[:, 1] > 4) * rng.integers(0, 3, n_rows) + rng.normal(size=n_rows)
     model = OptimalTreeRegressor(
@@ -206,13 +206,29 @@ def test_tables_of_pairs_equal_binary_tests(data):
     )
     if model.max_depth == 4:
         X = X[:, :2]
+    has_holes = data.draw(st.booleans())
+    if has_holes:
+        X[rng.random(X.shape) < rng.choice([0.0, 0.1, 0.3], X.shape[1])] = np.nan
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
         binary = clone(model).fit(X, y, sample_weight=weights)
     table = fit_table(model, X, y, sample_weight=weights)
-    assert table.search_stats_["n_swept"] > 0
+    assert has_holes or table.search_stats_["n_swept"] > 0
     assert table.gap_ == 0.0
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("share_of_holes", [0.0, 0.1])
+def test_tables_of_pairs_on_any_number_of_threads(share_of_holes):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 7, (2000, 6)).astype(float)
+    y = np.where(X[:, 0] > 3, X[:, 1], X[:, 2]) + rng.normal(size=2000)
+    X[rng.random(X.shape) < share_of_holes] = np.nan
+    models = [fit_table(OptimalTreeRegressor(n_jobs=n_jobs), X, y) for n_jobs in (1, 2, 3)]
+    assert models[0].search_stats_["n_swept"] == 1
+    assert models[0].objective_ == pytest.approx(models[0].lower_bound_, rel=1e-9)
+    assert models[1].tree_ == models[0].tree_
+    assert models[2].tree_ == models[0].tree_
 
 
 @pytest.mark.parametrize("technique", ["equal_rows", "leaf_groups"])

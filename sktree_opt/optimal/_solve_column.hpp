@@ -1,0 +1,54 @@
+// A single root column of a node's children in full precision: what is left to do for the columns that
+// rough sweeps (_rough_squares.hpp) do not rule out. Included once per instruction set.
+//
+// Scores and names as in _depth_two.hpp, for both children at once. Time of a column as of a sweep,
+// divided by the number of columns.
+
+// The best sums of both sides with column i as the root, and those of one split of all columns.
+template <class Objective, class Lane>
+void solve_column(SweepTask<Lane>& task, int i) {
+    typedef Running<Objective, false, Lane> Maxima;
+    Maxima row[2] = {Maxima::start(), Maxima::start()};
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        count_tile<Lane, 1, 1>(task, i, j, task.tile);
+        pass_on<Lane, true, 1, 1>(task, i, j);
+        SweepSide<Lane>* const sides[2] = {task.counted, task.sibling};
+        for (int k = 0; k < 2; ++k) {
+            const CountsInMemory<Lane> both = {task.tile + k * task.n_counted * LANES, LANES};
+            const auto n = pair_counts(*sides[k], task.stride, i, j, both);
+            row[k].improve_row(n, task.score);
+        }
+    }
+    SweepSide<Lane>* const sides[2] = {task.counted, task.sibling};
+    for (int k = 0; k < 2; ++k) {
+        SweepSide<Lane>& side = *sides[k];
+        Pack<Lane> n_with, n_without;
+        row_counts(side, i, n_with, n_without);
+        const BestSides<Lane> best = row[k].sides(n_with, n_without);
+        const Lane leaf = side.leaf_true[i], other = side.leaf_false[i];
+        const Lane with = std::max(leaf, largest_lane(best.with_column));
+        const Lane without = std::max(other, largest_lane(best.without_column));
+        side.best[2] = std::max({side.best[2], with + other, leaf + without});
+        side.best[3] = std::max({side.best[3], side.best[2], with + without});
+    }
+}
+
+// The best sums of both sides with at most one split; the scores of leaves by column.
+template <class Objective, class Lane>
+void solve_leaves(SweepTask<Lane>& task) {
+    for (SweepSide<Lane>* side : {task.counted, task.sibling}) {
+        Pack<Lane> sums = fill_pack(lowest_score<Lane>());
+        for (int j = 0; j < task.n_columns; j += LANES) {
+            const auto n = pair_counts<Lane>(*side, task.stride, j, j, NoCounts());
+            const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
+            const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
+            store_pack(side->leaf_true + j, with);
+            store_pack(side->leaf_false + j, without);
+            sums = larger(sums, with + without);
+        }
+        const auto n = pair_counts<Lane>(*side, task.stride, 0, 0, NoCounts());
+        side->best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
+        side->best[1] = side->best[2] = side->best[3] =
+            std::max(side->best[0], largest_lane(sums));
+    }
+}
