@@ -105,8 +105,8 @@ public:
                           const std::vector<std::uint8_t>& decisions, std::int64_t n_in,
                           const FoundTree* best) {
         const Frame& frame = frames.back();
-        // Votes are no sum of claims.
-        if (frame.has_shared || (rules_.only_best && best == nullptr)) return ALL_UNITS;
+        if (rules_.only_best && best == nullptr) return ALL_UNITS;
+        // What votes cost comes on top of the claims: a tree that fails by votes alone is not explained.
         UnitMask always = 0;
         Cost spare = collect(frame, decisions);
         spare -= rules_.only_best ? rules_.unwanted(*best) : rules_.limit + 1;
