@@ -66,9 +66,14 @@ $(VENV)/.extra-lint: $(VENV)/.python pyproject.toml
 	$(call requirements,pyproject["project"]["dependencies"] + pyproject["project"]["optional-dependencies"]["lint"])
 
 # It builds in place too.
-$(VENV)/.extra-%: $(VENV)/.build-requires setup.py
-	$(PY) -m pip install -qq --no-build-isolation --editable ".[$*]"
+$(VENV)/.installed: $(VENV)/.build-requires setup.py
+	$(PY) -m pip install -qq --no-build-isolation --editable .
 	touch $@ $(VENV)/.built
+
+# Of what is installed: nothing is built again for the sake of an extra.
+$(VENV)/.extra-%: $(VENV)/.installed
+	$(PY) -m pip install -qq "sktree-opt[$*]"
+	touch $@
 
 $(VENV)/.built: $(VENV)/.build-requires setup.py $(SOURCES)
 	$(PY) setup.py --quiet build_ext --inplace
