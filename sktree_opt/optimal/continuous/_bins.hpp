@@ -21,7 +21,7 @@ struct ColumnBins {
     int n_bins = 0;
     bool is_nominal = false;
     bool has_missing = false;
-    std::vector<int> bin_of_group;
+    std::vector<std::uint8_t> bin_of_group;
     std::vector<bool> is_wide;   // by bin: whether it has several groups
     std::size_t first_lane = 0;  // of the node's lanes
 
@@ -58,7 +58,8 @@ public:
     }
 
 private:
-    static constexpr int MOST_BINS = 32, FEWEST_BINS = 8;
+    static constexpr std::size_t MOST_BINS = 32;
+    static constexpr int FEWEST_BINS = 8;
     // Rows to the square of the number of bins: tables take about as long as counting them.
     static constexpr double ROWS_TO_SQUARE = 24.0;
 
@@ -87,7 +88,7 @@ private:
         const std::size_t n_groups = begin_.size() - 1;
         const double n_present = begin_.back();
         const int affordable = static_cast<int>(std::sqrt(n_present / ROWS_TO_SQUARE));
-        const int most = std::max(FEWEST_BINS, std::min(MOST_BINS, affordable));
+        const int most = std::max(FEWEST_BINS, std::min<int>(MOST_BINS, affordable));
         const bool is_each_its_own = n_groups <= static_cast<std::size_t>(most);
         bins.bin_of_group.resize(n_groups);
         bins.is_wide.clear();
@@ -103,7 +104,7 @@ private:
                 bins.is_wide.back() = true;
             }
             last = wanted;
-            bins.bin_of_group[g] = bin;
+            bins.bin_of_group[g] = static_cast<std::uint8_t>(bin);
         }
         bins.n_bins = bin + 1;
     }
@@ -111,17 +112,18 @@ private:
     void bin_categories(ColumnBins& bins) {
         const std::size_t n_groups = begin_.size() - 1;
         bins.bin_of_group.resize(n_groups);
-        std::iota(bins.bin_of_group.begin(), bins.bin_of_group.end(), 0);
         bins.n_bins = static_cast<int>(std::min<std::size_t>(n_groups, MOST_BINS));
         bins.is_wide.assign(bins.n_bins, false);
-        if (n_groups <= static_cast<std::size_t>(MOST_BINS)) return;
-        std::vector<int> by_size(bins.bin_of_group);
-        std::stable_sort(by_size.begin(), by_size.end(), [&](int a, int b) {
-            return begin_[a + 1] - begin_[a] > begin_[b + 1] - begin_[b];
-        });
+        std::vector<std::size_t> turn(n_groups);
+        std::iota(turn.begin(), turn.end(), 0);
+        if (n_groups > MOST_BINS)
+            std::stable_sort(turn.begin(), turn.end(), [&](std::size_t a, std::size_t b) {
+                return begin_[a + 1] - begin_[a] > begin_[b + 1] - begin_[b];
+            });
         for (std::size_t i = 0; i < n_groups; ++i)
-            bins.bin_of_group[by_size[i]] = std::min<int>(static_cast<int>(i), MOST_BINS - 1);
-        bins.is_wide.back() = true;
+            bins.bin_of_group[turn[i]] =
+                static_cast<std::uint8_t>(std::min<std::size_t>(i, MOST_BINS - 1));
+        if (n_groups > MOST_BINS) bins.is_wide.back() = true;
     }
 
     const NodeRows* node_ = nullptr;
