@@ -15,7 +15,7 @@ from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree
 from sktree_opt.tree._node import CATEGORY_KINDS, LEAF
-from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
 
@@ -24,9 +24,6 @@ DEFAULT_CACHE_BYTES = 1 << 30
 
 # The gap of a proved search that took less is of no interest.
 SECONDS_WITHOUT_FLOOR = 0.1
-
-# How long a search goes on before callbacks have a word.
-SECONDS_A_CHUNK = 0.2
 
 # Trees with more levels are searched for by limited discrepancy, too.
 PROVABLE_DEPTH = 5
@@ -173,12 +170,9 @@ class Problem:
         """
         if not self.is_watched:
             return work()
-        self.progress.begin(name)
-        result = work()
-        control.raise_pending()
-        if self.progress.end(lambda: self.attributes_of(*answer_of(result))):
-            control.request_stop()
-        return result
+        return self.progress.chunk(
+            control, name, work, lambda result: lambda: self.attributes_of(*answer_of(result))
+        )
 
     def moments_in_units(self, moments):
         """(seconds, cost, bound) of an engine in units of the objective."""

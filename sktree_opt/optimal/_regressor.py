@@ -233,7 +233,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     def _search(self, problem):
         if self.n_trees == 1:
             return super()._search(problem)
-        refuse_initial_tree(problem, self.n_trees > 1)
+        refuse_initial_tree(problem, True)
         return search_k_best(problem, self.n_trees)
 
     def _prepare_objective(self, data):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import eliminate
-from sktree_opt.subset._base import BaseSubsetSearch
+from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import DistinctStream
 from sktree_opt.utils._callbacks import Progress
@@ -339,13 +339,14 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             search,
             start=best,
             state=None if before is None else before.get("state"),
-            attributes_of=lambda tree: self._attributes_on(search, tree[0]),
             only_best=True,
             lookahead=self.lookahead,
             slack=slack,
             penalty=penalty,
         )
-        for found in run:
+        for found in search.watch(
+            "subsets", run.pieces(), lambda tree: self._attributes_on(search, tree[0]), best
+        ):
             best = found
         self.search_stats_ = run.stats
         if self.warm_start:
@@ -372,8 +373,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             penalty=penalty,
             budget=search.budget,
         )
-        pieces = ([tree] for tree in stream)
-        for found in search.watch("subsets", pieces):
+        for found in search.watch("subsets", one_by_one(stream)):
             best = min(best, found, key=lambda tree: rating(tree, penalty))
         self.search_stats_ = stream.stats
         bound = rating(best, penalty)[0] - slack if stream.is_done else -np.inf
@@ -383,9 +383,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         """Set ``acceptable_subsets_``."""
         limit = cost + int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
         found = []
-        for features, tree_cost, n_leaves in CompleteRun(
-            problem, search, lookahead=self.lookahead, limit=limit
-        ):
+        run = CompleteRun(problem, search, lookahead=self.lookahead, limit=limit)
+        for features, tree_cost, n_leaves in search.watch("subsets", run.pieces()):
             found.append(
                 {
                     "features": features,

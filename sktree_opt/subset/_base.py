@@ -18,7 +18,7 @@ from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.subset._errors import ERROR_ESTIMATORS, EstimateRequest
 from sktree_opt.subset._problem import SubsetProblem
 from sktree_opt.tree import TreeClassifierMixin
-from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
 from sktree_opt.utils._compat import CallbackSupportMixin, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
@@ -32,8 +32,6 @@ GRACE_SECONDS = 0.05
 GRACE_SHARE = 0.01
 # Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
 CACHE_SHARE = 0.6
-# How long a search goes on before callbacks have a word.
-SECONDS_A_CHUNK = 0.2
 
 
 @dataclass
@@ -130,18 +128,21 @@ class Search:
         last : object
             Such an item that is known before.
         """
-        pieces, is_done = iter(pieces), False
         if not self.is_watched:
             for piece in pieces:
                 yield from piece
             return
+
+        def attributes_after(taken):
+            best = taken[0][-1] if taken[0] else last
+            is_known = attributes_of is not None and best is not None
+            return partial(attributes_of, best) if is_known else None
+
+        work = partial(take_for, SECONDS_A_CHUNK, iter(pieces))
+        is_done = False
         while not is_done and not self.control.stopped:
-            self.progress.begin(name)
-            items, is_done = take_for(SECONDS_A_CHUNK, pieces)
+            items, is_done = self.progress.chunk(self.control, name, work, attributes_after)
             last = items[-1] if items else last
-            is_known = attributes_of is not None and last is not None
-            if self.progress.end(partial(attributes_of, last) if is_known else None):
-                self.control.request_stop()
             yield from items
 
     @property
@@ -336,15 +337,15 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             tree.feature_names_in_ = self.feature_names_in_
         return tree
 
-    def _attributes_on(self, search, features):
-        """What an estimator needs to predict by the tree on some features, for callbacks."""
-        tree = self._fit_tree_on(search, features)
+    def _attributes_on(self, search, features, tree=None):
+        """What predicting by the tree of some features needs."""
+        tree = self._fit_tree_on(search, features) if tree is None else tree
         return {
             "estimator_": tree,
             "tree_": tree.tree_,
-            "classes_": tree.classes_,
-            "_encoder": tree._encoder,
-            "_costs": tree._costs,
+            "classes_": search.data.classes,
+            "_encoder": search.data.encoder,
+            "_costs": search.costs,
         }
 
     def _grow_ahead(self, search, features):
@@ -360,16 +361,13 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
     def _keep_tree(self, search, features):
         """Set ``estimator_`` and what predicting needs."""
         if search.grown is not None and np.array_equal(search.grown[0], features):
-            self.estimator_ = search.grown[1]
+            tree = search.grown[1]
         else:
             control = search.control_of_last_tree()
-            self.estimator_ = self._fit_tree_on(search, features, control=control)
+            tree = self._fit_tree_on(search, features, control=control)
             if control.stopped:
                 search.end_remotely(control.status)
-        self.tree_ = self.estimator_.tree_
-        self.classes_ = search.data.classes
-        self._encoder = search.data.encoder
-        self._costs = search.costs
+        vars(self).update(self._attributes_on(search, features, tree))
 
     def _set_status(self, search, finished="optimal"):
         """Set ``status_``, and warn of a search that a limit has ended."""
@@ -385,6 +383,11 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
     def _leaf_frequencies(self, X, smooth=False):
         self._fitted_tree()
         return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
+
+
+def one_by_one(items):
+    """Pieces of one item each."""
+    return ([item] for item in items)
 
 
 def take_for(seconds, pieces):

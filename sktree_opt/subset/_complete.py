@@ -9,6 +9,7 @@ import numpy as np
 from joblib.parallel import BACKENDS, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from sktree_opt.subset._base import one_by_one
 from sktree_opt.subset._streams import OnDemandStream, search_slices
 
 LOCAL_BACKENDS = ("sequential", "threading", "loky", "multiprocessing")
@@ -29,14 +30,11 @@ class CompleteRun:
     state : dict or None
         Where an earlier run was stopped.
 
-    attributes_of : callable or None
-        From a tree that was found to the attributes of an estimator fitted with it, for callbacks.
-
     **rules
         See ``_streams.DEFAULT_RULES``.
     """
 
-    def __init__(self, problem, search, *, start=None, state=None, attributes_of=None, **rules):
+    def __init__(self, problem, search, *, start=None, state=None, **rules):
         self.problem, self.search, self.rules = problem, search, rules
         self.stream = OnDemandStream(
             problem,
@@ -47,16 +45,16 @@ class CompleteRun:
             budget=search.budget,
             **rules,
         )
-        self._start, self._attributes_of = start, attributes_of
         self._remote_stats = []
 
-    def __iter__(self):
+    def pieces(self):
+        """Trees as they are found, in lists; where callbacks watch, often an empty one."""
         # What a callable needs is not sent to other processes.
-        is_local = self.problem.is_callable or has_local_backend()
-        if is_local and not self.search.is_watched:
-            return iter(self.stream)
-        rounds = iter(self.stream.run_round, None) if is_local else self._run_remotely()
-        return self.search.watch("subsets", rounds, self._attributes_of, self._start)
+        if not self.problem.is_callable and not has_local_backend():
+            return self._run_remotely()
+        if self.search.is_watched:
+            return iter(self.stream.run_round, None)
+        return one_by_one(self.stream)
 
     def _run_remotely(self):
         with Parallel() as parallel:

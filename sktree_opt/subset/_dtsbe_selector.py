@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import METHODS, BackwardStream
-from sktree_opt.subset._base import BaseSubsetSearch
+from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
@@ -246,10 +246,11 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
                 n_threads=search.n_threads,
                 budget=search.budget,
             )
-            pieces = ([step] for step in stream)
             steps = list(
                 search.watch(
-                    "steps", pieces, lambda step: self._attributes_on(search, step["features"])
+                    "steps",
+                    one_by_one(stream),
+                    lambda step: self._attributes_on(search, step["features"]),
                 )
             )
             self.search_stats_ = stream.stats

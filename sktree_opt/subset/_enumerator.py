@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset._base import BaseSubsetSearch
+from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import ORDERS, DistinctStream
 from sktree_opt.utils._callbacks import Progress
@@ -227,8 +227,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
-            problem, stream = self._start(search, y, groups)
-            kept = self._count(stream, search)
+            problem, run, pieces = self._start(search, y, groups)
+            kept = self._count(search.watch("trees", pieces), search.table.n_columns)
+            self._set_work(search, run)
             self.supports_ = [features for _, features in kept]
             self.errors_ = np.array([problem.to_error(cost) for cost, _ in kept])
             best = kept[0][1] if kept else np.arange(search.table.n_columns)
@@ -273,29 +274,25 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self._validate_params()
         search = self._begin(X, y, sample_weight)
         parts = self._parts(search, y, groups)
-        _, stream = self._start(search, y, groups, parts)
-        for features, _, _ in stream:
+        _, _, pieces = self._start(search, y, groups, parts)
+        for features, _, _ in search.watch("trees", pieces):
             yield features, self._fit_tree_on(search, features, parts[0].build_rows)
 
     def _start(self, search, y, groups, parts=None):
+        """The problem, a search that is not begun, and its trees in lists."""
         parts = self._parts(search, y, groups) if parts is None else parts
         problem = self._make_problem(search, parts, self.error)
         if self.method == "on_demand":
-            return problem, CompleteRun(problem, search)
-        return problem, DistinctStream(
-            problem, search.control, order=self.order, budget=search.budget
-        )
+            run = CompleteRun(problem, search)
+            return problem, run, run.pieces()
+        stream = DistinctStream(problem, search.control, order=self.order, budget=search.budget)
+        return problem, stream, one_by_one(stream)
 
-    def _count(self, stream, search):
+    def _count(self, trees, n_features):
         """Run through all trees; return (cost, features) of the best ones, best first."""
-        n_features = search.table.n_columns
         by_size = np.zeros(n_features + 1, dtype=np.int64)
         usage = np.zeros(n_features, dtype=np.int64)
         heap = []
-        # A complete run tells callbacks of itself.
-        trees = stream
-        if isinstance(stream, DistinctStream):
-            trees = search.watch("trees", ([tree] for tree in stream))
         for features, cost, _ in trees:
             by_size[len(features)] += 1
             usage[features] += 1
@@ -305,16 +302,18 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             entry = (-cost, -len(features), tuple((-features).tolist()))
             push = heapq.heappush if len(heap) < self.max_trees else heapq.heappushpop
             push(heap, entry)
-        stats = stream.stats
         self.n_distinct_ = int(by_size.sum())
         self.n_distinct_by_size_ = by_size
-        self.n_built_ = stats.get("n_built", self.n_distinct_)
-        self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)
-        self.max_alive_trees_ = stats.get("max_alive", 1)
         self.feature_usage_ = usage / max(self.n_distinct_, 1)
-        self.progress_ = 1.0 if search.status == "optimal" else stream.progress
-        self.search_stats_ = stats
         return [
             (-cost, -np.array(features, dtype=np.int64))
             for cost, _, features in sorted(heap, reverse=True)
         ]
+
+    def _set_work(self, search, run):
+        """Set what the counts of trees do not say of an ended search."""
+        self.search_stats_ = run.stats
+        self.n_built_ = run.stats.get("n_built", self.n_distinct_)
+        self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)
+        self.max_alive_trees_ = run.stats.get("max_alive", 1)
+        self.progress_ = 1.0 if search.status == "optimal" else run.progress

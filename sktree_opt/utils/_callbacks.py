@@ -1,5 +1,8 @@
 """How a search tells scikit-learn's callbacks, between chunks of work, how far it has got."""
 
+# How long a search goes on before callbacks have a word.
+SECONDS_A_CHUNK = 0.2
+
 
 class Progress:
     """The tasks of one fit, as its callbacks see them; does nothing where none is set.
@@ -48,6 +51,27 @@ class Progress:
         return self._task.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=attributes, **self._data
         )
+
+    def chunk(self, control, name, work, attributes_of):
+        """Do some work, and let callbacks say whether the search is to go on.
+
+        Parameters
+        ----------
+        control : SearchControl
+        name : str
+        work : callable
+            Without arguments.
+        attributes_of : callable
+            From what `work` returned to what ``end`` takes.
+        """
+        if not self.is_watched:
+            return work()
+        self.begin(name)
+        result = work()
+        control.raise_pending()
+        if self.end(attributes_of(result)):
+            control.request_stop()
+        return result
 
     def finish(self):
         """Say that the fit is done; the estimator is fitted."""

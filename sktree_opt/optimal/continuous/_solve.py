@@ -11,6 +11,7 @@ from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests, midpo
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
@@ -123,7 +124,7 @@ def explore(problem, control, engine):
         return (nodes,)
 
     problem.chunk(control, "depth 2", engine.begin, best_tree)
-    seconds = _driver.SECONDS_A_CHUNK if problem.is_watched else np.inf
+    seconds = SECONDS_A_CHUNK if problem.is_watched else np.inf
     is_done = False
     while not is_done and not control.stopped:
         is_done = problem.chunk(
