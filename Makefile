@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' -o -name '*.cpp')
 PYTEST_ARGS ?=
+SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
@@ -34,7 +35,7 @@ format: $(VENV)/.extra-lint
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.extra-docs $(VENV)/.built
-	$(PY) -m sphinx -W --keep-going -j 2 -b html doc doc/_build/html
+	$(PY) -m sphinx -W --keep-going -j 2 $(SPHINX_ARGS) -b html doc doc/_build/html
 
 bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
