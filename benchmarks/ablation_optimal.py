@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from bench_optimal import DATA, load
+from bench_optimal import load, names_of
 from sktree_opt.optimal._engine import Engine
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--limit", type=float, default=100.0)
     options = parser.parse_args()
-    names = options.sets or sorted(path.name.split(".")[0] for path in DATA.glob("*.txt.gz"))
+    names = options.sets or names_of()
     plain = {name: solve(*load(name), (), options.depth, options.limit) for name in names}
     for title, variants in TABLES.items():
         print(f"\n{title}\n{'':18s} {'plain':>18s}" + "".join(f"{v:>20s}" for v in variants))

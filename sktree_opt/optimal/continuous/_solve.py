@@ -29,9 +29,9 @@ SUM_BITS = 50
 
 # Numeric tests, for each way to walk a column (two where values are missing), from which a search
 # over ranks is faster than one over a binary column for each test. Those count rows of classes 16
-# or more at a time, but add real numbers one by one.
+# or more at a time; sums of targets take them longer.
 MANY_THRESHOLDS = 60
-MANY_FOR_TARGETS = 6
+MANY_FOR_TARGETS = 15
 SHARE_FOR_REALS = 1 / 8
 FEW_WEIGHTS = 8
 
