@@ -31,7 +31,7 @@ path, depth, limit, repeats = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]),
 table = np.loadtxt(gzip.open(path, "rt"))
 X, y = table[:, 1:].copy(), table[:, 0].astype(int)
 best = None
-few = np.random.default_rng(0).random((40, 2))
+few = np.random.default_rng(0).random((200, 4))
 ConTree(max_depth=depth).fit(few, (few[:, 0] > 0.5).astype(int))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for _ in range(repeats):
@@ -63,7 +63,7 @@ def run_ours(path, depth, limit, n_threads):
     from sktree_opt.optimal import OptimalTreeClassifier
 
     X, y = load(path)
-    few = np.random.default_rng(0).random((40, 2))
+    few = np.random.default_rng(0).random((200, 4))
     OptimalTreeClassifier(max_depth=depth).fit(few, few[:, 0] > 0.5)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best = None
