@@ -87,12 +87,20 @@ def report(title, points):
 def plot(curves, path):
     """Draw all curves with logarithmic axes."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullLocator
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4))
     for axis, (what, group) in zip(axes, curves.items(), strict=True):
         for title, sizes, times in group:
             label = f"{title} ({growth(title, sizes, times)})"
             axis.loglog(sizes, times, "o-", label=label)
+        if what != "rows":
+            if what == "depth":
+                axis.set_xscale("linear")
+            # Few sizes, less than a decade: each is a tick, and no other is.
+            axis.xaxis.set_minor_locator(NullLocator())
+            ticks = sorted({int(size) for _, sizes, _ in group for size in sizes})
+            axis.set_xticks(ticks, labels=ticks)
         axis.set_xlabel(what)
         axis.set_ylabel("seconds")
         axis.legend(fontsize=7)
@@ -123,7 +131,7 @@ def main():
     parser.add_argument("--rows-of", nargs="+", default=["HTRU_2", "anneal", "kr-vs-kp"])
     parser.add_argument("--columns-of", nargs="+", default=["pendigits", "splice-1"])
     parser.add_argument("--depth-of", nargs="+", default=["anneal", "hypothyroid", "yeast"])
-    parser.add_argument("--depth", type=int, default=3, help="for rows and columns")
+    parser.add_argument("--depth", type=int, default=4, help="for rows and columns")
     parser.add_argument("--plot", help="file to draw to")
     parser.add_argument("--table", action="store_true", help="the user guide's table instead")
     options = parser.parse_args()
