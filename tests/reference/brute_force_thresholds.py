@@ -50,6 +50,19 @@ def classification_leaf(y, weights, cost_matrix):
     return cost
 
 
+def gini_leaf(y, weights):
+    """Cost of a leaf: its weight less what is expected of guessing by the shares of the classes."""
+
+    def cost(rows):
+        weight = sum(weights[i] for i, _ in rows)
+        by_class = {}
+        for i, _ in rows:
+            by_class[y[i]] = by_class.get(y[i], 0.0) + weights[i]
+        return weight * (1.0 - sum((part / weight) ** 2 for part in by_class.values()))
+
+    return cost
+
+
 def squared_error_leaf(y, weights):
     """Cost of a leaf: squared distance from the weighted mean."""
 

@@ -15,9 +15,6 @@ from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
-# Leaf scores (see ``LeafObjective``) that the search knows.
-SCORES = ("two_class", "largest", "squared", "absolute")
-
 # Errors of a regression that are closer than this share of all count as equal.
 TOLERANCE = 1e-12
 
@@ -70,8 +67,7 @@ def search(problem, off=(), limits=None, control=None):
     limits = problem.limits if limits is None else limits
     control = problem.control() if control is None else control
     is_absolute = problem.leaf_form.score == "absolute"
-    is_regression = is_absolute or problem.leaf_form.score == "squared"
-    leaves = target_leaves(problem, is_absolute) if is_regression else cost_leaves(problem)
+    leaves = LEAVES[problem.leaf_form.score](problem)
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
     weight_unit = common_unit(leaves.weights)
@@ -185,25 +181,49 @@ def cost_leaves(problem):
     return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
 
 
-def target_leaves(problem, is_absolute):
+def target_leaves(problem):
     """Leaves that cost the squared distances from their means, or distances from their medians."""
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    power = 1 if problem.leaf_form.score == "absolute" else 2
     # Squares of very large and very small numbers are no floats.
     largest = float(np.abs(problem.y).max()) or 1.0
-    target = np.ascontiguousarray(problem.y / largest)
-    errors = np.abs(target) if is_absolute else target**2
+    return leaves_of_targets(problem, problem.y / largest, power, scale=largest**power)
+
+
+def gini_leaves(problem):
+    """Leaves that cost the impurity of two classes.
+
+    It is twice the squared distance of 0 and 1 from their mean: ``2 a b / (a + b)`` where they
+    weigh `a` and `b`.
+    """
+    return leaves_of_targets(problem, problem.y.astype(np.float64), 2, scale=2.0)
+
+
+def leaves_of_targets(problem, target, power, scale):
+    """Leaves of a regression of numbers that are at most 1."""
+    weights = np.ones(len(target)) if problem.weights is None else problem.weights
     return Leaves(
         np.zeros(len(target), dtype=np.uint16),
         weights,
-        target=target,
-        scale=largest if is_absolute else largest**2,
-        tolerance=TOLERANCE * float(np.average(errors, weights=weights)),
+        target=np.ascontiguousarray(target),
+        scale=scale,
+        tolerance=TOLERANCE * float(np.average(np.abs(target) ** power, weights=weights)),
     )
+
+
+# By leaf score (see ``LeafObjective``), those that the search knows.
+LEAVES = {
+    "two_class": cost_leaves,
+    "largest": cost_leaves,
+    "gini": gini_leaves,
+    "squared": target_leaves,
+    "absolute": target_leaves,
+}
 
 
 def can_search(form):
     """Whether the search knows the leaf score of a ``LeafObjective``."""
-    return form.score in SCORES and len(form.class_mass) < MOST_CLASSES
+    n_classes = len(form.class_mass)
+    return form.score in LEAVES and n_classes < (3 if form.score == "gini" else MOST_CLASSES)
 
 
 def has_many_thresholds(table, form, weights=None):

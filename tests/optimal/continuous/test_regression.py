@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeRegressor, _driver, continuous, optimal_path
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    _driver,
+    continuous,
+    optimal_path,
+)
 from sktree_opt.optimal.continuous import _solve
 from sktree_opt.optimal.continuous._search import SWITCHES
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
@@ -18,6 +24,7 @@ from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_thresholds import (
     absolute_error_leaf,
     best_cost,
+    gini_leaf,
     squared_error_leaf,
 )
 
@@ -26,6 +33,7 @@ def fit_table(model, *data, **fit_params):
     """Fit by the search over all thresholds, however few there are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_solve, "MANY_FOR_TARGETS", 0)
+        patch.setattr(_solve, "MANY_THRESHOLDS", 0)
         return model.fit(*data, **fit_params)
 
 
@@ -63,10 +71,9 @@ def problems(draw, max_rows, max_depth):
     return X, y, weights, parameters
 
 
-def check_brute_force(problem, objective, leaf):
+def check_brute_force(problem, model, leaf):
     X, y, weights, parameters = problem
-    model = OptimalTreeRegressor(objective=objective, **parameters)
-    model = fit_table(model, X, y, sample_weight=weights)
+    model = fit_table(model.set_params(**parameters), X, y, sample_weight=weights)
     weights = np.ones(len(y)) if weights is None else weights
     expected = best_cost(
         list(enumerate(map(tuple, X.tolist()))),
@@ -100,25 +107,39 @@ def check_brute_force(problem, objective, leaf):
 @settings(max_examples=100, deadline=None)
 @given(problem=problems(max_rows=16, max_depth=2))
 def test_squared_error_equals_brute_force(problem):
-    check_brute_force(problem, "squared_error", squared_error_leaf)
+    check_brute_force(problem, OptimalTreeRegressor(), squared_error_leaf)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problem=problems(max_rows=16, max_depth=2), threshold=st.sampled_from([-0.5, 0.0, 9.0]))
+def test_gini_of_two_classes_equals_brute_force(problem, threshold):
+    X, y, *others = problem
+    labels = np.where(y - y.mean() > threshold, 1, -1)
+    model = OptimalTreeClassifier(objective="gini")
+    check_brute_force((X, labels, *others), model, gini_leaf)
+    assert "n_passes" in model.search_stats_
 
 
 @settings(max_examples=30, deadline=None)
 @given(problem=problems(max_rows=9, max_depth=3))
 def test_squared_error_equals_brute_force_at_depth_three(problem):
-    check_brute_force(problem, "squared_error", squared_error_leaf)
+    check_brute_force(problem, OptimalTreeRegressor(), squared_error_leaf)
 
 
 @settings(max_examples=60, deadline=None)
 @given(problem=problems(max_rows=12, max_depth=2))
 def test_absolute_error_equals_brute_force(problem):
-    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+    check_brute_force(
+        problem, OptimalTreeRegressor(objective="absolute_error"), absolute_error_leaf
+    )
 
 
 @settings(max_examples=20, deadline=None)
 @given(problem=problems(max_rows=8, max_depth=3))
 def test_absolute_error_equals_brute_force_at_depth_three(problem):
-    check_brute_force(problem, "absolute_error", absolute_error_leaf)
+    check_brute_force(
+        problem, OptimalTreeRegressor(objective="absolute_error"), absolute_error_leaf
+    )
 
 
 @settings(max_examples=10, deadline=None)
