@@ -10,6 +10,7 @@ SKTREE_OPT_NO_OPENMP=1
 """
 
 import os
+import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -113,18 +114,35 @@ def sources_beside(source):
     return sorted(path.as_posix() for path in source.parent.glob(f"{source.stem}_*.cpp"))
 
 
+def headers_below(sources):
+    """Headers and declarations that some sources read, and those that these read."""
+    found, unread = set(), list(sources)
+    while unread:
+        text = Path(unread.pop()).read_text("utf-8")
+        named = re.findall(rf'"({PACKAGE}/[\w/]+\.hpp)"', text)
+        modules = re.findall(rf"\b({PACKAGE}(?:\.\w+)+) cimport", text)
+        named += [f"{module.replace('.', '/')}.pxd" for module in modules]
+        new = {path for path in named if Path(path).exists()} - found
+        found |= new
+        unread += new
+    return sorted(found)
+
+
 def extensions():
     """One extension for each .pyx; C++ headers stand beside the .pyx that includes them."""
     found = []
     for source in sorted(Path(PACKAGE).rglob("*.pyx")):
+        sources = [source.as_posix(), *sources_beside(source)]
+        declarations = source.with_suffix(".pxd")
+        read = [*sources, *([declarations.as_posix()] if declarations.exists() else [])]
         found.append(
             Extension(
                 ".".join(source.with_suffix("").parts),
-                [source.as_posix(), *sources_beside(source)],
+                sources,
                 language="c++",
                 include_dirs=[np.get_include(), "."],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                depends=[path.as_posix() for path in sorted(Path(PACKAGE).rglob("*.hpp"))],
+                depends=headers_below(read),
             )
         )
     return found
