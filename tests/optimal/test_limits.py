@@ -211,5 +211,5 @@ def test_more_tests_than_memory_can_pair_are_refused(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X, y = rng.random((1200, 10)), rng.integers(0, 2, 1200)
     with pytest.raises(ValueError, match=r"11990 tests .* at most 10000"):
-        OptimalTreeClassifier(max_depth=2, objective="gini").fit(X, y)
+        OptimalTreeClassifier(max_depth=2, objective="entropy").fit(X, y)
     assert OptimalTreeClassifier(max_depth=1).fit(X, y).status_ == "optimal"

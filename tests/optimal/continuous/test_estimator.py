@@ -124,7 +124,7 @@ def test_many_thresholds_are_searched_as_ranks():
 @pytest.mark.parametrize(
     "params",
     [
-        {"objective": "gini"},
+        {"objective": "entropy"},
         {"objective": "f1"},
         {"ranking": ("error", "depth", "size")},
         {"max_error": 100.0},
