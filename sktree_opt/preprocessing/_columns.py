@@ -13,12 +13,29 @@ from sktree_opt.preprocessing._survey import survey
 # Types of cells that numpy itself makes the right floats of.
 PLAIN_NUMBERS = {bool, int, float, type(None), np.bool_, np.int64, np.float32, np.float64}
 
+# Types of columns that make one matrix without a look at each; Booleans are ordered categories.
+MATRIX_TYPES = {
+    nw.Float32,
+    nw.Float64,
+    nw.Int8,
+    nw.Int16,
+    nw.Int32,
+    nw.Int64,
+    nw.UInt8,
+    nw.UInt16,
+    nw.UInt32,
+    nw.UInt64,
+}
+
 # Categories that are numbers below it are looked up in an array.
 SMALL_CODE = 1 << 16
 
 
 class Source:
-    """A table as read: a matrix of `numbers`, or columns to be looked at one by one."""
+    """A table as read: a matrix of `numbers`, or columns to be looked at one by one.
+
+    A frame of nothing but numbers is both.
+    """
 
     def __init__(self, n_rows, n_columns, names=None, numbers=None, read_column=None):
         self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
@@ -52,7 +69,7 @@ class Source:
         elif len(columns) or self.numbers.dtype.kind == "f":
             has_infinity, numbers_ = survey(self.matrix, columns, n_threads)
             if has_infinity:
-                refuse_infinity(self.matrix)
+                refuse_infinity(self.matrix, names=self.names)
             self._small_numbers = dict(zip(columns, numbers_))
 
 
@@ -70,6 +87,7 @@ def read_source(X):
         return Source(
             *frame.shape,
             as_names,
+            numbers=matrix_of_frame(frame),
             read_column=lambda j: FrameColumn(frame.get_column(names[j]), names[j]),
         )
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
@@ -93,6 +111,21 @@ def read_source(X):
         ensure_min_samples=0,
     )
     return Source(*matrix.shape, numbers=matrix)
+
+
+def matrix_of_frame(frame):
+    """A narwhals frame of nothing but numbers as one array; None for other frames.
+
+    Reading a column takes longer than fitting a small tree to it.
+    """
+    if frame.implementation.is_pandas():
+        # Its own types, because to translate them takes as long as all the rest.
+        types = set(frame.to_native().dtypes.array)
+        are_numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in types)
+    else:
+        are_numbers = all(type(t) in MATRIX_TYPES for t in frame.schema.values())
+    matrix = frame.to_numpy() if are_numbers else None
+    return matrix if is_plain_matrix(matrix) else None
 
 
 def is_plain_matrix(X):
@@ -307,8 +340,8 @@ def is_missing(value):
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def refuse_infinity(values, name=None):
-    """Raise if a number is infinite; otherwise return `values`."""
+def refuse_infinity(values, name=None, names=None):
+    """Raise if a number is infinite; otherwise return `values`, a column or those of `names`."""
     data = values.data if sparse.issparse(values) else values
     # The sum is finite in nearly all tables, and needs no array of its own; in the type of the
     # data it may overflow, which costs a second look, but is several times as fast for float32.
@@ -317,6 +350,7 @@ def refuse_infinity(values, name=None):
     if suspicious and np.isinf(data).any():
         if name is None and not sparse.issparse(values):
             name = int(np.flatnonzero(np.isinf(values).any(axis=0))[0])
+            name = name if names is None else names[name]
         where = "" if name is None else f" in column {name!r}"
         raise ValueError(f"Input X contains infinity or a value too large for float64{where}.")
     return values

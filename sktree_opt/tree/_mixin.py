@@ -12,7 +12,7 @@ from sktree_opt.tree._tree import Tree
 from sktree_opt.utils._compat import n_threads_for
 from sktree_opt.utils._doc_link import DocLinkMixin
 from sktree_opt.utils._typing import TableLike
-from sktree_opt.utils._validation import encode_new_rows, rows_as_they_are
+from sktree_opt.utils._validation import check_columns, encode_rows, rows_as_they_are
 
 # A sparse table is made dense this many cells at a time: 32 MB of float64.
 CELLS_AT_A_TIME = 1 << 22
@@ -96,7 +96,11 @@ class TreeMixin(DocLinkMixin):
     def _blocks(self, X):
         """The encoded rows of `X` as dense matrices, one after the other."""
         self._fitted_tree()
-        matrix = encode_new_rows(self, X)
+        check_columns(self, X)
+        yield from self._blocks_of_checked(X)
+
+    def _blocks_of_checked(self, X):
+        matrix = encode_rows(self, X)
         if not sparse.issparse(matrix):
             yield matrix
             return
@@ -107,13 +111,14 @@ class TreeMixin(DocLinkMixin):
     def _walked_blocks(self, X):
         """The same, with the leaf of each row and the rows that have none (see ``Tree.walk``)."""
         tree, n_threads = self._fitted_tree(), self._n_threads()
+        check_columns(self, X)
         matrix = rows_as_they_are(self, X)
         if matrix is not None:
             leaves, distributed = tree.walk(matrix, n_threads, self._encoder.n_codes_)
             if leaves is not None:
                 yield matrix, leaves, distributed
                 return
-        for block in self._blocks(X):
+        for block in self._blocks_of_checked(X):
             yield block, *tree.walk(block, n_threads)
 
     def _evaluate(self, X, leaf_values):

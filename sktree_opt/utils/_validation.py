@@ -175,6 +175,11 @@ def check_numbers(y, estimator):
 def encode_new_rows(estimator, X):
     """The float matrix of rows to predict; checks names and number of columns."""
     check_columns(estimator, X)
+    return encode_rows(estimator, X)
+
+
+def encode_rows(estimator, X):
+    """The float matrix of rows whose columns have been checked."""
     matrix = estimator._encoder.transform(X)
     check_shape(matrix, estimator)
     if sparse.issparse(matrix):
@@ -183,8 +188,10 @@ def encode_new_rows(estimator, X):
 
 
 def rows_as_they_are(estimator, X):
-    """`X` itself, if a check of its cells is all that its encoding can need; else None."""
-    check_columns(estimator, X)
+    """`X` itself, if a check of its cells is all that its encoding can need; else None.
+
+    Its columns have been checked.
+    """
     matrix = estimator._encoder.as_it_is(X)
     if matrix is not None:
         check_shape(matrix, estimator)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.preprocessing._columns import read_source
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -280,6 +281,44 @@ def test_bad_cells_of_arrays_are_named():
         TableEncoder().fit(np.zeros(2))
     with pytest.raises(TypeError, match=r"'x0'.*string 'a'"):
         TableEncoder().fit([[1.0]]).transform([["a"]])
+
+
+FRAMES_OF_NUMBERS = {
+    "pandas": lambda X: pd.DataFrame(X, columns=list("abc")),
+    "pandas, column by column": lambda X: pd.DataFrame(dict(zip("abc", X.T.copy(), strict=True))),
+    "pandas, integers beside": lambda X: pd.DataFrame(X, columns=list("abc")).astype({"c": int}),
+    "pandas, narrow": lambda X: pd.DataFrame(X, columns=list("abc"), dtype="float32"),
+    "polars": lambda X: pl.DataFrame(X, schema=list("abc"), nan_to_null=True),
+    "polars, integers beside": lambda X: pl.DataFrame(X, schema=list("abc")).cast({"c": pl.UInt8}),
+    "pyarrow": lambda X: pa.table(dict(zip("abc", X.T.copy(), strict=True))),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES_OF_NUMBERS)
+def test_frames_of_numbers_are_matrices(name):
+    X = np.array([[1.5, -2.0, 3.0], [NAN, 0.25, 1.0], [-0.5, NAN, 3.0]])
+    frame = FRAMES_OF_NUMBERS[name](X)
+    assert read_source(frame).numbers is not None
+    encoder = TableEncoder()
+    np.testing.assert_array_equal(encoder.fit_transform(frame), X)
+    np.testing.assert_array_equal(encoder.transform(frame), X)
+    assert encoder.feature_names_ == ["a", "b", "c"]
+    # The first of these categories are no codes.
+    for asked in (["a"], ["c"]):
+        j = "abc".index(asked[0])
+        of_frame, of_array = TableEncoder(asked).fit(frame), TableEncoder([j]).fit(X)
+        assert of_frame.categories_[j].tolist() == of_array.categories_[j].tolist()
+        np.testing.assert_array_equal(of_frame.transform(frame), of_array.transform(X))
+    with pytest.raises(ValueError, match="infinity.*column 'b'"):
+        encoder.transform(FRAMES_OF_NUMBERS[name](np.where(X == 0.25, np.inf, X)))
+
+
+def test_whole_numbers_of_frames_need_no_floats():
+    X = np.array([[1, 0], [0, 1]], dtype=np.uint8)
+    matrix = TableEncoder().fit_transform(pd.DataFrame(X), keep_integers=True)
+    assert matrix.dtype == np.uint8
+    mixed = pd.DataFrame({"a": np.array([1], dtype=np.uint64), "b": [-1]})
+    assert TableEncoder().fit_transform(mixed, keep_integers=True).tolist() == [[1.0, -1.0]]
 
 
 def test_large_numbers_are_no_infinity():
