@@ -71,8 +71,8 @@ def load_set(name):
     return pd.DataFrame(rows[:, 1:]).rename(columns="x{}".format), labels
 
 
-def numbers_of(model):
-    """`model` after categories have become columns of zeros and ones."""
+def on_numbers(model):
+    """`model` after categories have become columns of zeros and ones, once for all its fits."""
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     columns = make_column_transformer(
         (encode, make_column_selector(dtype_include="category")), remainder="passthrough"
@@ -80,13 +80,10 @@ def numbers_of(model):
     return make_pipeline(columns, model)
 
 
-def shapes(max_depth, prefix=""):
+def shapes(max_depth):
     """Depths of a greedy tree, each with numbers of leaves (see ``LEAVES``) that need it."""
     return [
-        {
-            f"{prefix}max_depth": [depth],
-            f"{prefix}max_leaf_nodes": [k for k in LEAVES if depth < k <= 2**depth],
-        }
+        {"max_depth": [depth], "max_leaf_nodes": [k for k in LEAVES if depth < k <= 2**depth]}
         for depth in range(1, max_depth + 1)
     ]
 
@@ -103,22 +100,19 @@ def methods(options):
             time_limit=options.time_limit,
             n_jobs=options.jobs,
         ),
-        "cart": GridSearchCV(
-            numbers_of(cart),
-            [
-                {**grid, "decisiontreeclassifier__criterion": ["gini", "entropy"]}
-                for grid in shapes(options.depth, "decisiontreeclassifier__")
-            ],
-            n_jobs=options.jobs,
+        "cart": on_numbers(
+            GridSearchCV(
+                cart,
+                [{**grid, "criterion": ["gini", "entropy"]} for grid in shapes(options.depth)],
+                n_jobs=options.jobs,
+            )
         ),
         "greedy": GridSearchCV(
             greedy,
             [{**grid, "criterion": ["gini", "gain_ratio"]} for grid in shapes(options.depth)],
             n_jobs=options.jobs,
         ),
-        "forest": GridSearchCV(
-            numbers_of(forest), {"randomforestclassifier__max_features": ["sqrt", "log2", 0.5]}
-        ),
+        "forest": on_numbers(GridSearchCV(forest, {"max_features": ["sqrt", "log2", 0.5]})),
     }
 
 
