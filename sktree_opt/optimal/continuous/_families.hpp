@@ -55,6 +55,17 @@ inline void count_positions(const NodeColumn& column, std::uint32_t n_rows, Fami
     }
 }
 
+inline void begin_family(const NodeColumn& column, int k, bool missing_left, Family& family) {
+    family.column_index = k;
+    family.is_chain = !column.is_nominal;
+    family.missing_left = missing_left;
+    family.has_missing_test = false;
+    family.end.clear();
+    family.moved.clear();
+    if (column.n_groups < column.n_present) family.end.reserve(column.n_groups);
+    family.moved.reserve(column.n_groups);
+}
+
 // Where groups end and what their rows cost, each row 1.
 inline void count_moved(const NodeColumn& column, const std::uint32_t* order, std::uint32_t n_rows,
                         Family& family) {
@@ -68,25 +79,22 @@ inline void count_moved(const NodeColumn& column, const std::uint32_t* order, st
     }
 }
 
+// What a family's tests are, as if each row cost 1.
+inline void describe_tests(const NodeRows& node, int k, bool missing_left, Family& family) {
+    const NodeColumn& column = node.columns[k];
+    begin_family(column, k, missing_left, family);
+    count_moved(column, node.order(k), node.n, family);
+    count_positions(column, node.n, family);
+}
+
 inline void describe_family(const Problem& problem, const NodeRows& node, int k, bool missing_left,
                             Family& family) {
+    family.has_bounds = problem.use.intervals;
+    if (problem.is_plain) return describe_tests(node, k, missing_left, family);
     const NodeColumn& column = node.columns[k];
     const std::uint32_t* order = node.order(k);
-    family.column_index = k;
-    family.is_chain = !column.is_nominal;
-    family.missing_left = missing_left;
-    family.has_bounds = problem.use.intervals;
-    family.has_missing_test = false;
     const bool has_ties = column.n_groups < column.n_present;
-    family.end.clear();
-    family.moved.clear();
-    if (has_ties) family.end.reserve(column.n_groups);
-    family.moved.reserve(column.n_groups);
-    if (problem.is_plain) {
-        count_moved(column, order, node.n, family);
-        count_positions(column, node.n, family);
-        return;
-    }
+    begin_family(column, k, missing_left, family);
     double moved = 0.0;
     auto worst_cost = [&](std::uint32_t row) {
         if (!problem.is_regression()) return node.weight[row] * problem.worst[node.label[row]];

@@ -102,6 +102,7 @@ private:
 
     void solve_depth_two(const NodeRows& node, int n_splits, double cap,
                          std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
+    void solve_two_by_values(const NodeRows& node, NodeResult& result);
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
@@ -121,6 +122,8 @@ private:
     bool whole_ = true;  // weights and costs are integers
     const std::vector<double>& equal_costs_;
     TargetGroups target_groups_;
+    std::unique_ptr<ValueTables> tables_;
+    ValueTables::Work table_work_;
     std::unique_ptr<ValueSweep> sweep_;
     std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
     std::unique_ptr<BinBounds> bins_, bins_of_children_[2];

@@ -80,16 +80,29 @@ struct PassTask {
     void* poll_argument = nullptr;
 };
 
-// Two columns' prefix sums, [n_first][stride] by their codes, and what a test of one saves at most
-// with the best test of the other below and above it (IN and OUT, the largest so far, by code).
+// A table of two columns: by codes of the first a line of (weight, target) by codes of the second.
+// And what a test of one saves at most with the best test of the other below and above it (IN and
+// OUT, the largest so far, by code).
 struct PairTask {
+    static constexpr int MOST_CODES = 72;  // of the second
+    static constexpr int ROW_LANES = 8;
+
+    const double* lines = nullptr;
+    std::ptrdiff_t next_line = 0;
+    const double* line_before = nullptr;  // of rows that are on the left of all tests of the first
     int n_first = 0;
-    int stride = 0;  // a multiple of 8
-    const double* weight = nullptr;
-    const double* sum = nullptr;
-    double* below_first = nullptr;
+    int n_second = 0;                     // codes
+    int stride = 0;                       // as many, or more: a multiple of 8
+    int code_before = -1;                 // of rows that are on the left of all tests of the second
+    // Sums up to each code, of each column alone; `total_*` of all rows.
+    const double* first_weight = nullptr;
+    const double* first_sum = nullptr;
+    const double* second_weight = nullptr;
+    const double* second_sum = nullptr;
+    double total_weight = 0.0, total_sum = 0.0;
+    double* below_first = nullptr;        // [code][ROW_LANES]: the largest of these counts
     double* above_first = nullptr;
-    double* below_second = nullptr;
+    double* below_second = nullptr;       // [code]
     double* above_second = nullptr;
 };
 

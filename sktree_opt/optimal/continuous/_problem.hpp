@@ -112,7 +112,7 @@ struct SearchStats {
     std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
     std::int64_t n_lanes = 0;           // root tests solved by them
     std::int64_t n_bounded = 0;         // nodes bounded by tables of pairs of binned columns
-    std::int64_t n_swept = 0;           // sub-problems of depth three solved by tables of pairs
+    std::int64_t n_swept = 0;           // sub-problems solved by tables of pairs of values
     std::int64_t n_excluded = 0;        // sub-problems excluded without looking at a test
 
     void add(const SearchStats& other) {

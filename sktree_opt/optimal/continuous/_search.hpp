@@ -28,6 +28,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -143,6 +144,11 @@ inline NodeResult SubtreeSolver::solve(
 inline void SubtreeSolver::solve_depth_two(
     const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
     const BinBounds* bins, NodeResult& result) {
+    if (floors == nullptr && bins == nullptr &&
+        ValueTables::are_faster(problem_, node, n_splits)) {
+        solve_two_by_values(node, result);
+        return;
+    }
     if (bins == nullptr) {
         bins = bound_by_bins(node, floors, std::min(cap, result.cost), bins_);
         last_bound_by_bins = bins == nullptr ? 0.0 : bins->trees().lower;
@@ -171,6 +177,26 @@ inline void SubtreeSolver::solve_depth_two(
     }
 }
 
+inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult& result) {
+    ++stats.n_depth_two;
+    ++stats.n_swept;
+    if (!tables_) tables_ = std::make_unique<ValueTables>(set_);
+    if (!tables_->open(problem_, node, watch_)) {
+        result.lower = 0.0;
+        return;
+    }
+    const ValueTables::Tree tree = tables_->best_tree(tables_->all(), table_work_);
+    result.lower = std::min(result.lower, std::max(0.0, tables_->squares() - tree.most));
+    const double cost = tables_->squares() - tree.saved;
+    if (tree.column_index < 0 || cost >= result.cost) return;
+    Family family;
+    describe_tests(node, tree.column_index, tree.missing_left, family);
+    result.cost = cost;
+    result.test = test_at(problem_, node, family, tree.position);
+    result.n_splits = 1 + tree.is_split[0] + tree.is_split[1];
+    std::copy(tree.is_split, tree.is_split + 2, result.split);
+}
+
 inline void SubtreeSolver::solve_by_values(
     const NodeRows& node, double cap, const Runner& run, NodeResult& result) {
     ++stats.n_nodes;
@@ -185,19 +211,22 @@ inline void SubtreeSolver::solve_by_values(
     if (!sweep_->open(problem_, node, watch_)) return;
     ValueSweep::Result found;
     found.cost = std::min(cap, result.cost);
-    // Each column against the same limit: what is found does not depend on the threads.
+    const std::vector<int> order = sweep_->promising_first();
+    std::atomic<double> incumbent{found.cost};
     std::vector<ValueSweep::Result> of_column(node.columns.size());
     std::vector<Watch> watches(n_threads, Watch(watch_.control()));
-    run(static_cast<int>(of_column.size()), [&](int thread, int k) {
+    run(static_cast<int>(of_column.size()), [&](int thread, int i) {
+        const int k = order[i];
         if (!watch_.stopped())
-            of_column[k] = sweep_->sweep(k, found.cost, sweep_work_[thread], watches[thread]);
+            of_column[k] =
+                sweep_->sweep(k, found.cost, incumbent, sweep_work_[thread], watches[thread]);
     });
     for (const ValueSweep::Result& each : of_column)
         if (each.column_index >= 0 && each.cost < found.cost - problem_.tolerance) found = each;
     result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
     if (found.column_index < 0) return;
     Family family;
-    describe_family(problem_, node, found.column_index, found.missing_left, family);
+    describe_tests(node, found.column_index, found.missing_left, family);
     solve_below(node, test_at(problem_, node, family, found.position), result);
 }
 

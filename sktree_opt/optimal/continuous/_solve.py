@@ -30,6 +30,11 @@ SUM_BITS = 50
 MANY_THRESHOLDS = 60
 MANY_FOR_TARGETS = 15
 SHARE_FOR_REALS = 1 / 8
+
+# Where columns have few values, squared errors come from tables of pairs of columns: a row is added
+# to each, for each root column, and a line of 8 cells summed for each test and value. And from binary
+# columns: pairs of tests count rows, for each root test. Nanoseconds of these, more or less.
+ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
 FEW_WEIGHTS = 8
 
 # Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
@@ -236,7 +241,19 @@ def has_many_thresholds(table, form, weights=None):
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
     least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
-    return bool(of_columns[is_numeric].sum() >= least)
+    if of_columns[is_numeric].sum() >= least:
+        return True
+    return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
+
+
+def has_small_tables(table):
+    """Whether tables of pairs of values take less time than a binary column of every test."""
+    n_codes = np.array([len(values) for values in table.values]) + (table.n_missing > 0)
+    n_tests, n_columns = float(count_tests(table).sum()), table.n_columns
+    n_pairs = n_columns * (n_columns - 1) / 2
+    lines = n_pairs * (n_codes * np.ceil(n_codes / 8)).mean()
+    by_tables = ADDITION * table.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
+    return bool(by_tables < PAIR_OF_TESTS * table.n_rows * n_tests**3)
 
 
 def has_many_reals(weights):

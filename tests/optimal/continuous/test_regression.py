@@ -37,6 +37,14 @@ def fit_table(model, *data, **fit_params):
         return model.fit(*data, **fit_params)
 
 
+def fit_tests(model, *data, **fit_params):
+    """Fit by the search over binary tests, however many there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
+        patch.setattr(_solve, "has_small_tables", lambda table: False)
+        return model.fit(*data, **fit_params)
+
+
 @st.composite
 def problems(draw, max_rows, max_depth):
     """A table with ties, categories and holes, targets, weights and parameters."""
@@ -222,7 +230,7 @@ def test_tables_of_pairs_equal_binary_tests(data):
     weights = rng.random(n_rows) if data.draw(st.booleans()) else None
     y = X[:, 0] % 3 + (X[:, 1] > 4) * rng.integers(0, 3, n_rows) + rng.normal(size=n_rows)
     model = OptimalTreeRegressor(
-        max_depth=data.draw(st.sampled_from([3, 3, 4])),
+        max_depth=data.draw(st.sampled_from([2, 3, 3, 4])),
         complexity_cost=data.draw(st.sampled_from([0.0, 0.01, 0.2])),
     )
     if model.max_depth == 4:
@@ -230,13 +238,43 @@ def test_tables_of_pairs_equal_binary_tests(data):
     has_holes = data.draw(st.booleans())
     if has_holes:
         X[rng.random(X.shape) < rng.choice([0.0, 0.1, 0.3], X.shape[1])] = np.nan
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
-        binary = clone(model).fit(X, y, sample_weight=weights)
-    table = fit_table(model, X, y, sample_weight=weights)
+    if data.draw(st.booleans()):
+        X = X[rng.integers(0, n_rows // 4, n_rows)]
+    binary = fit_tests(clone(model), X, y, sample_weight=weights)
+    table = fit_table(clone(model), X, y, sample_weight=weights)
     assert has_holes or table.search_stats_["n_swept"] > 0
-    assert table.gap_ == 0.0
+    assert table.gap_ == pytest.approx(0.0, abs=1e-12)
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9)
+    for technique in ("intervals", "equal_rows"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(continuous, "search", partial(_solve.search, off=(technique,)))
+            plain = fit_table(clone(model), X, y, sample_weight=weights)
+        assert plain.objective_ == pytest.approx(table.objective_, rel=1e-9), technique
+
+
+@pytest.mark.parametrize("max_depth", [2, 3])
+def test_tables_of_pairs_decide_ties_as_binary_tests_do(max_depth):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        # The last columns are the first ones again, and reversed.
+        X = rng.integers(0, 4, (300, 3)).astype(float)
+        X = np.hstack([X, X, 3.0 - X])
+        y = (X[:, 0] > 1) + (X[:, 1] > 0) * (X[:, 2] > 2) + rng.integers(0, 3, 300)
+        binary = fit_tests(OptimalTreeRegressor(max_depth=max_depth), X, y)
+        table = fit_table(OptimalTreeRegressor(max_depth=max_depth), X, y)
+        assert table.search_stats_["n_swept"] > 0
+        assert (table.tree_.nodes["feature"] == binary.tree_.nodes["feature"]).all()
+        np.testing.assert_array_equal(
+            table.tree_.nodes["threshold"], binary.tree_.nodes["threshold"]
+        )
+
+
+def test_few_values_are_searched_by_tables_of_pairs():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 8, (2000, 10)), rng.normal(size=2000)
+    assert OptimalTreeRegressor(max_depth=3).fit(X, y).search_stats_["n_swept"] > 0
+    # Of two values a column of zeros and ones says as much, and counts faster.
+    assert "n_swept" not in OptimalTreeRegressor(max_depth=3).fit(X > 3, y).search_stats_
 
 
 @pytest.mark.parametrize("share_of_holes", [0.0, 0.1])
@@ -246,7 +284,7 @@ def test_tables_of_pairs_on_any_number_of_threads(share_of_holes):
     y = np.where(X[:, 0] > 3, X[:, 1], X[:, 2]) + rng.normal(size=2000)
     X[rng.random(X.shape) < share_of_holes] = np.nan
     models = [fit_table(OptimalTreeRegressor(n_jobs=n_jobs), X, y) for n_jobs in (1, 2, 3)]
-    assert models[0].search_stats_["n_swept"] == 1
+    assert models[0].search_stats_["n_swept"] > 0
     assert models[0].objective_ == pytest.approx(models[0].lower_bound_, rel=1e-9)
     assert models[1].tree_ == models[0].tree_
     assert models[2].tree_ == models[0].tree_
@@ -316,10 +354,9 @@ def test_absolute_error_predicts_medians():
 def test_squared_error_equals_binary_tests(problem):
     X, y, weights, parameters = problem
     X = np.nan_to_num(X, nan=0.5)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
-        binary = OptimalTreeRegressor(**parameters).fit(X, y, sample_weight=weights)
+    binary = fit_tests(OptimalTreeRegressor(**parameters), X, y, sample_weight=weights)
     assert "n_passes" not in binary.search_stats_
     table = fit_table(OptimalTreeRegressor(**parameters), X, y, sample_weight=weights)
-    assert "n_passes" in table.search_stats_ or not (X != 0.5).any()
+    by_ranks = {"n_passes", "n_swept"} & set(table.search_stats_)
+    assert by_ranks or not (X != 0.5).any()
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-8, abs=1e-8)
