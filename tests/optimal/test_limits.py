@@ -74,7 +74,8 @@ PEAK = """
     from tests.optimal.common import random_table
     X, y = random_table(0, n=500, m=30)
     warnings.simplefilter("ignore")
-    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=LIMIT, time_limit=4)
+    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=LIMIT)
+    model.set_params(time_limit=SECONDS)
     model.set_params(max_depth=2).fit(X, y)
     # What getrusage counts begins with the parent's.
     def peak():
@@ -89,14 +90,20 @@ PEAK = """
 @pytest.mark.skipif(sys.platform != "linux", reason="other units, or no such count")
 @pytest.mark.parametrize("splits", ["None", "20"])
 def test_the_memory_limit_holds(splits):
-    def peak_of(limit):
+    def peak_of(limit, seconds=4):
         code = textwrap.dedent(PEAK).replace("LIMIT", limit).replace("SPLITS", splits)
+        code = code.replace("SECONDS", str(seconds))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         return [float(word) for word in done.stdout.split()]
 
-    (free, _, _), (held, cached, objective) = peak_of("None"), peak_of("8_000_000")
+    held, cached, objective = peak_of("8_000_000")
     assert 0 < cached <= 8e6
-    assert held <= 1.2 * 8e6 < free
+    assert held <= 1.2 * 8e6
+    # On a busy machine the search takes longer to need as much.
+    free = next(
+        (peak for seconds in (4, 30, 120) if (peak := peak_of("None", seconds)[0]) > 1.2 * 8e6), 0
+    )
+    assert free > 1.2 * 8e6
     assert objective > 0.0
 
 
