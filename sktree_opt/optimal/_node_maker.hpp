@@ -93,14 +93,15 @@ public:
                     node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all, n_all,
                     child.values.data() + static_cast<std::size_t>(k) * n_all);
         }
-        if (problem_.rough.are_there)
+        const bool has_marginals =
+            problem_.rough.are_there &&
             rough_rows_.sum_child(node, column, side, side_, child, rough_task(child));
         child.totals.resize(n_all);
         for (int c = 0; c < n_all; ++c) {
             const Lane with = node.marginal_row(c)[column];
             child.totals[c] = side ? with : node.totals[c] - with;
         }
-        solve_small(child);
+        solve_small(child, has_marginals);
     }
 
     // Optima of both children of a column (with: rows that have it), without costs of splits. Counts
@@ -148,12 +149,13 @@ public:
     }
 
     // All pair counts of the node, and its optimum with up to three splits.
-    void solve_small(Node<Lane>& node) {
+    void solve_small(Node<Lane>& node, bool has_marginals = false) {
         const int n_all = problem_.channels.n_all();
         SweepTask<Lane> task = task_for(node, n_paired());
         if (problem_.has_values) list_slots(node, task);
-        problem_.kernels.count_marginals(
-            task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
+        if (!has_marginals)
+            problem_.kernels.count_marginals(
+                task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
         for (Buffer<Lane>* scores :
              {&node.best_true, &node.best_false, &node.leaf_true, &node.leaf_false})
             scores->need(node.stride + STRIDE);

@@ -1,8 +1,10 @@
 // Whole-number sums of a node's pairs, which rough sweeps read (see _rough_sums.hpp, _rough_squares.hpp).
+// Exact.
 //
 // Sibling subtraction as of the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3): what
-// the rows of the other side leave of the parent's sums are those of the child, without rounding. Time
-// O(n_columns * stride * rows of the smaller side), memory of a node's rows.
+// the rows of the other side leave of the parent's sums are those of the child, without rounding. The sums
+// of each column alone are had in the same way in double precision, as are those of a sweep's larger side:
+// rounding stays far below the grid of costs. Time O(n_columns * stride * rows of the smaller side), memory of a node's rows.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +39,9 @@ public:
     }
 
     // Of a child, whose rows are `rows`: over these or, where they are many more, what those of the other
-    // side leave of the node's. Writes the others to `rows`.
-    void sum_child(
+    // side leave of the node's. Writes the others to `rows`. Whether this has made the child's exact sums
+    // by column, too.
+    bool sum_child(
         const Node<Lane>& node, int column, bool side, SideRows& rows, Node<Lane>& child,
         RoughTask task) {
         const int stride = node.stride, n_other = node.n_rows - child.n_rows;
@@ -59,13 +62,17 @@ public:
         list_first_slots(child.n_rows, task);
         // Below this difference it costs more to look up than to sum.
         constexpr int LEAST_GAIN = 64;
-        if (problem_.switches.subtraction && child.n_rows > n_other + LEAST_GAIN) {
+        const bool subtracts =
+            problem_.switches.subtraction && child.n_rows > n_other + LEAST_GAIN;
+        if (subtracts) {
             std::int32_t* marginals = other + ROUGH_CHANNELS * stride;
             take_marginals(child, other, stride, marginals);
             task.counted.marginals = marginals;
             take_other_rows(node, column, side, rows, child, task);
+            subtract_marginals(node, rows, child, task);
         }
         problem_.kernels.sum_rough_pairs(task);
+        return subtracts;
     }
 
 private:
@@ -113,6 +120,36 @@ private:
         task.parent_stride = node.stride;
     }
 
+    // Exact sums by column of what the rows of `task` leave of the node.
+    void subtract_marginals(
+        const Node<Lane>& node, const SideRows& rows, Node<Lane>& child, const RoughTask& task) {
+        const int n_all = problem_.channels.n_all();
+        double* values = other_exact_.need(static_cast<std::size_t>(rows.n_rows) * n_all);
+        for (int k = 0; k < rows.n_rows; ++k, values += n_all)
+            std::copy_n(
+                node.values.data() + static_cast<std::size_t>(rows.slots[k]) * n_all, n_all, values);
+        SweepTask<Lane> exact;
+        exact.stride = task.stride;
+        exact.n_columns = task.n_columns;
+        exact.n_all_channels = n_all;
+        exact.values = other_exact_.data();
+        exact.rows = task.rows;
+        exact.row_bytes = task.row_bytes;
+        exact.slots = task.slots;
+        exact.n_slots = task.n_slots;
+        exact.listed = task.listed;
+        const std::size_t n_sums = static_cast<std::size_t>(n_all) * child.stride + STRIDE;
+        Lane* others = other_marginals_.need(n_sums);
+        problem_.kernels.count_marginals(exact, others);
+        Lane* to = child.marginals.need(n_sums);
+        for (int c = 0; c < n_all; ++c)
+            for (int g = 0; g < child.stride; ++g, ++to, ++others)
+                *to = g < child.n_columns
+                          ? static_cast<Lane>(
+                                node.marginal_row(c)[child.in_parent[g]] - *others)
+                          : Lane(0);
+    }
+
     // Rows of one segment stand in the first slots.
     void list_first_slots(int n_rows, RoughTask& task) {
         slots_.resize(n_rows);
@@ -125,6 +162,8 @@ private:
     Buffer<std::uint16_t> other_words_;
     Buffer<std::uint8_t> other_rows_;
     Buffer<std::int32_t> other_values_, sums_;
+    Buffer<double> other_exact_;
+    Buffer<Lane> other_marginals_;
     std::vector<std::int32_t> slots_;
 };
 
