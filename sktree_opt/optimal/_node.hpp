@@ -74,12 +74,12 @@ struct Node {
                (static_cast<std::ptrdiff_t>(channel) * n_columns + column) * stride;
     }
     // Mass of the rows that a column and each other one have, of which `rough` has the sums if any.
-    const Lane* overlaps(const RoughValues& values, int mass, int column) {
-        if (!values.are_there) return pair_row(mass, column);
+    const Lane* overlaps(const RoughValues& whole, int mass, int column) {
+        if (!whole.are_there) return pair_row(mass, column);
         Lane* row = overlap.need(stride);
         for (int g = 0; g < n_columns; ++g)
             row[g] = static_cast<Lane>(
-                values.mass_unit * rough.of_pair(2, n_columns, stride, column, g));
+                whole.mass_unit * rough.of_pair(2, n_columns, stride, column, g));
         return row;
     }
     const Lane* marginal_row(int channel) const { return marginals.data() + channel * stride; }

@@ -4,7 +4,8 @@
 // Sibling subtraction as of the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3): what
 // the rows of the other side leave of the parent's sums are those of the child, without rounding. The sums
 // of each column alone are had in the same way in double precision, as are those of a sweep's larger side:
-// rounding stays far below the grid of costs. Time O(n_columns * stride * rows of the smaller side), memory of a node's rows.
+// rounding stays far below the grid of costs. Time O(n_columns * stride * rows of the smaller side), memory
+// of a node's rows.
 #pragma once
 
 #include <algorithm>
