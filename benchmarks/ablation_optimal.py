@@ -30,6 +30,7 @@ TABLES = {
         "no inheritance": ("inheritance",),
         "no removal": ("removal",),
         "no similarity": ("similarity",),
+        "both sides": ("side_bounds",),
         "rows apart": ("merge_rows",),
         "all columns": ("merge_columns", "merge_node_columns"),
         "none of them": (

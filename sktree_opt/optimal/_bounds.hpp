@@ -11,6 +11,8 @@
 // Deviation, removal: so does the node's own optimum with one level less, since a child is the node
 // without the rows of the other side. With a cost of splits it rules out tests that part so few rows
 // from the others that no tree for them can save what the test costs.
+// Deviation, sides: a column of a node of depth three is ruled out as soon as one child, out of the cache
+// of optima, or both, to the precision of a rough sweep (_rough_squares.hpp), cost too much.
 #pragma once
 
 #include <algorithm>
@@ -91,7 +93,7 @@ void inherit_bounds(
     if (!above.is_open || above.n_budgets != 1 || phase.n_budgets != 1) return;
     const double loss = problem.objective.loss_factor;
     const int mass = problem.channels.mass();
-    const Lane* shared = parent.pair_row(mass, node.parent_column);
+    const Lane* shared = parent.overlaps(problem.rough, mass, node.parent_column);
     const Lane* weights = parent.marginal_row(mass);
     const double n = static_cast<double>(parent.totals[mass]);
     const double n_f = static_cast<double>(weights[node.parent_column]);
@@ -190,11 +192,12 @@ void spread_bounds(const Problem<Lane>& problem, Node<Lane>& node, Phase& phase,
     if (!has_similarity(problem)) return;
     const int mass = problem.channels.mass();
     const Lane* weights = node.marginal_row(mass);
+    const Lane* shared = node.overlaps(problem.rough, mass, j);
     for (int k = 0; k < phase.n_budgets; ++k) {
         double* with = phase.true_bounds(k, node.stride);
         double* without = phase.false_bounds(k, node.stride);
         problem.kernels.refresh_bounds(
-            node.pair_row(mass, j), weights, weights[j], node.totals[mass],
+            shared, weights, weights[j], node.totals[mass],
             problem.objective.loss_factor, {with[j], without[j]}, node.n_columns, with, without);
     }
 }

@@ -34,12 +34,12 @@ struct Bounds {
     std::int16_t exact = 0;
 };
 
-// Optima of a row set with at most 0, 1, 2, 3 splits, depth two.
+// Optima of a row set with at most 0, 1, 2, 3 splits, depth two; if `depth` is 1, bounds below them.
 struct SmallOptima {
     std::uint64_t low = 0, high = 0;
     double leaf = 0.0;
     double costs[3] = {};
-    std::int64_t depth = 0;
+    std::int64_t depth = 0;  // 0: place is empty
 };
 
 class SpinLock {

@@ -128,7 +128,8 @@ private:
 
     Curve solve_side(int level, int depth, int j, bool side, int discrepancies) {
         // What the node itself knows of its child: all there is after a stop.
-        const Node<Lane>& node = search_.node(level);
+        Node<Lane>& node = search_.node(level);
+        search_.maker().score_sides(node, j);
         double costs[2] = {
             side_cost(problem_, node, j, side, side ? node.leaf_true[j] : node.leaf_false[j]),
             side_cost(problem_, node, j, side, side ? node.best_true[j] : node.best_false[j])};

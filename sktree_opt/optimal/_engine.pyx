@@ -30,6 +30,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
     cdef cppclass Switches:
         cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
         cpp_bool removal, cache, small_cache, look_ahead, dynamic_order, rough_sweeps
+        cpp_bool subtraction, side_bounds
 
     cdef cppclass Rows:
         const uint8_t* bits
@@ -96,6 +97,8 @@ SWITCHES = (
     "look_ahead",
     "dynamic_order",
     "rough_sweeps",
+    "subtraction",
+    "side_bounds",
 )
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
@@ -166,6 +169,8 @@ cdef Switches convert_switches(off) except *:
     switches.look_ahead = "look_ahead" not in off
     switches.dynamic_order = "dynamic_order" not in off
     switches.rough_sweeps = "rough_sweeps" not in off
+    switches.subtraction = "subtraction" not in off
+    switches.side_bounds = "side_bounds" not in off
     return switches
 
 

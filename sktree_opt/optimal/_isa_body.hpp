@@ -60,7 +60,10 @@ bool find_kernels(Score score, Kernels<double>& kernels) {
             kernels.sweep = sweeps<SquaredError, double>();
             kernels.solve_leaves = &solve_leaves<SquaredError, double>;
             kernels.solve_column = &solve_column<SquaredError, double>;
+            kernels.sum_pairs_of = &sum_pairs_of;
+            kernels.score_pairs_of = &score_pairs_of<SquaredError, double>;
             kernels.sweep_roughly = &sweep_roughly;
+            kernels.score_rough_pairs = &score_rough_pairs;
             kernels.sum_rough_pairs = &sum_rough_pairs;
             kernels.sum_rough_marginals = &sum_rough_marginals;
             return true;

@@ -14,6 +14,7 @@
 namespace sktree_opt {
 
 constexpr int STRIDE = 32;  // columns: the widest vector has 32 lanes of 16 bits
+constexpr int ROUGH_CHANNELS = 3;  // whole numbers of a row: weight, target, mass
 
 struct Span {
     int first_word;
@@ -80,10 +81,11 @@ struct SweepTask {
 // One side of a root column of a rough sweep (see _rough_squares.hpp), in whole numbers: weight and
 // target by column and of all.
 struct RoughSide {
-    const std::int32_t* marginals = nullptr;  // IN: [2][stride]
-    std::int32_t totals[2] = {};
+    const std::int32_t* marginals = nullptr;  // IN: [channel][stride]
+    std::int32_t totals[ROUGH_CHANNELS] = {};
     float* best = nullptr;   // OUT: [2][stride]: best sum of scores with two and with three splits
-    float largest[2] = {};   // OUT: the largest of each
+    float* sides = nullptr;  // OUT or null: [2][stride]: best of the true and of the false side
+    float largest[2] = {};   // OUT: the largest of each of `best`
 };
 
 struct RoughTask {
@@ -91,14 +93,19 @@ struct RoughTask {
     int n_words = 0;
     int stride = 0;
     int n_columns = 0;
-    const std::int32_t* values = nullptr;  // [slot][2]
+    const std::int32_t* values = nullptr;  // [slot][ROUGH_CHANNELS]
     const std::uint8_t* rows = nullptr;    // [slot][row_bytes]
     int row_bytes = 0;
     const std::int32_t* slots = nullptr;   // of the rows to sum
     int n_slots = 0;
     std::int32_t* listed = nullptr;        // WORK: n_slots + 32
     bool weigh_alike = false;              // whether all weights are 1
-    std::int32_t* pairs = nullptr;         // IN of a sweep, OUT of sums: [2][n_columns][stride]
+    std::int32_t* pairs = nullptr;         // IN of a sweep, OUT of sums: [channel][n_columns][stride]
+    // Null, or of a node: what the rows to sum leave of its pairs is wanted, in its columns `in_parent`.
+    const std::int32_t* parent_pairs = nullptr;
+    const std::int32_t* in_parent = nullptr;
+    int parent_columns = 0;
+    int parent_stride = 0;
     RoughSide counted, sibling;
     bool (*poll)(void*) = nullptr;
     void* poll_argument = nullptr;

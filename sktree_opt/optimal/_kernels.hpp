@@ -71,7 +71,10 @@ struct Kernels {
     // Of squared errors; see _rough_squares.hpp.
     void (*solve_leaves)(SweepTask<Lane>&) = nullptr;
     void (*solve_column)(SweepTask<Lane>&, int) = nullptr;
+    void (*sum_pairs_of)(const SweepTask<Lane>&, int) = nullptr;
+    void (*score_pairs_of)(SweepTask<Lane>&, int) = nullptr;
     void (*sweep_roughly)(RoughTask&) = nullptr;
+    void (*score_rough_pairs)(RoughTask&) = nullptr;
     void (*sum_rough_pairs)(RoughTask&) = nullptr;
     void (*sum_rough_marginals)(const RoughTask&, std::int32_t*) = nullptr;
 };

@@ -43,6 +43,8 @@ struct Node {
     Buffer<Lane> marginals;               // [channel][stride]
     std::vector<Lane> totals;             // [channel]
     Buffer<Lane> pairs;                   // [channel][column][stride]
+    std::vector<bool> has_pairs;          // with rough sums: columns whose pairs are summed
+    Buffer<Lane> overlap;                 // a row of pairs out of rough sums
     Buffer<Lane> best_true, best_false, leaf_true, leaf_false;
     Buffer<std::uint64_t> mask;           // over slots of the root
     Key key;
@@ -59,7 +61,7 @@ struct Node {
         for (Buffer<std::uint16_t>* buffer : {&words, &present})
             buffer->attach(control);
         for (Buffer<Lane>* buffer :
-             {&marginals, &pairs, &best_true, &best_false, &leaf_true, &leaf_false})
+             {&marginals, &pairs, &overlap, &best_true, &best_false, &leaf_true, &leaf_false})
             buffer->attach(control);
         for (Buffer<std::int32_t>* buffer : {&rough.values, &rough.marginals, &rough.pairs})
             buffer->attach(control);
@@ -70,6 +72,15 @@ struct Node {
     const Lane* pair_row(int channel, int column) const {
         return pairs.data() +
                (static_cast<std::ptrdiff_t>(channel) * n_columns + column) * stride;
+    }
+    // Mass of the rows that a column and each other one have, of which `rough` has the sums if any.
+    const Lane* overlaps(const RoughValues& whole, int mass, int column) {
+        if (!whole.are_there) return pair_row(mass, column);
+        Lane* row = overlap.need(stride);
+        for (int g = 0; g < n_columns; ++g)
+            row[g] = static_cast<Lane>(
+                whole.mass_unit * rough.of_pair(2, n_columns, stride, column, g));
+        return row;
     }
     const Lane* marginal_row(int channel) const { return marginals.data() + channel * stride; }
 };

@@ -222,9 +222,17 @@ SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* t
 inline void sum_marginals(const SweepTask<double>& task, double* marginals) {
     for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
     const std::int32_t* last = task.listed + task.n_slots;
-    for (int c = 0; c < task.n_all_channels; ++c)
-        for (int j = 0; j < task.n_columns; j += LANES)
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        int c = 0;
+        for (; c + 2 <= task.n_all_channels; c += 2) {
+            double tile[2 * LANES];
+            sum_listed<2, 1, 1>(task, last, c, j, tile);
+            store_pack(marginals + c * task.stride + j, load_pack(tile));
+            store_pack(marginals + (c + 1) * task.stride + j, load_pack(tile + LANES));
+        }
+        for (; c < task.n_all_channels; ++c)
             sum_listed<1, 1, 1>(task, last, c, j, marginals + c * task.stride + j);
+    }
 }
 
 // Counts of each column alone, by channel.

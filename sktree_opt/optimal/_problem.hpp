@@ -52,6 +52,8 @@ struct Switches {
     bool look_ahead = true;      // iterative deepening and its order
     bool dynamic_order = true;
     bool rough_sweeps = true;
+    bool subtraction = true;
+    bool side_bounds = true;
 };
 
 // Rows as given: bits by row, and classes or targets.

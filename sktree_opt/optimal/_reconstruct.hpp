@@ -91,12 +91,9 @@ public:
             for (int of_true = 0; of_true <= 1; ++of_true) {
                 const int of_false = splits - 1 - of_true;
                 if (of_false < 0 || of_false > 1) continue;
-                const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
-                const Lane without = of_false ? node.best_false[j] : node.leaf_false[j];
-                const double cost = search_.maker().snap(
-                                        side_cost(problem_, node, j, true, with) +
-                                        side_cost(problem_, node, j, false, without)) +
-                                    splits * problem_.split_cost;
+                if (cost_of(node, j, of_true, of_false) >= best_cost) continue;
+                search_.maker().score_sides(node, j);
+                const double cost = cost_of(node, j, of_true, of_false);
                 if (cost >= best_cost) continue;
                 best_cost = cost;
                 best_column = j;
@@ -112,6 +109,17 @@ public:
     }
 
 private:
+    // Two levels, with column j at the root and so many splits on either side; a bound, where scores
+    // are bounds.
+    double cost_of(const Node<Lane>& node, int j, int of_true, int of_false) {
+        const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
+        const Lane without = of_false ? node.best_false[j] : node.leaf_false[j];
+        return search_.maker().snap(
+                   side_cost(problem_, node, j, true, with) +
+                   side_cost(problem_, node, j, false, without)) +
+               (1 + of_true + of_false) * problem_.split_cost;
+    }
+
     bool is_within(double cost, double target) const {
         return cost <= target + problem_.slack;
     }

@@ -5,7 +5,8 @@
 // whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root column
 // gets the best score that it may have, but for a small error. The few that come within twice that
 // error of the largest are solved again in double precision (_solve_column.hpp), and
-// all others cost more: the answer is exact. Where the speed comes from: twice as many lanes in a
+// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same way, or
+// taken from its parent's, less what the other child has: such sums leave no rounding behind. Where the speed comes from: twice as many lanes in a
 // vector for sums and scores, empty leaves that need no choice (a sum of whole numbers is exactly 0),
 // and one division for two leaves. As in _depth_two.hpp a pair of columns is met once, for both
 // children and both columns as the root.
@@ -16,19 +17,19 @@ typedef Native<float, VECTOR_BYTES> Floats;
 typedef Native<std::int32_t, VECTOR_BYTES> Wholes;
 constexpr int FLOATS = VECTOR_BYTES / static_cast<int>(sizeof(float));
 
-// Channels FIRST_CHANNEL .. 2 of the rows listed, in VECTORS vectors of columns from j:
+// Channels FIRST .. LAST of the rows listed, in VECTORS vectors of columns from j:
 // tile[channel * VECTORS * LANES + lane].
-template <int FIRST_CHANNEL, int VECTORS>
+template <int FIRST, int LAST, int VECTORS>
 SKTREE_INLINE void sum_wholes(
     const RoughTask& task, const std::int32_t* last, int j, std::int32_t* tile) {
-    constexpr int CHANNELS = 2 - FIRST_CHANNEL;
+    constexpr int CHANNELS = LAST - FIRST;
     Pack<std::int32_t> sums[CHANNELS][VECTORS];
     for (int c = 0; c < CHANNELS; ++c)
         for (int b = 0; b < VECTORS; ++b) sums[c][b] = fill_pack<std::int32_t>(0);
     for (const std::int32_t* at = task.listed; at != last; ++at) {
         const std::ptrdiff_t slot = task.slots[*at];
         const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
-        const std::int32_t* values = task.values + slot * 2 + FIRST_CHANNEL;
+        const std::int32_t* values = task.values + slot * ROUGH_CHANNELS + FIRST;
         SKTREE_UNROLL
         for (int c = 0; c < CHANNELS; ++c)
             SKTREE_UNROLL
@@ -40,7 +41,7 @@ SKTREE_INLINE void sum_wholes(
     }
     for (int c = 0; c < CHANNELS; ++c)
         for (int b = 0; b < VECTORS; ++b)
-            store_pack(tile + ((FIRST_CHANNEL + c) * VECTORS + b) * LANES, sums[c][b]);
+            store_pack(tile + ((FIRST + c) * VECTORS + b) * LANES, sums[c][b]);
 }
 
 // Weights of pairs where all rows weigh 1.
@@ -75,18 +76,18 @@ SKTREE_INLINE RoughRows list_few(const RoughTask& task, int i) {
     return {list_rows(task, i, false), true};
 }
 
-// Weights and targets of the rows with columns i and j, VECTORS vectors of columns j.
-template <int VECTORS>
+// The first channels of the rows with columns i and j, VECTORS vectors of columns j.
+template <int CHANNELS, int VECTORS>
 SKTREE_INLINE void sum_strip(
     const RoughTask& task, RoughRows few, int i, int j, std::int32_t* tile) {
     if (task.weigh_alike) {
         count_wholes<VECTORS>(task, i, j, tile);
-        sum_wholes<1, VECTORS>(task, few.last, j, tile);
+        sum_wholes<1, CHANNELS, VECTORS>(task, few.last, j, tile);
     } else {
-        sum_wholes<0, VECTORS>(task, few.last, j, tile);
+        sum_wholes<0, CHANNELS, VECTORS>(task, few.last, j, tile);
     }
     if (!few.are_without) return;
-    for (int c = task.weigh_alike ? 1 : 0; c < 2; ++c)
+    for (int c = task.weigh_alike ? 1 : 0; c < CHANNELS; ++c)
         for (int b = 0; b < VECTORS; ++b) {
             std::int32_t* sum = tile + (c * VECTORS + b) * LANES;
             const std::int32_t* all = task.counted.marginals + c * task.stride + j + b * LANES;
@@ -97,10 +98,10 @@ SKTREE_INLINE void sum_strip(
 // Scores of two leaves.
 SKTREE_INLINE void score_leaves(
     Wholes n_a, Wholes s_a, Wholes n_b, Wholes s_b, Floats& score_a, Floats& score_b) {
-    const Floats one = fill_native<float, VECTOR_BYTES>(1.0f);
-    const Floats a = larger_native(to_float_native<VECTOR_BYTES>(n_a), one);
-    const Floats b = larger_native(to_float_native<VECTOR_BYTES>(n_b), one);
-    const Floats share = one / (a * b);
+    const Wholes one = fill_native<std::int32_t, VECTOR_BYTES>(1);
+    const Floats a = to_float_native<VECTOR_BYTES>(larger_native(n_a, one));
+    const Floats b = to_float_native<VECTOR_BYTES>(larger_native(n_b, one));
+    const Floats share = fill_native<float, VECTOR_BYTES>(1.0f) / (a * b);
     const Floats sum_a = to_float_native<VECTOR_BYTES>(s_a);
     const Floats sum_b = to_float_native<VECTOR_BYTES>(s_b);
     score_a = sum_a * sum_a * (share * b);
@@ -137,14 +138,22 @@ SKTREE_INLINE void meet_roughly(
     row.without = larger_native(row.without, column_only + neither);
 }
 
+// For each lane the one `left` lanes on. In memory: compilers do not make constants of loops.
+struct LanesOn {
+    alignas(VECTOR_BYTES) std::int32_t by[FLOATS][FLOATS];
+    constexpr LanesOn() : by() {
+        for (int left = 0; left < FLOATS; ++left)
+            for (int k = 0; k < FLOATS; ++k) by[left][k] = (k + left) % FLOATS;
+    }
+};
+constexpr LanesOn LANES_ON;
+
 SKTREE_INLINE float largest_float(Floats values) {
 #if defined(__GNUC__) && !defined(__clang__)
     // Within a register: four of these wait for each other less than for memory.
     SKTREE_UNROLL
     for (int left = FLOATS / 2; left > 0; left /= 2) {
-        Wholes other;
-        SKTREE_UNROLL
-        for (int k = 0; k < FLOATS; ++k) other[k] = (k + left) % FLOATS;
+        const Wholes other = load_native<std::int32_t, VECTOR_BYTES>(LANES_ON.by[left]);
         values = larger_native(values, __builtin_shuffle(values, other));
     }
     return values[0];
@@ -170,7 +179,7 @@ template <int VECTORS>
 SKTREE_INLINE void meet_strip(
     const RoughTask& task, RoughRows few, int i, int j, RoughBest (&row)[2]) {
     std::int32_t tile[2 * VECTORS * LANES];
-    sum_strip<VECTORS>(task, few, i, j, tile);
+    sum_strip<2, VECTORS>(task, few, i, j, tile);
     const std::int32_t* parent_n = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
     const std::int32_t* parent_s =
         parent_n + static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
@@ -198,6 +207,10 @@ SKTREE_INLINE void finish_roughly(const RoughTask& task, RoughSide& side) {
         const float other = s_rest * s_rest / (rest > 1.0f ? rest : 1.0f);
         const float with = side.best[j] > leaf ? side.best[j] : leaf;
         const float without = side.best[stride + j] > other ? side.best[stride + j] : other;
+        if (side.sides != nullptr) {
+            side.sides[j] = with;
+            side.sides[stride + j] = without;
+        }
         const float by_with = with + other, by_without = leaf + without;
         side.best[j] = by_with > by_without ? by_with : by_without;
         side.best[stride + j] = with + without;
@@ -230,19 +243,55 @@ inline void sweep_roughly(RoughTask& task) {
     finish_roughly(task, task.sibling);
 }
 
+// The same of a single node, whose pairs are summed.
+inline void score_rough_pairs(RoughTask& task) {
+    RoughSide& side = task.counted;
+    for (int k = 0; k < 2 * task.stride; ++k) side.best[k] = 0.0f;
+    const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
+    const Floats none = fill_native<float, VECTOR_BYTES>(0.0f);
+    for (int i = 0; i < task.n_columns; ++i) {
+        RoughBest row = {none, none};
+        const std::int32_t* n = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
+        for (int j = i / LANES * LANES; j < task.n_columns; j += FLOATS)
+            meet_roughly(
+                side, task.stride, i, j, load_native<std::int32_t, VECTOR_BYTES>(n + j),
+                load_native<std::int32_t, VECTOR_BYTES>(n + channel_step + j), row);
+        keep_rough_row(side, task.stride, i, row);
+    }
+    finish_roughly(task, side);
+}
+
+// Row i of a channel of pairs: from the sums of the rows that the node has not to those of its own.
+inline void subtract_from_parent(const RoughTask& task, int channel, int i) {
+    std::int32_t* const pairs =
+        task.pairs + static_cast<std::ptrdiff_t>(channel) * task.n_columns * task.stride;
+    const std::int32_t* const all =
+        task.parent_pairs +
+        (static_cast<std::ptrdiff_t>(channel) * task.parent_columns + task.in_parent[i]) *
+            task.parent_stride;
+    std::int32_t* __restrict const row = pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
+    const std::int32_t* __restrict const from = task.in_parent;
+    for (int j = i; j < task.n_columns; ++j) row[j] = all[from[j]] - row[j];
+    // Columns before i in its vector: the same pair the other way around.
+    for (int j = i / LANES * LANES; j < i; ++j)
+        row[j] = pairs[static_cast<std::ptrdiff_t>(j) * task.stride + i];
+}
+
 // Sums of all pairs (i, j), of columns j from the vector that holds i on.
 inline void sum_rough_pairs(RoughTask& task) {
+    const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     for (int i = 0; i < task.n_columns; ++i) {
         if (i % COLUMNS_A_POLL == 0 && task.poll(task.poll_argument)) return;
         const RoughRows few = list_few(task, i);
         for (int j = i / LANES * LANES; j < task.n_columns; j += LANES) {
-            std::int32_t tile[2 * LANES];
-            sum_strip<1>(task, few, i, j, tile);
+            std::int32_t tile[ROUGH_CHANNELS * LANES];
+            sum_strip<ROUGH_CHANNELS, 1>(task, few, i, j, tile);
             std::int32_t* to = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride + j;
-            store_pack(to, load_pack(tile));
-            to += static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
-            store_pack(to, load_pack(tile + LANES));
+            for (int c = 0; c < ROUGH_CHANNELS; ++c)
+                store_pack(to + c * channel_step, load_pack(tile + c * LANES));
         }
+        for (int c = 0; c < ROUGH_CHANNELS && task.parent_pairs != nullptr; ++c)
+            subtract_from_parent(task, c, i);
     }
 }
 
@@ -251,9 +300,9 @@ inline void sum_rough_marginals(const RoughTask& task, std::int32_t* marginals) 
     for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
     const std::int32_t* last = task.listed + task.n_slots;
     for (int j = 0; j < task.n_columns; j += LANES) {
-        std::int32_t tile[2 * LANES];
-        sum_wholes<0, 1>(task, last, j, tile);
-        store_pack(marginals + j, load_pack(tile));
-        store_pack(marginals + task.stride + j, load_pack(tile + LANES));
+        std::int32_t tile[ROUGH_CHANNELS * LANES];
+        sum_wholes<0, ROUGH_CHANNELS, 1>(task, last, j, tile);
+        for (int c = 0; c < ROUGH_CHANNELS; ++c)
+            store_pack(marginals + c * task.stride + j, load_pack(tile + c * LANES));
     }
 }

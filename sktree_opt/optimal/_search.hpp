@@ -141,9 +141,8 @@ public:
     // Optima of both children of a column with two levels more; false after a stop.
     bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!find_sides(node, j, with, without)) {
-            maker_.solve_sides(node, j, with, without);
+            count_sides(node, j, with, without, [] { return false; });
             if (control_.stopped()) return false;
-            store_sides(node, with, without);
         }
         price_splits(problem_.split_cost, with.costs);
         price_splits(problem_.split_cost, without.costs);
@@ -205,7 +204,7 @@ public:
             ++stats_.n_pruned_columns;
             return bound;
         }
-        const double cost = depth == 3 ? solve_pair(node, phase, j)
+        const double cost = depth == 3 ? solve_pair(node, phase, j, upper)
                                        : solve_children(level, depth, phase, j, upper);
         if (!control_.stopped()) spread_bounds(problem_, node, phase, j);
         return cost;
@@ -408,46 +407,81 @@ private:
         return search(level + 1, depth, budget, upper);
     }
 
-    // At depth three: both children of a column, exact for every number of splits.
-    double solve_pair(Node<Lane>& node, Phase& phase, int j) {
+    // At depth three: both children of a column, exact for every number of splits, unless bounds rule
+    // the column out: what is known of one child, or of both to the precision of a rough sweep.
+    double solve_pair(Node<Lane>& node, Phase& phase, int j, double upper) {
         SmallCosts with, without;
-        if (!solve_both(node, j, with, without)) return 0.0;
-        for (int k = 0; k < phase.n_budgets; ++k) {
-            phase.true_bounds(k, node.stride)[j] = with.costs[phase.first_budget + k];
-            phase.false_bounds(k, node.stride)[j] = without.costs[phase.first_budget + k];
+        const auto is_ruled_out = [&] {
+            set_side_bounds(node, phase, j, with, without);
+            return problem_.switches.side_bounds &&
+                   column_bound(phase, node.stride, j) + problem_.split_cost >= upper;
+        };
+        if (find_sides(node, j, with, without)) {
+            set_side_bounds(node, phase, j, with, without);
+        } else if (is_ruled_out()) {
+            ++stats_.n_small_hits;
+        } else {
+            count_sides(node, j, with, without, is_ruled_out);
+            if (control_.stopped()) return 0.0;
+            set_side_bounds(node, phase, j, with, without);
         }
         return column_bound(phase, node.stride, j) + problem_.split_cost;
     }
 
+    void set_side_bounds(
+        const Node<Lane>& node, Phase& phase, int j, SmallCosts with, SmallCosts without) const {
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
+        for (int k = 0; k < phase.n_budgets; ++k)
+            for (const bool side : {true, false}) {
+                const SmallCosts& found = side ? with : without;
+                double& bound = side ? phase.true_bounds(k, node.stride)[j]
+                                     : phase.false_bounds(k, node.stride)[j];
+                const double cost = found.costs[phase.first_budget + k];
+                if (found.known == Known::EXACT) bound = cost;
+                if (found.known == Known::BOUND) bound = std::max(bound, cost);
+            }
+    }
+
+    // Both children by counting, which finds the two together.
+    template <class IsEnough>
+    void count_sides(
+        Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+        const IsEnough& is_enough) {
+        maker_.solve_sides(node, j, with, without, is_enough);
+        if (control_.stopped() || !problem_.switches.small_cache) return;
+        store_side(key_true_, with);
+        store_side(node.key - key_true_, without);
+    }
+
+    // What the cache has of the two children, without the cost of splits; whether that is all.
     bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!problem_.switches.small_cache) return false;
         key_true_ = row_sets_.key(node.mask.data(), node.columns[j]);
-        SmallOptima known;
-        for (const bool side : {true, false}) {
-            const Key rows = side ? key_true_ : node.key - key_true_;
-            if (!caches_.small.find(problem_key(rows, 2, 3, 0), known)) return false;
-            SmallCosts& costs = side ? with : without;
-            costs.costs[0] = known.leaf;
-            std::copy_n(known.costs, 3, costs.costs + 1);
-        }
-        ++stats_.n_small_hits;
-        return true;
+        find_side(key_true_, with);
+        find_side(node.key - key_true_, without);
+        const bool is_all = with.known == Known::EXACT && without.known == Known::EXACT;
+        stats_.n_small_hits += is_all;
+        return is_all;
     }
 
-    void store_sides(
-        const Node<Lane>& node, const SmallCosts& with, const SmallCosts& without) {
-        if (!problem_.switches.small_cache) return;
-        for (const bool side : {true, false}) {
-            const SmallCosts& costs = side ? with : without;
-            SmallOptima entry;
-            entry.depth = 2;
-            entry.leaf = costs.costs[0];
-            std::copy_n(costs.costs + 1, 3, entry.costs);
-            const Key rows = side ? key_true_ : node.key - key_true_;
-            caches_.small.store(
-                problem_key(rows, 2, 3, 0), entry,
-                [](const SmallOptima&, const SmallOptima& b) { return b; });
-        }
+    void find_side(Key rows, SmallCosts& costs) {
+        SmallOptima entry;
+        if (!caches_.small.find(problem_key(rows, 2, 3, 0), entry)) return;
+        costs.known = entry.depth == 2 ? Known::EXACT : Known::BOUND;
+        costs.costs[0] = entry.leaf;
+        std::copy_n(entry.costs, 3, costs.costs + 1);
+    }
+
+    void store_side(Key rows, const SmallCosts& costs) {
+        SmallOptima entry;
+        entry.depth = costs.known == Known::EXACT ? 2 : 1;
+        entry.leaf = costs.costs[0];
+        std::copy_n(costs.costs + 1, 3, entry.costs);
+        caches_.small.store(
+            problem_key(rows, 2, 3, 0), entry, [](const SmallOptima& a, const SmallOptima& b) {
+                return a.depth > b.depth ? a : b;
+            });
     }
 
     const Problem<Lane>& problem_;

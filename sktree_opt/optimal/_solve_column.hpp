@@ -1,8 +1,48 @@
-// A single root column of a node's children in full precision: what is left to do for the columns that
-// rough sweeps (_rough_squares.hpp) do not rule out. Included once per instruction set.
+// A single root column of a node, or of its children, in full precision: what is left to do for the
+// columns that rough sweeps (_rough_squares.hpp) do not rule out. Included once per instruction set.
 //
 // Scores and names as in _depth_two.hpp, for both children at once. Time of a column as of a sweep,
 // divided by the number of columns.
+
+// What column i as the root adds to the best sums of its side; its best sums of either side of i.
+template <class Lane>
+SKTREE_INLINE void finish_column(SweepSide<Lane>& side, int i, BestSides<Lane> best) {
+    const Lane leaf = side.leaf_true[i], other = side.leaf_false[i];
+    const Lane with = std::max(leaf, largest_lane(best.with_column));
+    const Lane without = std::max(other, largest_lane(best.without_column));
+    side.best[2] = std::max({side.best[2], with + other, leaf + without});
+    side.best[3] = std::max({side.best[3], side.best[2], with + without});
+    if (side.best_true == nullptr) return;
+    side.best_true[i] = with;
+    side.best_false[i] = without;
+}
+
+// The pairs of column i with all others.
+inline void sum_pairs_of(const SweepTask<double>& task, int i) {
+    const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        sum_tile<1, 1>(task, i, j, task.tile);
+        for (int c = 0; c < task.n_counted; ++c)
+            store_pack(
+                task.pairs + c * channel_step + i * stride + j, load_pack(task.tile + c * LANES));
+    }
+}
+
+// A node's own column i, whose pairs are summed.
+template <class Objective, class Lane>
+void score_pairs_of(SweepTask<Lane>& task, int i) {
+    const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
+    SweepSide<Lane>& side = *task.counted;
+    auto best = Running<Objective, false, Lane>::start();
+    for (int j = 0; j < task.n_columns; j += LANES) {
+        const CountsInMemory<Lane> both = {
+            task.pairs + i * stride + j, static_cast<int>(channel_step)};
+        best.improve_row(pair_counts(side, task.stride, i, j, both), task.score);
+    }
+    Pack<Lane> with, without;
+    row_counts(side, i, with, without);
+    finish_column(side, i, best.sides(with, without));
+}
 
 // The best sums of both sides with column i as the root, and those of one split of all columns.
 template <class Objective, class Lane>
@@ -24,19 +64,15 @@ void solve_column(SweepTask<Lane>& task, int i) {
         SweepSide<Lane>& side = *sides[k];
         Pack<Lane> n_with, n_without;
         row_counts(side, i, n_with, n_without);
-        const BestSides<Lane> best = row[k].sides(n_with, n_without);
-        const Lane leaf = side.leaf_true[i], other = side.leaf_false[i];
-        const Lane with = std::max(leaf, largest_lane(best.with_column));
-        const Lane without = std::max(other, largest_lane(best.without_column));
-        side.best[2] = std::max({side.best[2], with + other, leaf + without});
-        side.best[3] = std::max({side.best[3], side.best[2], with + without});
+        finish_column(side, i, row[k].sides(n_with, n_without));
     }
 }
 
-// The best sums of both sides with at most one split; the scores of leaves by column.
+// The best sums of a node, or of both sides, with at most one split; the scores of leaves by column.
 template <class Objective, class Lane>
 void solve_leaves(SweepTask<Lane>& task) {
     for (SweepSide<Lane>* side : {task.counted, task.sibling}) {
+        if (side == nullptr) continue;
         Pack<Lane> sums = fill_pack(lowest_score<Lane>());
         for (int j = 0; j < task.n_columns; j += LANES) {
             const auto n = pair_counts<Lane>(*side, task.stride, j, j, NoCounts());

@@ -89,6 +89,18 @@ def test_rough_sweeps_find_the_optimum(targets, whole_weights, n_columns, global
     assert found.cost == pytest.approx(expected.cost, rel=1e-10, abs=1e-10 * (y**2).sum())
 
 
+@pytest.mark.parametrize("kind", ["unit", "equal rows"])
+@pytest.mark.parametrize("max_splits", [2, 3, 4, 6, 9])
+def test_rough_bounds_keep_the_optimum_of_few_splits(kind, max_splits, global_random_seed):
+    X, y, _ = regression_problem(global_random_seed, kind)
+    for split_cost in (0.0, 1.5):
+        limits = {"max_depth": 4, "max_splits": max_splits, "split_cost": split_cost}
+        plain = ("rough_sweeps", "subtraction", "side_bounds")
+        expected = search_regression(X, y, off=plain, **limits)
+        found = search_regression(X, y, **limits)
+        assert found.cost == pytest.approx(expected.cost, rel=1e-10)
+
+
 @pytest.mark.parametrize("simd", available_instruction_sets())
 @pytest.mark.parametrize("kind", ["unit", "equal rows", "weighted"])
 def test_instruction_sets_agree_on_a_regression(simd, kind, global_random_seed, monkeypatch):
