@@ -366,18 +366,24 @@ private:
         return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: one that failures hang on, of a node that is known to cost something and
-    // has few cases: it takes little time to see what becomes of it. The first when enumerating.
+    // The unit to decide next: one that failures hang on, of a node that is known to cost something;
+    // else of the node with most search rows. A probe fails soon, so it looks at nodes of few cases
+    // first, which take little time. The first unit when enumerating.
     std::int32_t choose(const Frame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
+        const bool is_probe = rules_.limit < own_limit_;
         const OpenNode* chosen = nullptr;
-        double highest = 0.0;
+        double most_blame = 0.0;
+        std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
             const double cost = 1.0 + static_cast<double>(open.bound.cost);
-            const double blame = follows_blame_ ? failures_.blame().of(open.unit) : 1.0;
-            const double score = cost * blame / open.node->cases.size();
-            if (chosen != nullptr && !(score > highest)) continue;
-            highest = score;
+            double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
+            if (is_probe) blame /= open.node->cases.size();
+            const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
+            const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
+            if (chosen != nullptr && !is_more) continue;
+            most_blame = blame;
+            most_rows = n;
             chosen = &open;
         }
         return chosen->unit;
