@@ -50,6 +50,9 @@ public:
     virtual void evaluate_counted(const Column& column, const std::uint32_t* rows, std::uint32_t n,
                                   const Cases& cases, const NodeTotals& totals, SideMemory& memory,
                                   SplitCandidate& candidate) const = 0;
+    // Fills `candidate` for the gain of its split, times the weight of the node.
+    virtual void rate(double gain_sum, std::uint32_t n_tried, double branch_logs,
+                      const NodeTotals& totals, SplitCandidate& candidate) const = 0;
     // Impurity of a classification node from its class weights.
     virtual double impurity(const NodeTotals& totals, SideMemory& memory) const = 0;
 };
@@ -127,6 +130,25 @@ public:
         if constexpr (M::HAS_COUNTS) memory.get(0, side.counts);
         measure.assign(side, totals.outputs.data(), totals.weight);
         return std::max(0.0, -measure.to_real(measure.score(side)) / totals.weight);
+    }
+
+    // The gain of the feature, and its quality if it is valid.
+    void rate(double gain_sum, std::uint32_t n_tried, double branch_logs, const NodeTotals& totals,
+              SplitCandidate& candidate) const override {
+        double gain = gain_sum / totals.weight;
+        if (rules_.numeric_gain_penalty && candidate.kind == SplitKind::NUMERIC) {
+            gain -= std::log2(static_cast<double>(n_tried)) / totals.weight;
+        }
+        const double share = round_quality(gain / totals.impurity);
+        if (!(share > 0.0) || gain < rules_.min_gain * (1.0 - 1e-9)) return;
+        candidate.gain = gain;
+        candidate.quality = share;
+        candidate.worth = share * totals.impurity;
+        if (rules_.gain_ratio) {
+            const double split_information =
+                std::log2(totals.weight) - branch_logs / totals.weight;
+            candidate.quality = candidate.worth = round_quality(gain / split_information);
+        }
     }
 
 private:
@@ -208,25 +230,6 @@ private:
             ordered.n_known < ordered.n ? totals.weight - known_weight : 0.0;
         rate(measure.to_real(found.score - base), found.n_tried,
              found.branch_logs + x_log2_x(missing_weight), totals, candidate);
-    }
-
-    // The gain of the feature, and its quality if it is valid.
-    void rate(double gain_sum, std::uint32_t n_tried, double branch_logs, const NodeTotals& totals,
-              SplitCandidate& candidate) const {
-        double gain = gain_sum / totals.weight;
-        if (rules_.numeric_gain_penalty && candidate.kind == SplitKind::NUMERIC) {
-            gain -= std::log2(static_cast<double>(n_tried)) / totals.weight;
-        }
-        const double share = round_quality(gain / totals.impurity);
-        if (!(share > 0.0) || gain < rules_.min_gain * (1.0 - 1e-9)) return;
-        candidate.gain = gain;
-        candidate.quality = share;
-        candidate.worth = share * totals.impurity;
-        if (rules_.gain_ratio) {
-            const double split_information =
-                std::log2(totals.weight) - branch_logs / totals.weight;
-            candidate.quality = candidate.worth = round_quality(gain / split_information);
-        }
     }
 
     // Weights of the two branches, again in the order of the column.

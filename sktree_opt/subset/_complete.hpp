@@ -7,7 +7,7 @@
 // their order. Which sub-searches a round takes and how long they run depends on nothing but the rounds
 // before, so the result is the same for any number of threads, and wherever the sub-searches are run.
 // Rounds take the newest sub-searches, which keeps the pool small and the lattice near; or, on request,
-// those of least bound.
+// those of least bound. Some rounds go on with a probe instead, for a lower bound (_probes.hpp).
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sktree_opt/subset/_on_demand.hpp"
+#include "sktree_opt/subset/_probes.hpp"
 #include "sktree_opt/subset/_threads.hpp"
 
 namespace sktree_opt::subset {
@@ -29,22 +30,26 @@ struct SliceResult {
     std::vector<FoundTree> trees;
     std::vector<SubSearch> remaining;
     double progress = 0.0;
+    std::int64_t n_decisions = 0;
 };
 
 // The sub-searches of a round.
 struct Round {
     std::vector<SubSearch> searches;
     std::int64_t n_decisions = 0;  // of each
+    bool is_probe = false;
+    Cost limit = std::numeric_limits<Cost>::max();
 };
 
 inline void run_slice(OnDemandSearch& search, const SubSearch& from, std::int64_t n_decisions,
-                      const FoundTree* best, SliceResult& result) {
-    search.start(from, best);
-    const std::int64_t end = search.stats().n_decisions + n_decisions;
+                      const FoundTree* best, Cost limit, SliceResult& result) {
+    search.start(from, best, limit);
+    const std::int64_t first = search.stats().n_decisions, end = first + n_decisions;
     FoundTree tree;
     while (search.next(tree, end)) result.trees.push_back(tree);
     result.remaining = search.remaining();
     result.progress = search.progress();
+    result.n_decisions = search.stats().n_decisions - first;
 }
 
 class CompleteSearch {
@@ -72,7 +77,12 @@ public:
     }
     // An upper limit that is known before: the search is for what is better.
     void start_from(const FoundTree& tree) { best_ = tree; has_best_ = true; }
-    void set_round(std::int64_t round) { n_rounds_ = round; }
+    // Where an earlier search was.
+    void set_round(std::int64_t round, std::int64_t n_decisions) {
+        n_rounds_ = round;
+        n_decisions_ = n_decisions;
+    }
+    void set_probe(const Probe& probe) { probe_ = probe; }
 
     // The next tree; false at the end, or when stopped. When the best is searched for, each tree is
     // better than the last one.
@@ -94,7 +104,7 @@ public:
                 search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
             }
             run_slice(*search, round.searches[i], round.n_decisions,
-                      has_best_ ? &best_ : nullptr, results[i]);
+                      has_best_ ? &best_ : nullptr, round.limit, results[i]);
         });
         merge(results);
         return true;
@@ -112,17 +122,28 @@ public:
     // all that is left to do.
     Round plan() {
         Round round;
-        const std::size_t n = std::min(SEARCHES_PER_ROUND, pool_.size());
-        const auto middle = pool_.end() - static_cast<std::ptrdiff_t>(n);
-        if (rules_.best_first && n < pool_.size()) {
+        const std::int64_t n_due = probe_decisions_due();
+        is_probing_ = n_due > 0;
+        if (is_probing_) probe_.prepare(highest_limit(), problem_.n_units());
+        std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
+        const std::size_t n = std::min(SEARCHES_PER_ROUND, pool.size());
+        const auto middle = pool.end() - static_cast<std::ptrdiff_t>(n);
+        if (!is_probing_ && rules_.best_first && n < pool.size()) {
             // The pool is in the order of age; of equal bounds the newest come last.
-            std::stable_sort(pool_.begin(), pool_.end(), [](const auto& a, const auto& b) {
+            std::stable_sort(pool.begin(), pool.end(), [](const auto& a, const auto& b) {
                 return a.bound != b.bound ? a.bound > b.bound : a.size > b.size;
             });
         }
-        round.searches.assign(std::make_reverse_iterator(pool_.end()),
+        round.searches.assign(std::make_reverse_iterator(pool.end()),
                               std::make_reverse_iterator(middle));
-        pool_.erase(middle, pool_.end());
+        pool.erase(middle, pool.end());
+        if (is_probing_) {
+            round.is_probe = true;
+            round.limit = probe_.limit;
+            const auto share = n_due / static_cast<std::int64_t>(n);
+            round.n_decisions = std::clamp(share, FIRST_DECISIONS, MOST_DECISIONS);
+            return round;
+        }
         const int doublings = static_cast<int>(std::min<std::int64_t>(n_rounds_++, 16));
         round.n_decisions = std::min(FIRST_DECISIONS << doublings, MOST_DECISIONS);
         return round;
@@ -130,8 +151,10 @@ public:
 
     // Puts the results of a round together, in the order of its sub-searches.
     void merge(const std::vector<SliceResult>& results) {
+        std::int64_t n_decisions = 0;
         for (const SliceResult& result : results) {
-            progress_ += result.progress;
+            n_decisions += result.n_decisions;
+            if (!is_probing_) progress_ += result.progress;
             for (const FoundTree& tree : result.trees) {
                 if (rules_.only_best) {
                     if (has_best_ && !rules_.is_better(tree, best_)) continue;
@@ -140,8 +163,15 @@ public:
                 found_.push_back(tree);
             }
         }
+        std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
         for (auto result = results.rbegin(); result != results.rend(); ++result) {
-            pool_.insert(pool_.end(), result->remaining.rbegin(), result->remaining.rend());
+            pool.insert(pool.end(), result->remaining.rbegin(), result->remaining.rend());
+        }
+        if (is_probing_) {
+            probe_.limit = std::min(probe_.limit, highest_limit());
+            probe_.went_on(n_decisions);
+        } else {
+            n_decisions_ += n_decisions;
         }
         if (rules_.only_best && has_best_) drop_hopeless();
     }
@@ -150,6 +180,8 @@ public:
     double progress() const { return progress_; }
     const std::vector<SubSearch>& pool() const { return pool_; }
     std::int64_t round() const { return n_rounds_; }
+    std::int64_t n_decisions() const { return n_decisions_; }  // but those of probes
+    const Probe& probe() const { return probe_; }
     const FoundTree* best() const { return has_best_ ? &best_ : nullptr; }
 
     // No tree costs less than this, penalties included.
@@ -157,7 +189,7 @@ public:
         Cost bound = std::numeric_limits<Cost>::max();
         if (has_best_) bound = rules_.rate(best_.cost, best_.features.size()) - rules_.slack;
         for (const SubSearch& search : pool_) bound = std::min(bound, search.bound);
-        return pool_.empty() && !has_best_ ? 0 : bound;
+        return pool_.empty() && !has_best_ ? 0 : std::max(bound, probe_.proved);
     }
 
     DecisionStats stats() const {
@@ -176,9 +208,22 @@ public:
     }
 
 private:
+    // The decisions of a probe that are due before the search goes on.
+    std::int64_t probe_decisions_due() {
+        if (!rules_.only_best || !has_best_ || problem_.has_rating()) return 0;
+        const std::int64_t n_due = probe_.n_due(n_decisions_, rules_.probe_share);
+        if (n_due < 1) return 0;
+        probe_.proved = std::max(probe_.proved, lower_bound());
+        return probe_.proved > highest_limit() ? 0 : n_due;
+    }
+    // Trees that cost more are not wanted anyway.
+    Cost highest_limit() const { return rules_.unwanted(best_) - 1 - (rules_.slack > 0 ? 0 : 1); }
+
     void drop_hopeless() {
         const auto is_hopeless = [&](const SubSearch& search) {
-            return rules_.is_hopeless(search.bound, search.size, best_);
+            const bool is_below = search.bound < probe_.proved;
+            return rules_.is_hopeless(is_below ? probe_.proved : search.bound,
+                                      is_below ? 0 : search.size, best_);
         };
         for (const SubSearch& search : pool_) {
             if (is_hopeless(search)) progress_ += search.share;
@@ -196,7 +241,9 @@ private:
     std::deque<FoundTree> found_;  // and not taken yet
     FoundTree best_;
     bool has_best_ = false;
-    std::int64_t n_rounds_ = 0;
+    std::int64_t n_rounds_ = 0, n_decisions_ = 0;
+    Probe probe_;
+    bool is_probing_ = false;  // the round that was planned last
     double progress_ = 0.0;
 };
 

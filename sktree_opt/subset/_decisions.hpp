@@ -46,7 +46,8 @@ struct BestRules {
     bool best_first = false;     // sub-searches of least bound first; else the newest
     Cost slack = 0;              // delta
     Cost penalty = 0;            // for each feature
-    Cost limit = std::numeric_limits<Cost>::max();  // enumerate trees up to this cost
+    Cost limit = std::numeric_limits<Cost>::max();  // only trees up to this cost, with penalties
+    double probe_share = 0.125;  // decisions of probes for each of the search (_probes.hpp); 0: none
 
     Cost rate(Cost cost, std::size_t n_features) const {
         return cost + penalty * static_cast<Cost>(n_features);
@@ -105,12 +106,15 @@ public:
                           const std::vector<std::uint8_t>& decisions, std::int64_t n_in,
                           const FoundTree* best) {
         const Frame& frame = frames.back();
-        if (rules_.only_best && best == nullptr) return ALL_UNITS;
+        constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
+        Cost too_much = rules_.limit < NO_LIMIT ? rules_.limit + 1 : NO_LIMIT;
+        const bool has_best = rules_.only_best && best != nullptr;
+        if (has_best) too_much = std::min(too_much, rules_.unwanted(*best));
         // What votes cost comes on top of the claims: a tree that fails by votes alone is not explained.
         UnitMask always = 0;
-        Cost spare = collect(frame, decisions);
-        spare -= rules_.only_best ? rules_.unwanted(*best) : rules_.limit + 1;
-        if (spare == -1 && rules_.only_best && rules_.slack == 0) {
+        Cost spare = collect(frame, decisions) - too_much;
+        const bool may_tie = has_best && rules_.slack == 0 && too_much == rules_.unwanted(*best);
+        if (spare == -1 && may_tie) {
             // It costs as much as the best, or more: then what matters is that it takes too many features.
             const auto most = static_cast<std::int64_t>(best->features.size());
             if (!takes_too_many(frame, n_in, most, always)) return ALL_UNITS;

@@ -38,6 +38,7 @@ public:
     struct Column {
         std::vector<std::uint64_t> words;      // bits of the rare rows
         std::vector<std::uint32_t> stand_ins;
+        std::uint32_t common = 0;              // its code
     };
 
     // Returns the bytes it takes.
@@ -76,6 +77,7 @@ private:
             const auto largest = std::max_element(counts.begin(), counts.end());
             if (n_rows - *largest > most || *largest < n_classes) return false;
             const auto common = static_cast<std::uint32_t>(largest - counts.begin());
+            rare.common = common;
             rare.words.assign(n_rows / 64 + 1, 0);
             for (std::uint32_t row = 0; row < n_rows; ++row) {
                 if (codes[row] != common) {
@@ -169,30 +171,29 @@ public:
     // False when all cases have the common value.
     bool merge_common(const RareRows::Column& column, MergedCases& merged) {
         merged.clear(room_);
-        rest_.assign(outputs_, outputs_ + target_->n_classes);
-        n_rest_ = n_of_class_;
-        if (has_weights_) {
-            node_rows_.visit_common(column.words, [&](std::uint32_t row) {
-                const std::uint32_t label = target_->classes[row];
-                merged.add_if(true, row, label, weight_of_[row]);
-                rest_[label] -= weight_of_[row];
-                --n_rest_[label];
-            });
-        } else {
-            node_rows_.visit_common(column.words, [&](std::uint32_t row) {
-                const std::uint32_t label = target_->classes[row];
-                merged.add_if(true, row, label, 1.0);
-                --n_rest_[label];
-            });
-            rest_.assign(n_rest_.begin(), n_rest_.end());
-        }
+        node_rows_.visit_common(column.words, [&](std::uint32_t row) {
+            const double weight = has_weights_ ? weight_of_[row] : 1.0;
+            merged.add_if(true, row, target_->classes[row], weight);
+        });
         if (merged.size() == 0) return false;
+        rest_.assign(outputs_, outputs_ + target_->n_classes);
+        n_rest_.assign(n_of_class_.begin(), n_of_class_.end());
+        for (std::uint32_t i = 0; i < merged.size(); ++i) {
+            rest_[merged.classes[i]] -= merged.weights[i];
+            --n_rest_[merged.classes[i]];
+        }
         for (std::uint32_t c = 0; c < target_->n_classes; ++c) {
             // Rounding must neither make a case nor lose one.
             constexpr double LEAST = std::numeric_limits<double>::min();
             merged.add_if(n_rest_[c] > 0, column.stand_ins[c], c, std::max(rest_[c], LEAST));
         }
         return true;
+    }
+
+    // Calls visit(row) for the rows of the node that have not the common value.
+    template <class F>
+    void visit_rare(const RareRows::Column& column, F&& visit) const {
+        node_rows_.visit_common(column.words, visit);
     }
 
     // Adds up the cases by value and class; `rows` of the result are codes, increasing.

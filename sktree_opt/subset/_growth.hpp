@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sktree_opt/subset/_problem.hpp"
+#include "sktree_opt/subset/_two_classes.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::subset {
@@ -64,15 +65,19 @@ public:
         return depth >= limits.max_depth || weight < std::max(limits.min_split_weight, least);
     }
 
-    // Those of `features` that have a valid split, in no order.
+    // Those of `features` that have a valid split, in no order. `varying` are those that may have one
+    // for some of the cases: a column that is constant stays so.
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
-              std::vector<RankedFeature>& ranked) {
+              std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
         gather(cases);
         merges_ = cases.size() >= problem_.merge_rules.min_cases;
         if (merges_ && !problem_.rare_rows().empty()) {
             merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
         }
         ranked.clear();
+        varying.clear();
+        // Where the measure sees no impurity, nothing has been looked at.
+        const bool says_nothing = !(totals_.impurity > 0.0);
         std::int64_t work = 0;
         for (std::int32_t feature : features) {
             work += cases.size() + 16;
@@ -81,6 +86,9 @@ public:
                 if (control_.poll()) return;
             }
             evaluate(cases, feature);
+            if (says_nothing || candidate_.kind != greedy::SplitKind::NONE) {
+                varying.push_back(feature);
+            }
             if (!candidate_.is_valid()) continue;
             ranked.push_back({candidate_.quality, feature, low_, high_});
         }
@@ -161,7 +169,9 @@ private:
         // The cases of a subset split are asked for by position.
         const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
         const RareRows::Column* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
-        if (rare != nullptr) {
+        if (has_cuts(cases, column, feature) && (rare != nullptr || is_indexed(cases, feature))) {
+            evaluate_cuts(cases, feature, rare);
+        } else if (rare != nullptr) {
             evaluate_rare(cases, feature, *rare);
         } else if (is_counted(column)) {
             evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
@@ -181,6 +191,73 @@ private:
     bool is_indexed(const greedy::CaseSet& cases, std::int32_t feature) const {
         return cases.size() >= problem_.order_rules.min_cases &&
                cases.kind == greedy::WeightKind::UNIT && problem_.orders().has(feature);
+    }
+
+    // Whether the cuts of the column are those of _two_classes.hpp.
+    bool has_cuts(const greedy::CaseSet& cases, const greedy::Column& column,
+                  std::int32_t feature) const {
+        const greedy::Induction& induction = problem_.induction;
+        return problem_.reads_cuts && induction.measure == greedy::Measure::ENTROPY &&
+               problem_.target().n_classes == 2 && cases.kind == greedy::WeightKind::UNIT &&
+               !column.has_missing && problem_.orders().has(feature);
+    }
+
+    // `rare`: null where no value is common.
+    void evaluate_cuts(const greedy::CaseSet& cases, std::int32_t feature,
+                       const RareRows::Column* rare) {
+        if (!(totals_.impurity > 0.0)) return;
+        const greedy::Induction& induction = problem_.induction;
+        const OrderIndex& orders = problem_.orders();
+        const auto ones = static_cast<std::int64_t>(totals_.outputs[1]);
+        std::int64_t n_common = 0, ones_common = 0;
+        if (places_.empty()) places_.resize(orders.n_rows());
+        if (rare == nullptr) {
+            orders.add(feature, cases.rows, places_);
+        } else {
+            n_common = cases.size();
+            ones_common = ones;
+            merger_.visit_rare(*rare, [&](std::uint32_t row) {
+                orders.add(feature, row, places_);
+                --n_common;
+                ones_common -= problem_.target().classes[row];
+            });
+            if (n_common == cases.size()) return;
+        }
+        CutSearch search(*induction.context().logs, cases.size(), ones,
+                         induction.rules.min_leaf_weight, greedy::score_tolerance(totals_));
+        if (n_common == 0) {
+            orders.drain(feature, places_, [&](std::uint32_t code, std::int64_t label) {
+                search.move(code, 1 - label, label);
+            });
+        } else {
+            bool is_before = true;
+            const auto move_common = [&] {
+                is_before = false;
+                search.move(rare->common, n_common - ones_common, ones_common);
+            };
+            orders.drain(feature, places_, [&](std::uint32_t code, std::int64_t label) {
+                if (is_before && code > rare->common) move_common();
+                search.move(code, 1 - label, label);
+            });
+            if (is_before) move_common();
+        }
+        keep_cut(cases, search.finish());
+    }
+
+    void keep_cut(const greedy::CaseSet& cases, const Cut& cut) {
+        if (cut.is_constant) return;
+        candidate_.kind = greedy::SplitKind::NUMERIC;
+        if (cut.n_tried == 0) return;
+        low_ = candidate_.low = cut.low;
+        high_ = candidate_.high = cut.high;
+        candidate_.n_branches = 2;
+        double branch_logs = 0.0;
+        if (problem_.induction.rules.gain_ratio) {
+            const auto below = static_cast<double>(cut.n_below);
+            branch_logs = greedy::x_log2_x(below) + greedy::x_log2_x(cases.size() - below);
+        }
+        const double gain = problem_.induction.context().logs->to_real(cut.gain);
+        evaluator(cases).rate(gain, cut.n_tried, branch_logs, totals_, candidate_);
     }
 
     bool is_counted(const greedy::Column& column) const {
@@ -275,7 +352,7 @@ private:
 
     void order_by_index(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n) {
         if (short_entries_.size() < n) short_entries_.resize(n);
-        if (places_.words.empty()) places_.resize(problem_.orders().n_rows());
+        if (places_.empty()) places_.resize(problem_.orders().n_rows());
         problem_.orders().order(feature, rows, n, places_, short_entries_.data());
     }
 

@@ -12,8 +12,8 @@
 //   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
 //
 // Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were reached;
-// only the best features of a ranking are kept and the rest is ranked when it is asked for; search
-// rows travel with the cases. A row that misses a tested value ends in several leaves and is decided
+// only the best features of a ranking are kept and the rest is ranked when it is asked for; features
+// that are constant at a node are not looked at below it; search rows travel with the cases. A row that misses a tested value ends in several leaves and is decided
 // by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
 //
 // Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory: the
@@ -43,6 +43,8 @@ struct SearchRows {
 };
 
 struct CaseNode;
+
+using FeatureList = std::shared_ptr<const std::vector<std::int32_t>>;
 
 // A feature in the ranking of a node, with its split in codes of the column.
 struct RankedSplit {
@@ -74,13 +76,15 @@ struct CaseNode {
     std::vector<double> frequencies;     // of the classes; only where shared rows need them
     std::vector<RankedSplit> ranking;    // best first
     std::vector<Cost> split_bounds;      // by position in the ranking; negative: unknown
+    FeatureList varying;                 // features that may have a split; null: all
+    bool owns_varying = false;           // else it is an ancestor's
 
     std::int64_t n_bytes() const {
         return static_cast<std::int64_t>(
             sizeof(CaseNode) + 64 + 4 * cases.rows.capacity() + 8 * cases.weights.capacity() +
             4 * search.whole.capacity() + 12 * search.shared.capacity() +
             8 * frequencies.capacity() + sizeof(RankedSplit) * ranking.capacity() +
-            8 * split_bounds.capacity());
+            8 * split_bounds.capacity() + (owns_varying ? 4 * varying->size() : 0));
     }
 };
 
@@ -186,6 +190,8 @@ public:
         const auto is_dropped = [&](std::int32_t feature) { return !allowed(feature); };
         features_.erase(std::remove_if(features_.begin(), features_.end(), is_dropped),
                         features_.end());
+        is_dropped_.assign(problem_.n_features(), 1);
+        for (std::int32_t feature : features_) is_dropped_[feature] = 0;
     }
 
     // This lattice's node for the cases of a node of another one.
@@ -202,6 +208,7 @@ public:
         node->depth = other.depth;
         node->frequencies = other.frequencies;
         node->ranked_all = other.ranked_all;
+        node->varying = other.varying;
         for (const RankedSplit& ranked : other.ranking) {
             node->ranking.push_back({ranked.feature, ranked.low, ranked.high, 0, nullptr});
         }
@@ -263,8 +270,13 @@ private:
     void rank(CaseNode* node) {
         ++stats_.n_rankings;
         const std::int64_t before = node->n_bytes();
-        learner_.rank(node->cases, features_, ranked_);
+        const std::vector<std::int32_t>& features = features_at(*node);
+        learner_.rank(node->cases, features, ranked_, varying_);
         if (stopped()) return;
+        if (problem_.skips_constant && varying_.size() < features.size()) {
+            node->varying = std::make_shared<const std::vector<std::int32_t>>(varying_);
+            node->owns_varying = true;
+        }
         std::size_t n_kept = std::max(KEPT_FEATURES, 8 * node->ranking.size());
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         if (n_kept == ranked_.size()) {
@@ -290,6 +302,17 @@ private:
         book(node->n_bytes() - before);
     }
 
+    // The features to rank at a node.
+    const std::vector<std::int32_t>& features_at(const CaseNode& node) {
+        if (node.varying == nullptr) return features_;
+        if (is_dropped_.empty()) return *node.varying;
+        allowed_.clear();
+        for (std::int32_t feature : *node.varying) {
+            if (!is_dropped_[feature]) allowed_.push_back(feature);
+        }
+        return allowed_;
+    }
+
     void make_branching(CaseNode* node, RankedSplit& ranked) {
         learner_.build_split(node->cases, ranked.feature, ranked.low, ranked.high, parted_.split);
         learner_.part(node->cases, parted_);
@@ -301,6 +324,7 @@ private:
             child->cases = std::move(parted_.children[b]);
             child->search = std::move(child_search_[b]);
             child->part = node->part;
+            child->varying = node->varying;
             child->depth = static_cast<std::uint16_t>(node->depth + 1);
             if (child->cases.rows.empty()) {
                 children[b] = keep_empty(std::move(child), node);
@@ -455,12 +479,14 @@ private:
     CaseLearner learner_;
     std::int64_t budget_;
     std::vector<std::int32_t> features_;
+    std::vector<std::uint8_t> is_dropped_;  // by feature, once restricted
     std::int64_t n_bytes_ = 0;
     std::uint64_t n_empty_ = 0;
     Nodes nodes_;
     std::vector<CaseNode*> roots_;
     LatticeStats stats_;
     std::vector<RankedFeature> ranked_;
+    std::vector<std::int32_t> varying_, allowed_;
     PartedCases parted_;
     std::vector<SearchRows> child_search_;
     std::vector<std::uint32_t> newly_shared_;

@@ -45,7 +45,7 @@ public:
                    std::int64_t budget)
         : problem_(problem), rules_(rules), control_(control), lattice_(problem, control, budget),
           walk_(lattice_), bounds_(lattice_, rules.bounds),
-          failures_(problem, rules_), decisions_(problem.n_units(), UNDECIDED),
+          failures_(problem, rules_), own_limit_(rules.limit), decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
         if (problem.has_rating()) prunes_ = false;
@@ -55,8 +55,10 @@ public:
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
     }
 
-    // Begins at some decisions. The search is for what is better than `best`, if there is one.
-    void start(const SubSearch& from, const FoundTree* best) {
+    // Begins at some decisions. The search is for what is better than `best`, if there is one, and
+    // costs no more than `limit`.
+    void start(const SubSearch& from, const FoundTree* best, Cost limit) {
+        rules_.limit = std::min(own_limit_, limit);
         frames_.clear();
         failures_.forget();
         decisions_ = from.decisions;
@@ -360,20 +362,23 @@ private:
         return has_bounds_ && rules_.bounds.cuts_short && !is_wanted(bound, n_in_);
     }
     bool is_wanted(Cost bound, std::int64_t size) const {
-        if (!rules_.only_best) return bound <= rules_.limit;
-        return !has_best_ || !rules_.is_hopeless(bound, size, best_);
+        if (bound > rules_.limit) return false;
+        return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
     // The unit to decide next: one that failures hang on, of a node that is known to cost something;
-    // else of the node with most search rows. The first when enumerating.
+    // else of the node with most search rows. A probe fails soon, so it looks at nodes of few cases
+    // first, which take little time. The first unit when enumerating.
     std::int32_t choose(const Frame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
+        const bool is_probe = rules_.limit < own_limit_;
         const OpenNode* chosen = nullptr;
         double most_blame = 0.0;
         std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
             const double cost = 1.0 + static_cast<double>(open.bound.cost);
-            const double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
+            double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
+            if (is_probe) blame /= open.node->cases.size();
             const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
             const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
             if (chosen != nullptr && !is_more) continue;
@@ -400,8 +405,7 @@ private:
             rate_anew(decisions_, tree);
         }
         ++stats_.n_trees;
-        if (!rules_.only_best) return tree.cost <= rules_.limit;
-        return accept(tree);
+        return rules_.only_best ? accept(tree) : tree.cost <= rules_.limit;
     }
 
     // The tree that the choices of all open nodes make, if they agree and it is better.
@@ -437,6 +441,7 @@ private:
     }
 
     bool accept(const FoundTree& tree) {
+        if (rules_.rate(tree.cost, tree.features.size()) > rules_.limit) return false;
         if (has_best_ && !rules_.is_better(tree, best_)) return false;
         best_ = tree;
         has_best_ = true;
@@ -461,6 +466,7 @@ private:
     TreeWalk walk_;
     Bounds bounds_;
     Failures failures_;  // since the start: no matter who searched what before
+    Cost own_limit_;
     std::vector<std::uint8_t> decisions_;
     bool prunes_;               // by the cost of finished leaves
     bool has_bounds_ = false;   // and by bounds of open nodes

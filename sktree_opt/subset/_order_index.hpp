@@ -35,31 +35,47 @@ inline int lowest_bit(std::uint64_t word) {
 
 // Places that have been set, to be read in order. Words with a bit are marked one level up, so that
 // reading skips the empty ones.
-struct PlaceSet {
-    std::vector<std::uint64_t> words, marks;
+class PlaceSet {
+public:
+    bool empty() const { return words_.empty(); }
 
     void resize(std::size_t n_places) {
-        words.assign(n_places / 64 + 1, 0);
-        marks.assign(words.size() / 64 + 1, 0);
+        words_.assign(n_places / 64 + 1, 0);
+        marks_.assign(words_.size() / 64 + 1, 0);
+        has_marks_ = words_.size() > FEW_WORDS;
     }
     void add(std::uint32_t place) {
-        words[place >> 6] |= std::uint64_t{1} << (place & 63);
-        marks[place >> 12] |= std::uint64_t{1} << (place >> 6 & 63);
+        words_[place >> 6] |= std::uint64_t{1} << (place & 63);
+        if (has_marks_) marks_[place >> 12] |= std::uint64_t{1} << (place >> 6 & 63);
     }
     // Calls visit(place), increasing, and leaves the set empty.
     template <class F>
     void drain(F&& visit) {
-        for (std::size_t m = 0; m < marks.size(); ++m) {
-            for (; marks[m] != 0; marks[m] &= marks[m] - 1) {
-                const std::size_t w = m << 6 | static_cast<std::size_t>(lowest_bit(marks[m]));
-                for (std::uint64_t word = words[w]; word != 0; word &= word - 1) {
-                    visit(static_cast<std::uint32_t>(w << 6) +
-                          static_cast<std::uint32_t>(lowest_bit(word)));
-                }
-                words[w] = 0;
+        if (!has_marks_) {
+            for (std::size_t w = 0; w < words_.size(); ++w) drain_word(w, visit);
+            return;
+        }
+        for (std::size_t m = 0; m < marks_.size(); ++m) {
+            for (; marks_[m] != 0; marks_[m] &= marks_[m] - 1) {
+                drain_word(m << 6 | static_cast<std::size_t>(lowest_bit(marks_[m])), visit);
             }
         }
     }
+
+private:
+    // So few are all read.
+    static constexpr std::size_t FEW_WORDS = 8;
+
+    template <class F>
+    void drain_word(std::size_t w, F&& visit) {
+        for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
+            visit(static_cast<std::uint32_t>(w << 6) + static_cast<std::uint32_t>(lowest_bit(word)));
+        }
+        words_[w] = 0;
+    }
+
+    std::vector<std::uint64_t> words_, marks_;
+    bool has_marks_ = false;
 };
 
 struct OrderRules {
@@ -109,6 +125,24 @@ public:
     const std::uint16_t* classes(std::int32_t feature) const { return of(feature).classes.data(); }
     std::uint32_t code_at(std::int32_t feature, std::uint32_t place) const {
         return greedy::rank_of(of(feature).entries[place]);
+    }
+
+    // Puts the place of a row into the set.
+    void add(std::int32_t feature, std::uint32_t row, PlaceSet& set) const {
+        set.add(of(feature).places[row]);
+    }
+    void add(std::int32_t feature, const std::vector<std::uint32_t>& rows, PlaceSet& set) const {
+        const std::uint16_t* places = of(feature).places.data();
+        for (std::uint32_t row : rows) set.add(places[row]);
+    }
+    // Calls visit(code, class) for the places of the set in the order of the column; leaves it empty.
+    template <class F>
+    void drain(std::int32_t feature, PlaceSet& set, F&& visit) const {
+        const Entry* entries = of(feature).entries.data();
+        const std::uint16_t* classes = of(feature).classes.data();
+        set.drain([&](std::uint32_t place) {
+            visit(greedy::rank_of(entries[place]), classes[place]);
+        });
     }
 
     // Fills `entries` with the n cases `rows` in the order of the column.

@@ -49,6 +49,8 @@ struct Problem {
     void* rating_context = nullptr;
     double largest_loss = 1.0;          // of induction.costs
     OrderRules order_rules;
+    bool reads_cuts = true;             // of two classes off the order (_two_classes.hpp)
+    bool skips_constant = true;         // what is constant at a node is not looked at below it
     MergeRules merge_rules;
     std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
     std::vector<std::int32_t> unit_of;              // by feature

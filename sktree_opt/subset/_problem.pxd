@@ -90,6 +90,8 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
         void* rating_context
         double largest_loss
         OrderRules order_rules
+        cbool reads_cuts
+        cbool skips_constant
         MergeRules merge_rules
         vector[int32_t] twins
         vector[int32_t] unit_of

@@ -34,6 +34,9 @@ class SubsetProblem:
         costs: NDArray[np.float64] | None = None,
         groups: Iterable[Any] | None = None,
         order_index: tuple[int, int] | None = ...,
+        merge_equal: tuple[float, float, int] = ...,
+        reads_cuts: bool = True,
+        skips_constant: bool = True,
     ) -> None: ...
     is_callable: bool
     @property

@@ -76,6 +76,12 @@ cdef class SubsetProblem:
         another value than the most frequent one; in nodes of which a column has at most so many
         values times classes for each case; and which have so many cases.
 
+    reads_cuts : bool
+        Whether cuts of two classes are read off the order of the column.
+
+    skips_constant : bool
+        Whether columns that are constant at a node are not looked at below it.
+
     min_split_weight, min_leaf_weight, min_gain : float
 
     gain_ratio, numeric_gain_penalty : bool
@@ -101,6 +107,8 @@ cdef class SubsetProblem:
         groups=None,
         order_index=(32, 10),
         merge_equal=(0.5, 1.0, 10),
+        bint reads_cuts=True,
+        bint skips_constant=True,
     ):
         cdef const uint16_t[::1] class_view
         cdef const double[::1] value_view
@@ -122,6 +130,8 @@ cdef class SubsetProblem:
             "groups": groups,
             "order_index": order_index,
             "merge_equal": merge_equal,
+            "reads_cuts": reads_cuts,
+            "skips_constant": skips_constant,
         }
         self.table = table
         self.classes = np.ascontiguousarray(y, dtype=np.uint16)
@@ -144,6 +154,8 @@ cdef class SubsetProblem:
             self.cpp.order_rules.max_bytes = 0
         else:
             self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
+        self.cpp.reads_cuts = reads_cuts
+        self.cpp.skips_constant = skips_constant
         rules = &self.cpp.merge_rules
         rules.max_rare, rules.max_cells, rules.min_cases = merge_equal
         for j in range(table.n_columns):

@@ -2,138 +2,13 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from sktree_opt.subset._problem cimport (
-    CppLatticeStats,
-    CppProblem,
-    SubsetProblem,
-    lattice_stats_dict,
-)
-from sktree_opt.utils._control cimport CppSearchControl, SearchControl
-
-
-cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset" nogil:
-    cdef cppclass FoundTree:
-        vector[int32_t] features
-        int64_t cost
-        int64_t n_leaves
-
-    cdef cppclass BoundRules:
-        int lookahead
-        cbool uses_class_bound
-        cbool uses_twin_bound
-        cbool uses_size_bound
-        cbool uses_choices
-        cbool cuts_short
-        cbool jumps_back
-        cbool follows_blame
-
-    cdef cppclass BestRules:
-        BoundRules bounds
-        cbool only_best
-        cbool best_first
-        int64_t slack
-        int64_t penalty
-        int64_t limit
-
-    cdef cppclass SubSearch:
-        vector[uint8_t] decisions
-        int64_t bound
-        int64_t size
-        double share
-
-    cdef cppclass SliceResult:
-        vector[FoundTree] trees
-        vector[SubSearch] remaining
-        double progress
-
-    cdef cppclass Round:
-        vector[SubSearch] searches
-        int64_t n_decisions
-
-    cdef cppclass DecisionStats:
-        int64_t n_decisions
-        int64_t n_trees
-        int64_t n_pruned
-        int64_t n_jumps
-        int64_t max_open
-        void add(const DecisionStats& other)
-
-    cdef cppclass OnDemandSearch:
-        OnDemandSearch(
-            const CppProblem& problem,
-            const BestRules& rules,
-            CppSearchControl& control,
-            int64_t budget,
-        ) except +
-        DecisionStats& stats()
-        const CppLatticeStats& lattice_stats()
-
-    cdef void run_slice(
-        OnDemandSearch& search,
-        const SubSearch& start,
-        int64_t n_decisions,
-        const FoundTree* best,
-        SliceResult& result,
-    ) except +
-
-    cdef cppclass CompleteSearch:
-        CompleteSearch(
-            const CppProblem& problem,
-            const BestRules& rules,
-            CppSearchControl& control,
-            int64_t budget,
-            int n_threads,
-        ) except +
-        void add(const SubSearch& search) except +
-        void begin() except +
-        void start_from(const FoundTree& tree) except +
-        void set_round(int64_t round)
-        cbool next(FoundTree& tree) except +
-        cbool run_round() except +
-        cbool take(FoundTree& tree) except +
-        Round plan() except +
-        void merge(const vector[SliceResult]& results) except +
-        cbool is_done()
-        double progress()
-        const vector[SubSearch]& pool()
-        int64_t round()
-        const FoundTree* best()
-        int64_t lower_bound()
-        DecisionStats stats()
-        CppLatticeStats lattice_stats()
-
-cdef extern from "sktree_opt/subset/_dtdistinct.hpp" namespace "sktree_opt::subset" nogil:
-    cdef enum class VisitOrder:
-        FRONTIER
-        FRONTIER_CASES
-        REVERSE
-        FIXED
-
-    cdef cppclass DistinctStats:
-        int64_t n_built
-        int64_t n_distinct
-        int64_t n_pruned
-        int64_t max_alive
-
-    cdef cppclass DistinctTrees:
-        DistinctTrees(
-            const CppProblem& problem,
-            VisitOrder order,
-            cbool accepts,
-            const BestRules& rules,
-            CppSearchControl& control,
-            int64_t budget,
-        ) except +
-        cbool next(FoundTree& tree) except +
-        cbool is_done()
-        double progress()
-        const DistinctStats& stats()
-        const CppLatticeStats& lattice_stats()
+from sktree_opt.subset._problem cimport CppLatticeStats, SubsetProblem, lattice_stats_dict
+from sktree_opt.utils._control cimport SearchControl
 
 ORDERS = {
     "frontier": <int> VisitOrder.FRONTIER,
@@ -156,7 +31,8 @@ DEFAULT_RULES = {
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
     "penalty": 0,  # what a feature stands for
-    "limit": None,  # without only_best: cost of the trees that are wanted
+    "limit": None,  # cost of the trees that are wanted, with penalties
+    "probe_share": 0.125,  # with only_best: decisions for a lower bound, for each of the search
 }
 
 
@@ -178,6 +54,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
     rules.penalty = chosen["penalty"]
+    rules.probe_share = chosen["probe_share"]
     if chosen["limit"] is not None:
         rules.limit = chosen["limit"]
     return rules
@@ -204,6 +81,30 @@ cdef SubSearch tuple_to_search(given) except *:
     decisions, search.bound, search.size, search.share = given
     search.decisions = list(decisions)
     return search
+
+
+cdef dict probe_to_dict(const Probe& probe):
+    return {
+        "pool": [search_to_tuple(probe.pool[i]) for i in range(probe.pool.size())],
+        "is_open": probe.is_open,
+        "limit": probe.limit,
+        "step": probe.step,
+        "proved": probe.proved,
+        "patience": probe.patience,
+        "n_here": probe.n_here,
+        "n_decisions": probe.n_decisions,
+    }
+
+
+cdef Probe dict_to_probe(given) except *:
+    cdef Probe probe
+    for search in given["pool"]:
+        probe.pool.push_back(tuple_to_search(search))
+    probe.is_open = given["is_open"]
+    probe.limit, probe.step = given["limit"], given["step"]
+    probe.proved, probe.patience = given["proved"], given["patience"]
+    probe.n_here, probe.n_decisions = given["n_here"], given["n_decisions"]
+    return probe
 
 
 cdef class TreeStream:
@@ -342,7 +243,8 @@ cdef class OnDemandStream(TreeStream):
         else:
             for search in state["searches"]:
                 self.cpp.get().add(tuple_to_search(search))
-            self.cpp.get().set_round(state["round"])
+            self.cpp.get().set_round(state["round"], state["n_decisions"])
+            self.cpp.get().set_probe(dict_to_probe(state["probe"]))
         if start is not None:
             self.cpp.get().start_from(tuple_to_tree(start))
 
@@ -376,20 +278,21 @@ cdef class OnDemandStream(TreeStream):
         planned = self.cpp.get().plan()
         has_best = self.cpp.get().best() != NULL
         best = tree_to_tuple(self.cpp.get().best()[0]) if has_best else None
-        return [search_to_tuple(search) for search in planned.searches], planned.n_decisions, best
+        searches = [search_to_tuple(search) for search in planned.searches]
+        return searches, planned.n_decisions, best, planned.limit
 
     def merge(self, results):
         """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
         cdef vector[SliceResult] merged
         cdef SliceResult result
-        for trees, remaining, progress in results:
+        for trees, remaining, progress, n_decisions in results:
             result.trees.clear()
             result.remaining.clear()
             for found in trees:
                 result.trees.push_back(tuple_to_tree(found))
             for search in remaining:
                 result.remaining.push_back(tuple_to_search(search))
-            result.progress = progress
+            result.progress, result.n_decisions = progress, n_decisions
             merged.push_back(result)
         self.cpp.get().merge(merged)
         return self.take_found()
@@ -400,7 +303,12 @@ cdef class OnDemandStream(TreeStream):
         cdef const vector[SubSearch]* pool = &self.cpp.get().pool()
         cdef size_t i
         searches = [search_to_tuple(pool[0][i]) for i in range(pool.size())]
-        return {"searches": searches, "round": self.cpp.get().round()}
+        return {
+            "searches": searches,
+            "round": self.cpp.get().round(),
+            "n_decisions": self.cpp.get().n_decisions(),
+            "probe": probe_to_dict(self.cpp.get().probe()),
+        }
 
     @property
     def is_done(self):
@@ -439,6 +347,7 @@ def search_slices(
     searches,
     n_decisions,
     best,
+    limit,
     dict rules,
     *,
     time_limit=None,
@@ -451,7 +360,7 @@ def search_slices(
     ----------
     problem : SubsetProblem
 
-    searches, n_decisions, best
+    searches, n_decisions, best, limit
         As ``OnDemandStream.plan`` gave them, or some of the sub-searches.
 
     rules : dict
@@ -477,7 +386,7 @@ def search_slices(
     cdef FoundTree best_tree
     cdef const FoundTree* to_beat = NULL
     cdef SliceResult result
-    cdef int64_t most = n_decisions
+    cdef int64_t most = n_decisions, highest = limit
     if best is not None:
         best_tree = tuple_to_tree(best)
         to_beat = &best_tree
@@ -488,13 +397,14 @@ def search_slices(
         start = tuple_to_search(given)
         result.trees.clear()
         with nogil:
-            run_slice(search.get()[0], start, most, to_beat, result)
+            run_slice(search.get()[0], start, most, to_beat, highest, result)
         problem.raise_pending(control)
         results.append(
             (
                 [tree_to_tuple(tree) for tree in result.trees],
                 [search_to_tuple(left) for left in result.remaining],
                 result.progress,
+                result.n_decisions,
             )
         )
     return results, control.status, stats_dict(search.get().stats(), search.get().lattice_stats())

@@ -45,13 +45,20 @@ class Case:
         groups=None,
         order_index=(0, 0),
         merge_equal=(0.5, 1.0, 10),
+        reads_cuts=True,
+        skips_constant=True,
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion, self.parameters = criterion, parameters
         self.n_classes = max(y) + 1
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
         self.groups = groups
-        self.reading = {"order_index": order_index, "merge_equal": merge_equal}
+        self.reading = {
+            "order_index": order_index,
+            "merge_equal": merge_equal,
+            "reads_cuts": reads_cuts,
+            "skips_constant": skips_constant,
+        }
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
@@ -190,6 +197,8 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
         groups,
         order_index=order_index,
         merge_equal=merge_equal,
+        reads_cuts=draw(st.booleans()),
+        skips_constant=draw(st.booleans()),
     )
 
 

@@ -72,6 +72,43 @@ def test_the_result_does_not_depend_on_who_searches(case, n_slices, delta):
     assert rest.is_done
 
 
+@examples(60)
+@given(cases(max_columns=6), st.sampled_from([0.0, 0.0, 0.1]), st.sampled_from([1e3, 2.0]))
+def test_lower_bounds_hold_while_they_rise(case, delta, probe_share):
+    problem = case.problem()
+    trees = list(OnDemandStream(problem, SearchControl()))
+    start = max(trees, key=lambda tree: (tree[1], len(tree[0])))
+    least = min((cost, len(features)) for features, cost, _ in trees)
+    slack = int(delta * problem.total_cost / problem.cost_unit)
+    rules = {"start": start, "only_best": True, "slack": slack, "probe_share": probe_share}
+    stream = OnDemandStream(problem, SearchControl(), **rules)
+    found, bounds = [], [stream.lower_bound]
+    while (piece := stream.run_round()) is not None:
+        found += piece
+        bounds.append(stream.lower_bound)
+    assert stream.is_done
+    assert bounds == sorted(bounds)
+    best = found[-1] if found else start
+    assert bounds[-1] <= least[0] <= best[1] <= bounds[-1] + slack
+    assert slack > 0 or (best[1], len(best[0])) == least
+    expected = [tree_of(tree) for tree in found]
+    assert results_of(OnDemandStream(problem, SearchControl(), n_threads=3, **rules)) == expected
+    assert results_by_rounds(problem, **rules) == expected
+
+
+def results_by_rounds(problem, *, start, **rules):
+    """Each round by another search, from the state that the one before has left."""
+    state, found = None, []
+    while True:
+        stream = OnDemandStream(problem, SearchControl(), start=start, state=state, **rules)
+        trees = stream.run_round()
+        if trees is None:
+            return [tree_of(tree) for tree in found]
+        found += trees
+        start = found[-1] if found else start
+        state = stream.state
+
+
 def tree_of(found):
     features, cost, n_leaves = found
     return tuple(features.tolist()), cost, n_leaves
