@@ -32,8 +32,8 @@ MANY_FOR_TARGETS = 15
 SHARE_FOR_REALS = 1 / 8
 
 # Where columns have few values, squared errors come from tables of pairs of columns: a row is added
-# to each, for each root column, and a line of 8 cells summed for each test and value. And from binary
-# columns: pairs of tests count rows, for each root test. Nanoseconds of these, more or less.
+# to each, for each root column, and a line of 8 cells summed for each test and value. Or they come
+# from binary columns: pairs of tests count rows, for each root test. Nanoseconds, more or less.
 ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
 FEW_WEIGHTS = 8
 
