@@ -27,6 +27,8 @@ MATRIX_TYPES = {
     nw.UInt64,
 }
 
+CATEGORICAL_TYPES = (nw.String, nw.Categorical, nw.Enum)
+
 # Categories that are numbers below it are looked up in an array.
 SMALL_CODE = 1 << 16
 
@@ -211,7 +213,7 @@ class FrameColumn:
         """Whether the type says so, or there are strings."""
         if self.as_objects is not None:
             return self.as_objects.is_categorical
-        return isinstance(self.series.dtype, (nw.String, nw.Categorical, nw.Enum))
+        return isinstance(self.series.dtype, CATEGORICAL_TYPES)
 
     @property
     def distinct(self):
@@ -248,10 +250,19 @@ class FrameColumn:
         if self.series.null_count() == len(self.series):
             # Whatever its type was meant to be.
             return np.full(len(self.series), np.nan)
+        if isinstance(dtype, CATEGORICAL_TYPES):
+            raise TypeError(
+                f"Column {self.name!r} holds strings or categories, but held numbers in fit."
+            )
+        if dtype == nw.Unknown:
+            # As pandas' sparse columns, of which narwhals knows nothing.
+            cells = np.asarray(self.series.to_native())
+            if cells.dtype.kind in "biuf":
+                return refuse_infinity(cells.astype(np.float64), self.name)
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise TypeError(
-                f"Column {self.name!r} has dtype {dtype}; columns must hold numbers, booleans, "
-                "strings or categories."
+                f"Column {self.name!r} has dtype {self.native_dtype or dtype}; columns must hold "
+                "numbers, booleans, strings or categories."
             )
         if dtype == nw.Decimal:
             cells = object_array(self.series.to_list())

@@ -256,6 +256,23 @@ def test_bad_columns_are_named(frame, values, error, message):
         TableEncoder().fit(frame({"good": [1, 2], "bad": values}))
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_strings_where_fit_saw_numbers(frame):
+    encoder = TableEncoder().fit(frame({"a": [1.0, 2.0]}))
+    with pytest.raises(TypeError, match="'a' holds (strings or categories, but held|the string)"):
+        encoder.transform(frame({"a": ["1", "2"]}))
+
+
+def test_sparse_columns_of_a_frame():
+    cells = np.array([[0.0, 2.0], [0.0, NAN], [1.5, 0.0]])
+    kind = pd.SparseDtype(float, 0.0)
+    frame = pd.DataFrame(cells, columns=["a", "b"]).astype(kind)
+    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), cells)
+    cells[0, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity.*'b'"):
+        TableEncoder().fit(pd.DataFrame(cells, columns=["a", "b"]).astype(kind))
+
+
 def test_bad_cells_of_arrays_are_named():
     for cell, message in [
         ([1], "Column 'x1'.*not a list"),
