@@ -16,7 +16,8 @@ cart
 greedy
     GreedyTreeClassifier: the same, with two criteria; nominal columns as they are.
 forest
-    scikit-learn's RandomForestClassifier of 100 trees, as it comes.
+    scikit-learn's RandomForestClassifier of 100 trees, as it comes; or with three numbers of columns
+    per split to choose from.
 
 Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``; all methods see the same folds.
 Prints the mean accuracy of each method on each set, the differences from the optimal tree, and on
@@ -93,6 +94,8 @@ def methods(options):
     cart = DecisionTreeClassifier(random_state=0)
     greedy = GreedyTreeClassifier(nominal_split="one_vs_rest")
     forest = RandomForestClassifier(n_jobs=options.jobs, random_state=0)
+    if options.tune_forest:
+        forest = GridSearchCV(forest, {"max_features": ["sqrt", "log2", 0.5]})
     return {
         "optimal": OptimalTreeClassifierCV(
             max_depth=options.depth,
@@ -171,6 +174,7 @@ def main():
     parser.add_argument("--thresholds", default="ensemble", help="a name, or a number of quantiles")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of each search")
     parser.add_argument("--most-rows", type=int, default=10**9, help="of a set, drawn at random")
+    parser.add_argument("--tune-forest", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--plot", help="file for the histograms")
     parser.add_argument("--quick", action="store_true", help="small sets, depth 3, 5 folds once")
