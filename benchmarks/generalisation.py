@@ -16,8 +16,8 @@ cart
 greedy
     GreedyTreeClassifier: the same, with two criteria; nominal columns as they are.
 forest
-    scikit-learn's RandomForestClassifier of 100 trees, as it comes, or (``--tune-forest``) with three
-    numbers of columns per split to choose from.
+    scikit-learn's RandomForestClassifier of 100 trees, as it comes; with ``--tune-forest`` it takes
+    the best of three numbers of columns per split.
 
 Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``; all methods see the same folds.
 Prints the mean accuracy of each method on each set, the differences from the optimal tree, and on
