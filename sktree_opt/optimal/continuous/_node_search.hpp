@@ -103,6 +103,12 @@ private:
     void solve_depth_two(const NodeRows& node, int n_splits, double cap,
                          std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
     void solve_two_by_values(const NodeRows& node, NodeResult& result);
+    // Whether that is what two levels are solved by: it says nothing about single columns.
+    bool takes_tables(const NodeRows& node, int n_splits, const std::vector<double>* floors,
+                      const BinBounds* bins) const {
+        return floors == nullptr && bins == nullptr &&
+               ValueTables::are_faster(problem_, node, n_splits);
+    }
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
     DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,

@@ -122,15 +122,19 @@ inline NodeResult SubtreeSolver::solve(
     // A test costs split_cost at least.
     const bool is_done = tree.free_cost <= problem_.split_cost + problem_.tolerance;
     if (small || node.columns.empty() || is_done) return result;
-    const double bound = bound_without_tests(node, depth, n_splits);
+    const bool is_two = depth == 2 || n_splits == 2;
+    const bool has_tables = is_two ? takes_tables(node, n_splits, floors, bins)
+                                   : can_sweep(node, depth, n_splits);
+    // Tables of pairs have the optimum sooner than groups of targets a bound.
+    const double bound = has_tables ? 0.0 : bound_without_tests(node, depth, n_splits);
     if (bound >= cap) {
         ++stats.n_excluded;
         result.lower = std::min(result.lower, bound);
         return result;
     }
-    if (depth == 2 || n_splits == 2) {
+    if (is_two) {
         solve_depth_two(node, n_splits, cap, floors, bins, result);
-    } else if (can_sweep(node, depth, n_splits)) {
+    } else if (has_tables) {
         const auto one_by_one = [](int n_items, const Work& work) {
             for (int i = 0; i < n_items; ++i) work(0, i);
         };
@@ -144,8 +148,7 @@ inline NodeResult SubtreeSolver::solve(
 inline void SubtreeSolver::solve_depth_two(
     const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
     const BinBounds* bins, NodeResult& result) {
-    if (floors == nullptr && bins == nullptr &&
-        ValueTables::are_faster(problem_, node, n_splits)) {
+    if (takes_tables(node, n_splits, floors, bins)) {
         solve_two_by_values(node, result);
         return;
     }
