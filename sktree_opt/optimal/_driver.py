@@ -156,17 +156,10 @@ class Problem:
         return self.progress is not None and self.progress.is_watched
 
     def chunk(self, control, name, work, answer_of):
-        """Do some work, and let callbacks say whether the search is to go on.
+        """``Progress.chunk`` for trees.
 
-        Parameters
-        ----------
-        control : SearchControl
-        name : str
-        work : callable
-            Without arguments.
-        answer_of : callable
-            From what `work` returned to the nodes of the best tree and, if it is not the most
-            frequent one, the class that each of them answers.
+        `answer_of` gives, from what `work` returned, the nodes of the best tree and, if it is not
+        the most frequent one, the class that each of them answers.
         """
         if not self.is_watched:
             return work()
