@@ -8,7 +8,7 @@
     python benchmarks/bench_optimal.py --task threads --depth 5 --sets ionosphere spambase
 
 Each set of ``$SKTREE_OPT_DATA/binary`` is fitted by each solver in processes of their own, on one
-thread, in turn, so that whatever else the machine does falls on all of them; of `--repeats`
+thread, taking turns, so that whatever else the machine does falls on all of them; of `--repeats`
 processes the fastest counts. Peers are given the distinct columns only; ours gets the table as it
 is. Prints seconds, the objective, peak memory, and the ratio to the fastest peer that found the
 optimum; in the end the geometric mean and the least of the ratios of the sets where that peer takes
@@ -40,6 +40,7 @@ DATA = Path(os.environ.get("SKTREE_OPT_DATA", Path(__file__).parents[2] / "share
 LEAST_SECONDS = 0.05
 # A peer that took this share of the limit was stopped by it.
 LATE = 0.95
+LONG = 1.0  # seconds above which one process is enough
 PEERS = {
     "error": ("pystreed", "pydl85"),
     "complexity": ("pystreed", "gosdt"),
@@ -49,7 +50,6 @@ PEERS = {
 REGRESSIONS = ("regression", "raw-regression")
 # Values that a column of a raw regression has at most.
 LEVELS = 10
-INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 
 
 def folder_of(task):
@@ -226,17 +226,26 @@ def run_once(solver, name, options, environment):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def run(solver, name, options, environment=None):
-    """The fastest of a few processes, fewer where they take long."""
-    best = None
+def run_all(solvers, name, options):
+    """Of each solver the fastest of a few processes, fewer where they take long.
+
+    Solvers take turns: the speed of a shared machine changes within seconds.
+
+    Parameters
+    ----------
+    solvers : dict
+        By label: the solver, changes to the environment, and the number of threads.
+    """
+    best, open_ = dict.fromkeys(solvers), dict(solvers)
     for _ in range(options.repeats):
-        found = run_once(solver, name, options, environment or {})
-        if found is None:
-            return best
-        if best is None or found["seconds"] < best["seconds"]:
-            best = found
-        if found["wall"] > 1.0:
-            break
+        for label, (solver, environment, jobs) in list(open_.items()):
+            settings = argparse.Namespace(**(vars(options) | {"jobs": jobs}))
+            found = run_once(solver, name, settings, environment)
+            if found is None or found["wall"] > LONG:
+                del open_[label]
+            by = "wall" if options.task == "threads" else "seconds"
+            if found is not None and (best[label] is None or found[by] < best[label][by]):
+                best[label] = found
     return best
 
 
@@ -252,9 +261,8 @@ def compare_with_peers(name, options):
 
     None if no peer found the optimum.
     """
-    found = {"ours": run("ours", name, options)}
-    for solver in options.peers or PEERS[options.task]:
-        found[solver] = run(solver, name, options)
+    solvers = ("ours", *(options.peers or PEERS[options.task]))
+    found = run_all({solver: (solver, {}, 1) for solver in solvers}, name, options)
     line = f"{name:18s} " + "  ".join(cell(*item) for item in found.items())
     # A peer that ended with a worse tree, or by its time limit, has not solved the problem.
     mine = found.pop("ours")
@@ -281,14 +289,19 @@ def compare_with_peers(name, options):
 
 def compare_instructions(name, options):
     """One line: our seconds with each instruction set, and the slowdown of each."""
-    found = [run("ours", name, options, {"SKTREE_OPT_SIMD": simd}) for simd in INSTRUCTION_SETS]
+    from sktree_opt.optimal._engine import available_instruction_sets
+
+    solvers = {
+        simd: ("ours", {"SKTREE_OPT_SIMD": simd}, 1) for simd in available_instruction_sets()[::-1]
+    }
+    results = run_all(solvers, name, options)
+    found = list(results.values())
     if None in found:
         return None
     seconds = [result["seconds"] for result in found]
-    slower = [s / seconds[0] for s in seconds]
+    slower = {simd: s / seconds[0] for simd, s in zip(results, seconds, strict=True)}
     cells = [
-        f"{simd} {s:9.4f}s ({r:.1f})"
-        for simd, s, r in zip(INSTRUCTION_SETS, seconds, slower, strict=True)
+        f"{simd} {s:9.4f}s ({r:.1f})" for (simd, r), s in zip(slower.items(), seconds, strict=True)
     ]
     same = len({result["loss"] for result in found}) == 1
     print(f"{name:18s} " + "  ".join(cells) + ("" if same else "  DIFFERENT"), flush=True)
@@ -297,10 +310,8 @@ def compare_instructions(name, options):
 
 def compare_threads(name, options):
     """One line: wall seconds with one and with two threads."""
-    found = []
-    for jobs in (1, 2):
-        settings = argparse.Namespace(**(vars(options) | {"jobs": jobs}))
-        found.append(run("ours", name, settings))
+    solvers = {jobs: ("ours", {}, jobs) for jobs in (1, 2)}
+    found = list(run_all(solvers, name, options).values())
     if None in found:
         return None
     one, two = (result["wall"] for result in found)
@@ -316,8 +327,8 @@ def geometric_mean(numbers):
 def summarise(title, options, lines):
     """Print what a task is judged by."""
     if options.task == "instructions":
-        for k, simd in enumerate(INSTRUCTION_SETS):
-            slower = [line[k] for line in lines]
+        for simd in lines[0] if lines else ():
+            slower = [line[simd] for line in lines]
             print(f"{title}: {simd} takes {geometric_mean(slower):.2f} times as long", end="")
             print(f", at most {max(slower):.2f}")
     elif options.task == "threads":

@@ -211,11 +211,18 @@ SKTREE_INLINE void halve(const Lane* __restrict from, std::ptrdiff_t n, Lane* __
 // so that vectors stay full to the end. `spare` has room for half of the rows.
 template <class Lane>
 SKTREE_INLINE const Lane* reduce_rows(const SweepTask<Lane>& task, Lane* lanes, Lane* spare) {
-    for (int left = LANES / 2; left > 0; left /= 2) {
-        halve(lanes, task.n_columns * left, spare);
-        Lane* const emptied = lanes;
+    if constexpr (REDUCES && sizeof(Lane) == sizeof(std::int16_t)) {
+        for (int j = 0; j < task.n_columns; j += LANES)
+            store_native<Lane, VECTOR_BYTES>(
+                spare + j, largest_of_rows(lanes + static_cast<std::ptrdiff_t>(j) * LANES));
         lanes = spare;
-        spare = emptied;
+    } else {
+        for (int left = LANES / 2; left > 0; left /= 2) {
+            halve(lanes, task.n_columns * left, spare);
+            Lane* const emptied = lanes;
+            lanes = spare;
+            spare = emptied;
+        }
     }
     for (int j = task.n_columns; j < task.stride; ++j) lanes[j] = lowest_score<Lane>();
     return lanes;
@@ -451,9 +458,17 @@ SKTREE_APART void sweep_values(SweepTask<double>& task) {
 }
 
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
-void sweep(SweepTask<Lane>& task) {
+void sweep(SweepTask<Lane>& given) {
     if constexpr (sizeof(Lane) == sizeof(double) && !SIBLING) {
-        if (task.values != nullptr) return sweep_values<Objective, SUPPORT>(task);
+        if (given.values != nullptr) return sweep_values<Objective, SUPPORT>(given);
+    }
+    // Of its own, which no store to memory can change: compilers need not read it again and again.
+    SweepTask<Lane> task = given;
+    SweepSide<Lane> counted = *given.counted, sibling;
+    task.counted = &counted;
+    if (SIBLING) {
+        sibling = *given.sibling;
+        task.sibling = &sibling;
     }
     Pack<Lane> sums[2][3];
     for (auto& side : sums)
@@ -467,9 +482,11 @@ void sweep(SweepTask<Lane>& task) {
     for (; j < task.n_columns; j += LANES)
         sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, 1>(task, j, sums[0]);
     if (SIBLING) {
-        finish_rows<Objective, Lane, SUPPORT>(task, 0, *task.counted, sums[0]);
-        finish_rows<Objective, Lane, SUPPORT>(task, 1, *task.sibling, sums[1]);
-        finish_side<Objective>(task, *task.sibling, sums[1]);
+        finish_rows<Objective, Lane, SUPPORT>(task, 0, counted, sums[0]);
+        finish_rows<Objective, Lane, SUPPORT>(task, 1, sibling, sums[1]);
+        finish_side<Objective>(task, sibling, sums[1]);
+        *given.sibling = sibling;
     }
-    finish_side<Objective>(task, *task.counted, sums[0]);
+    finish_side<Objective>(task, counted, sums[0]);
+    *given.counted = counted;
 }

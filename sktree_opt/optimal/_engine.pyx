@@ -83,7 +83,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
 
 
 SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
-INSTRUCTION_SETS = ("portable", "avx2", "avx512", "neon")
+INSTRUCTION_SETS = ("portable", "avx2", "avx512", "avx512bitalg", "neon")
 SWITCHES = (
     "merge_rows",
     "merge_columns",

@@ -14,6 +14,7 @@ namespace avx2 {
 #include "sktree_opt/optimal/_native.hpp"
 #include "sktree_opt/optimal/_simd_avx2.hpp"
 #include "sktree_opt/optimal/_simd_unmasked.hpp"
+#include "sktree_opt/optimal/_counts_by_table.hpp"
 #include "sktree_opt/optimal/_isa_body.hpp"
 }  // namespace avx2
 }  // namespace sktree_opt

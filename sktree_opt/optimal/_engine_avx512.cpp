@@ -4,15 +4,17 @@
 #if defined(SKTREE_X86)
 #if defined(__clang__)
 #pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg"))), apply_to = function)
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt"))), apply_to = function)
 #else
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bitalg")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
 #endif
 
 namespace sktree_opt {
 namespace avx512 {
 #include "sktree_opt/optimal/_native.hpp"
 #include "sktree_opt/optimal/_simd_avx512.hpp"
+#include "sktree_opt/optimal/_simd_avx512_table.hpp"
+#include "sktree_opt/optimal/_counts_by_table.hpp"
 #include "sktree_opt/optimal/_isa_body.hpp"
 }  // namespace avx512
 }  // namespace sktree_opt

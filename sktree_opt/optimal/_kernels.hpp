@@ -1,9 +1,9 @@
 // The vector kernels of every instruction set, and the choice among them at run time.
 //
 // The same source is compiled once per instruction set, in a namespace each (see _isa_body.hpp). The
-// environment variable SKTREE_OPT_SIMD = avx512 | avx2 | neon | portable forces one; otherwise the
-// best that the processor has is taken. All of them count alike, so a tree does not depend on the
-// machine.
+// environment variable SKTREE_OPT_SIMD = avx512bitalg | avx512 | avx2 | neon | portable forces one;
+// otherwise the best that the processor has is taken. All of them count alike, so a tree does not
+// depend on the machine.
 #pragma once
 
 #include <algorithm>
@@ -102,8 +102,12 @@ SKTREE_KERNELS_OF(avx2)
 SKTREE_KERNELS_OF(avx512)
 SKTREE_KERNELS_OF(neon)
 #undef SKTREE_KERNELS_OF
+// The rest as without BITALG.
+namespace avx512bitalg {
+bool find_kernels(Score, Kernels<std::int16_t>&);
+}
 
-enum class Simd : int { PORTABLE, AVX2, AVX512, NEON };
+enum class Simd : int { PORTABLE, AVX2, AVX512, AVX512BITALG, NEON };
 
 inline bool simd_available(Simd simd) {
     switch (simd) {
@@ -113,7 +117,9 @@ inline bool simd_available(Simd simd) {
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
         case Simd::AVX512:
             return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bitalg");
+                   __builtin_cpu_supports("avx512dq");
+        case Simd::AVX512BITALG:
+            return simd_available(Simd::AVX512) && __builtin_cpu_supports("avx512bitalg");
 #endif
 #if defined(SKTREE_NEON)
         case Simd::NEON: return true;
@@ -127,6 +133,11 @@ bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
     switch (simd) {
 #if defined(SKTREE_X86)
         case Simd::AVX2: return avx2::find_kernels(score, kernels);
+        case Simd::AVX512BITALG:
+            if constexpr (sizeof(Lane) == sizeof(std::int16_t))
+                return avx512bitalg::find_kernels(score, kernels);
+            else
+                return avx512::find_kernels(score, kernels);
         case Simd::AVX512: return avx512::find_kernels(score, kernels);
 #endif
 #if defined(SKTREE_NEON)
@@ -140,6 +151,7 @@ inline BitKernels choose_bit_kernels(Simd simd) {
     switch (simd) {
 #if defined(SKTREE_X86)
         case Simd::AVX2: return avx2::bit_kernels();
+        case Simd::AVX512BITALG:
         case Simd::AVX512: return avx512::bit_kernels();
 #endif
 #if defined(SKTREE_NEON)
@@ -151,17 +163,17 @@ inline BitKernels choose_bit_kernels(Simd simd) {
 
 // The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not there.
 inline bool choose_simd(Simd& simd) {
-    const char* const names[] = {"portable", "avx2", "avx512", "neon"};
+    const char* const names[] = {"portable", "avx2", "avx512", "avx512bitalg", "neon"};
     const char* asked = std::getenv("SKTREE_OPT_SIMD");
     if (asked != nullptr && *asked != '\0') {
-        for (int k = 0; k < 4; ++k) {
+        for (int k = 0; k < 5; ++k) {
             simd = static_cast<Simd>(k);
             if (std::strcmp(asked, names[k]) == 0) return simd_available(simd);
         }
         return false;
     }
     simd = Simd::PORTABLE;
-    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512})
+    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512, Simd::AVX512BITALG})
         if (simd_available(better)) simd = better;
     return true;
 }

@@ -94,10 +94,10 @@ SKTREE_INLINE Pack<T> share(Pack<T> amount, Pack<T> weight, const ScoreParameter
     return where_at_least(weight, least, amount / larger(weight, least), fill_pack<T>(0));
 }
 
+// What costs much a lane is a function of its own: inlined for every leaf it would take minutes to
+// compile and gain nothing.
 template <class T>
-SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
-    T lanes[LANES];
-    store_pack(lanes, pack);
+SKTREE_APART void x_log_x_lanes(T* lanes, const ScoreParameters<T>& p) {
     for (int lane = 0; lane < LANES; ++lane) {
         const T x = lanes[lane];
         if (p.x_log_x != nullptr) {
@@ -106,6 +106,12 @@ SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
             lanes[lane] = x > 0 ? x * std::log2(x) : 0;
         }
     }
+}
+template <class T>
+SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
+    T lanes[LANES];
+    store_pack(lanes, pack);
+    x_log_x_lanes(lanes, p);
     return load_pack(lanes);
 }
 
@@ -122,17 +128,21 @@ inline double upper_errors(double w, double e, double z, double cf) {
     return w * (f + z2 / 2.0 + z * std::sqrt(f * (1.0 - f / w) + z2 / 4.0)) / (w + z2);
 }
 
-// Minus the estimate, by lane.
+// Errors become minus the estimate, by lane.
+template <class T>
+SKTREE_APART void estimate_lanes(const T* weights, T* scores, const ScoreParameters<T>& p) {
+    for (int lane = 0; lane < LANES; ++lane) {
+        const bool empty = weights[lane] < p.least_weight;
+        const double estimate = empty ? 0.0 : upper_errors(weights[lane], scores[lane], p.z, p.cf);
+        scores[lane] = static_cast<T>(-estimate);
+    }
+}
 template <class T>
 SKTREE_INLINE Pack<T> pessimistic_scores(
     Pack<T> weight, Pack<T> errors, const ScoreParameters<T>& p) {
     T weights[LANES], scores[LANES];
     store_pack(weights, weight);
     store_pack(scores, errors);
-    for (int lane = 0; lane < LANES; ++lane) {
-        const bool empty = weights[lane] < p.least_weight;
-        const double estimate = empty ? 0.0 : upper_errors(weights[lane], scores[lane], p.z, p.cf);
-        scores[lane] = static_cast<T>(-estimate);
-    }
+    estimate_lanes(weights, scores, p);
     return load_pack(scores);
 }

@@ -5,11 +5,11 @@
 // whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root column
 // gets the best score that it may have, but for a small error. The few that come within twice that
 // error of the largest are solved again in double precision (_solve_column.hpp), and
-// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same way, or
-// taken from its parent's, less what the other child has: such sums leave no rounding behind. Where the speed comes from: twice as many lanes in a
-// vector for sums and scores, empty leaves that need no choice (a sum of whole numbers is exactly 0),
-// and one division for two leaves. As in _depth_two.hpp a pair of columns is met once, for both
-// children and both columns as the root.
+// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same way,
+// or taken from its parent's, less what the other child has: such sums leave no rounding behind. Where
+// the speed comes from: twice as many lanes in a vector for sums and scores, empty leaves that need no
+// choice (a sum of whole numbers is exactly 0), and one division for two leaves. As in _depth_two.hpp a
+// pair of columns is met once, for both children and both columns as the root.
 //   weight, target -> n, s      leaf score s^2 / n      both, column_only, ... -> of a pair (i, j)
 // Time O(n_columns * stride * (n_slots + 60) / LANES); memory O(n_columns * stride) at each level.
 
@@ -17,15 +17,21 @@ typedef Native<float, VECTOR_BYTES> Floats;
 typedef Native<std::int32_t, VECTOR_BYTES> Wholes;
 constexpr int FLOATS = VECTOR_BYTES / static_cast<int>(sizeof(float));
 
-// Channels FIRST .. LAST of the rows listed, in VECTORS vectors of columns from j:
-// tile[channel * VECTORS * LANES + lane].
-template <int FIRST, int LAST, int VECTORS>
+// Columns are taken by units of a vector of sums, or of a byte of bits where that is more: of a few
+// columns beyond a multiple of LANES, and of those before i, little is summed in vain.
+constexpr int UNIT = FLOATS < 8 ? 8 : FLOATS;
+constexpr int UNITS = LANES / UNIT;  // in a vector of counts
+constexpr int STRIP = 2 * LANES;     // columns at a time, and lanes of a channel of a tile
+
+// Channels FIRST .. LAST of the rows listed, in N_UNITS units of columns from j:
+// tile[channel * STRIP + lane].
+template <int FIRST, int LAST, int N_UNITS>
 SKTREE_INLINE void sum_wholes(
     const RoughTask& task, const std::int32_t* last, int j, std::int32_t* tile) {
-    constexpr int CHANNELS = LAST - FIRST;
-    Pack<std::int32_t> sums[CHANNELS][VECTORS];
+    constexpr int CHANNELS = LAST - FIRST, PARTS = UNIT / FLOATS;
+    Wholes sums[CHANNELS][N_UNITS * PARTS];
     for (int c = 0; c < CHANNELS; ++c)
-        for (int b = 0; b < VECTORS; ++b) sums[c][b] = fill_pack<std::int32_t>(0);
+        for (int k = 0; k < N_UNITS * PARTS; ++k) sums[c][k] = Wholes{};
     for (const std::int32_t* at = task.listed; at != last; ++at) {
         const std::ptrdiff_t slot = task.slots[*at];
         const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
@@ -33,18 +39,16 @@ SKTREE_INLINE void sum_wholes(
         SKTREE_UNROLL
         for (int c = 0; c < CHANNELS; ++c)
             SKTREE_UNROLL
-            for (int b = 0; b < VECTORS; ++b)
-                SKTREE_UNROLL
-                for (int p = 0; p < Pack<std::int32_t>::PARTS; ++p)
-                    sums[c][b].part[p] = add_whole(
-                        sums[c][b].part[p], bits + b * (LANES / 8), p, values[c]);
+            for (int k = 0; k < N_UNITS * PARTS; ++k)
+                sums[c][k] = add_whole(sums[c][k], bits, k, values[c]);
     }
     for (int c = 0; c < CHANNELS; ++c)
-        for (int b = 0; b < VECTORS; ++b)
-            store_pack(tile + ((FIRST + c) * VECTORS + b) * LANES, sums[c][b]);
+        for (int k = 0; k < N_UNITS * PARTS; ++k)
+            store_native<std::int32_t, VECTOR_BYTES>(
+                tile + (FIRST + c) * STRIP + k * FLOATS, sums[c][k]);
 }
 
-// Weights of pairs where all rows weigh 1.
+// Weights of pairs where all rows weigh 1, of VECTORS vectors of columns from j.
 template <int VECTORS>
 SKTREE_INLINE void count_wholes(const RoughTask& task, int i, int j, std::int32_t* tile) {
     for (int b = 0; b < VECTORS; ++b) store_pack(tile + b * LANES, fill_pack<std::int32_t>(0));
@@ -76,22 +80,30 @@ SKTREE_INLINE RoughRows list_few(const RoughTask& task, int i) {
     return {list_rows(task, i, false), true};
 }
 
-// The first channels of the rows with columns i and j, VECTORS vectors of columns j.
-template <int CHANNELS, int VECTORS>
+// The first channels of the rows with columns i and j, N_UNITS units of columns from j, in a tile of
+// the columns from the vector that holds j on.
+template <int CHANNELS, int N_UNITS>
 SKTREE_INLINE void sum_strip(
     const RoughTask& task, RoughRows few, int i, int j, std::int32_t* tile) {
+    const int base = j / LANES * LANES;
+    std::int32_t* const at_j = tile + (j - base);
     if (task.weigh_alike) {
-        count_wholes<VECTORS>(task, i, j, tile);
-        sum_wholes<1, CHANNELS, VECTORS>(task, few.last, j, tile);
+        if (j + N_UNITS * UNIT - base > LANES)
+            count_wholes<2>(task, i, base, tile);
+        else
+            count_wholes<1>(task, i, base, tile);
+        sum_wholes<1, CHANNELS, N_UNITS>(task, few.last, j, at_j);
     } else {
-        sum_wholes<0, CHANNELS, VECTORS>(task, few.last, j, tile);
+        sum_wholes<0, CHANNELS, N_UNITS>(task, few.last, j, at_j);
     }
     if (!few.are_without) return;
     for (int c = task.weigh_alike ? 1 : 0; c < CHANNELS; ++c)
-        for (int b = 0; b < VECTORS; ++b) {
-            std::int32_t* sum = tile + (c * VECTORS + b) * LANES;
-            const std::int32_t* all = task.counted.marginals + c * task.stride + j + b * LANES;
-            store_pack(sum, load_pack(all) - load_pack(sum));
+        for (int k = 0; k < N_UNITS * UNIT; k += FLOATS) {
+            std::int32_t* sum = at_j + c * STRIP + k;
+            const Wholes all = load_native<std::int32_t, VECTOR_BYTES>(
+                task.counted.marginals + c * task.stride + j + k);
+            store_native<std::int32_t, VECTOR_BYTES>(
+                sum, all - load_native<std::int32_t, VECTOR_BYTES>(sum));
         }
 }
 
@@ -174,18 +186,19 @@ SKTREE_INLINE void keep_rough_row(const RoughSide& side, int stride, int i, Roug
     best[stride] = best[stride] > without ? best[stride] : without;
 }
 
-// Column i against VECTORS vectors of columns from j.
-template <int VECTORS>
+// Column i against N_UNITS units of columns from j.
+template <int N_UNITS>
 SKTREE_INLINE void meet_strip(
     const RoughTask& task, RoughRows few, int i, int j, RoughBest (&row)[2]) {
-    std::int32_t tile[2 * VECTORS * LANES];
-    sum_strip<2, VECTORS>(task, few, i, j, tile);
+    std::int32_t tile[2 * STRIP];
+    sum_strip<2, N_UNITS>(task, few, i, j, tile);
+    const std::int32_t* const at_j = tile + j % LANES;
     const std::int32_t* parent_n = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
     const std::int32_t* parent_s =
         parent_n + static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
-    for (int k = 0; k < VECTORS * LANES; k += FLOATS) {
-        const Wholes n = load_native<std::int32_t, VECTOR_BYTES>(tile + k);
-        const Wholes s = load_native<std::int32_t, VECTOR_BYTES>(tile + VECTORS * LANES + k);
+    for (int k = 0; k < N_UNITS * UNIT; k += FLOATS) {
+        const Wholes n = load_native<std::int32_t, VECTOR_BYTES>(at_j + k);
+        const Wholes s = load_native<std::int32_t, VECTOR_BYTES>(at_j + STRIP + k);
         meet_roughly(task.counted, task.stride, i, j + k, n, s, row[0]);
         meet_roughly(
             task.sibling, task.stride, i, j + k,
@@ -233,9 +246,17 @@ inline void sweep_roughly(RoughTask& task) {
         const RoughRows few = list_few(task, i);
         const Floats none = fill_native<float, VECTOR_BYTES>(0.0f);
         RoughBest row[2] = {{none, none}, {none, none}};
-        int j = i / LANES * LANES;
-        for (; j + LANES < task.n_columns; j += 2 * LANES) meet_strip<2>(task, few, i, j, row);
-        if (j < task.n_columns) meet_strip<1>(task, few, i, j, row);
+        for (int j = i / UNIT * UNIT; j < task.n_columns;) {
+            const int end = j / LANES * LANES + STRIP;
+            const int left = (end < task.n_columns ? end : task.n_columns) - j;
+            switch ((left + UNIT - 1) / UNIT) {
+                case 1: meet_strip<1>(task, few, i, j, row); break;
+                case 2: meet_strip<2>(task, few, i, j, row); break;
+                case 3: meet_strip<UNITS == 1 ? 2 : 3>(task, few, i, j, row); break;
+                default: meet_strip<2 * UNITS>(task, few, i, j, row);
+            }
+            j = end;
+        }
         keep_rough_row(task.counted, task.stride, i, row[0]);
         keep_rough_row(task.sibling, task.stride, i, row[1]);
     }
@@ -252,7 +273,7 @@ inline void score_rough_pairs(RoughTask& task) {
     for (int i = 0; i < task.n_columns; ++i) {
         RoughBest row = {none, none};
         const std::int32_t* n = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
-        for (int j = i / LANES * LANES; j < task.n_columns; j += FLOATS)
+        for (int j = i / FLOATS * FLOATS; j < task.n_columns; j += FLOATS)
             meet_roughly(
                 side, task.stride, i, j, load_native<std::int32_t, VECTOR_BYTES>(n + j),
                 load_native<std::int32_t, VECTOR_BYTES>(n + channel_step + j), row);
@@ -284,11 +305,11 @@ inline void sum_rough_pairs(RoughTask& task) {
         if (i % COLUMNS_A_POLL == 0 && task.poll(task.poll_argument)) return;
         const RoughRows few = list_few(task, i);
         for (int j = i / LANES * LANES; j < task.n_columns; j += LANES) {
-            std::int32_t tile[ROUGH_CHANNELS * LANES];
-            sum_strip<ROUGH_CHANNELS, 1>(task, few, i, j, tile);
+            std::int32_t tile[ROUGH_CHANNELS * STRIP];
+            sum_strip<ROUGH_CHANNELS, UNITS>(task, few, i, j, tile);
             std::int32_t* to = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride + j;
             for (int c = 0; c < ROUGH_CHANNELS; ++c)
-                store_pack(to + c * channel_step, load_pack(tile + c * LANES));
+                store_pack(to + c * channel_step, load_pack(tile + c * STRIP));
         }
         for (int c = 0; c < ROUGH_CHANNELS && task.parent_pairs != nullptr; ++c)
             subtract_from_parent(task, c, i);
@@ -300,9 +321,9 @@ inline void sum_rough_marginals(const RoughTask& task, std::int32_t* marginals) 
     for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
     const std::int32_t* last = task.listed + task.n_slots;
     for (int j = 0; j < task.n_columns; j += LANES) {
-        std::int32_t tile[ROUGH_CHANNELS * LANES];
-        sum_wholes<0, ROUGH_CHANNELS, 1>(task, last, j, tile);
+        std::int32_t tile[ROUGH_CHANNELS * STRIP];
+        sum_wholes<0, ROUGH_CHANNELS, UNITS>(task, last, j, tile);
         for (int c = 0; c < ROUGH_CHANNELS; ++c)
-            store_pack(marginals + c * task.stride + j, load_pack(tile + c * LANES));
+            store_pack(marginals + c * task.stride + j, load_pack(tile + c * STRIP));
     }
 }

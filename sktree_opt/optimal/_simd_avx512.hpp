@@ -1,20 +1,12 @@
-// Vector primitives, AVX-512 with BW, VL and BITALG (Intel since Ice Lake, AMD since Zen 4).
-// Included inside a namespace compiled for that instruction set.
+// Vector primitives that all processors with AVX-512 share: F, BW, VL and DQ. Included inside a
+// namespace compiled for that instruction set, with the primitives that count beside it.
 
 constexpr int LANES = 32;
 constexpr int VECTOR_BYTES = 64;
-constexpr int BLOCK_ROWS = 8;     // 16 of the 32 registers hold counts
+constexpr int BLOCK_ROWS = 8;
 constexpr int BLOCK_VECTORS = 2;  // one broadcast serves two vectors of columns
-constexpr int STEPS_PER_FOLD = 2047;
-constexpr bool FOLDS = false;  // whether counts are bytes until folded
 
 typedef std::int16_t Vector16 __attribute__((vector_size(VECTOR_BYTES)));
-
-// One popcount an instruction: counts are 16-bit lanes at once.
-SKTREE_INLINE Vector16 add_popcount(Vector16 counts, Vector16 bits) {
-    return counts + (Vector16)_mm512_popcnt_epi16((__m512i)bits);
-}
-SKTREE_INLINE Vector16 fold_counts(Vector16 counts) { return counts; }
 
 SKTREE_INLINE Vector16 broadcast16(const std::uint16_t* word) {
     return (Vector16)_mm512_set1_epi16(static_cast<short>(*word));
@@ -30,6 +22,39 @@ SKTREE_INLINE Vector16 add_where(Vector16 lanes, const std::uint8_t* bits, Vecto
 // The sign of each lane, one bit a lane.
 SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
     return _mm512_movepi16_mask((__m512i)lanes);
+}
+
+constexpr bool REDUCES = true;  // whether there is largest_of_rows
+
+// The largest of each of LANES rows of LANES numbers. Two rows become one with half of the lanes of
+// each, halves of ever smaller parts against each other: two shuffles and a maximum. Which rows meet is
+// chosen so that the results come out in the order of the rows.
+SKTREE_INLINE __m512i largest_by_256(const std::int16_t* rows) {
+    const __m512i a = _mm512_loadu_si512(rows), b = _mm512_loadu_si512(rows + 8 * LANES);
+    return _mm512_max_epi16(
+        _mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
+}
+SKTREE_INLINE __m512i largest_by_128(const std::int16_t* rows) {
+    const __m512i a = largest_by_256(rows), b = largest_by_256(rows + 16 * LANES);
+    return _mm512_max_epi16(
+        _mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+}
+SKTREE_INLINE __m512i largest_by_64(const std::int16_t* rows) {
+    const __m512i a = largest_by_128(rows), b = largest_by_128(rows + 2 * LANES);
+    return _mm512_max_epi16(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+SKTREE_INLINE __m512i largest_by_32(const std::int16_t* rows) {
+    const __m512 a = _mm512_castsi512_ps(largest_by_64(rows));
+    const __m512 b = _mm512_castsi512_ps(largest_by_64(rows + 4 * LANES));
+    return _mm512_max_epi16(
+        _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
+        _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xDD)));
+}
+SKTREE_INLINE Vector16 largest_of_rows(const std::int16_t* rows) {
+    const __m512i a = largest_by_32(rows), b = largest_by_32(rows + LANES);
+    return (Vector16)_mm512_mask_blend_epi16(
+        0xAAAAAAAA, _mm512_max_epi16(a, _mm512_srli_epi32(a, 16)),
+        _mm512_max_epi16(b, _mm512_slli_epi32(b, 16)));
 }
 
 // Writes `base` + k for each set bit k, and up to 15 numbers more; returns past the last valid one.

@@ -102,6 +102,18 @@ def test_counts_do_not_overflow(simd, monkeypatch):
             assert engine.cost == 0.0
 
 
+@pytest.mark.parametrize("simd", available_instruction_sets())
+def test_counts_of_full_columns_do_not_overflow(simd, monkeypatch):
+    # Blocks count in bytes for a while: nearly all bits are set.
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    rng = np.random.default_rng(0)
+    X = (rng.random((1500, 80)) < 0.995).astype(np.uint8)
+    y = (X[:, 3] & X[:, 50] ^ (rng.random(1500) < 0.02)).astype(np.int32)
+    engine = engine_for(X, y, 2)
+    engine.begin(2, 3)
+    assert engine.cost == depth_two_errors(X, y, 2)
+
+
 def test_solving_the_root_again_changes_nothing(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X, y = table(rng, 100, 20, 2)
