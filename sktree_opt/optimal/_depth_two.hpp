@@ -262,7 +262,7 @@ SKTREE_INLINE void score_row(
 
 // Counts in a tile: writes them where they are wanted, and makes the sibling's beside them.
 template <class Lane, bool SIBLING, int ROWS, int VECTORS>
-SKTREE_INLINE void pass_on(const SweepTask<Lane>& task, int i, int j) {
+SKTREE_APART void pass_on(const SweepTask<Lane>& task, int i, int j) {
     constexpr int STEP = ROWS * VECTORS * LANES;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     for (int c = 0; c < task.n_counted; ++c) {

@@ -168,8 +168,9 @@ SKTREE_INLINE void count_rows(const SweepTask<double>& task, int i, int j, doubl
 
 // A tile of sums of real values; rows are added in their order, whatever the instruction set. Where
 // most rows have a column, those without are added up, and taken from the sums of all rows.
+// Like what else knows no objective, a function of its own: compiled once, not for each of them.
 template <int ROWS, int VECTORS>
-SKTREE_INLINE void sum_tile(const SweepTask<double>& task, int i, int j, double* tile) {
+SKTREE_APART void sum_tile(const SweepTask<double>& task, int i, int j, double* tile) {
     constexpr int STEP = ROWS * VECTORS * LANES;
     const int first = task.common_weight > 0.0 ? 1 : 0;
     if (first > 0) count_rows<ROWS, VECTORS>(task, i, j, tile);
@@ -194,7 +195,7 @@ SKTREE_INLINE void sum_tile(const SweepTask<double>& task, int i, int j, double*
 
 // Counts of a tile of pairs, by channel: tile[((c * ROWS + a) * VECTORS + b) * LANES].
 template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
+SKTREE_APART void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* tile) {
     const int per_channel = ROWS * VECTORS * LANES;
     if constexpr (sizeof(Lane) == sizeof(double)) {
         if (task.values != nullptr) {
