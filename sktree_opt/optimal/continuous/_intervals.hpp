@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "sktree_opt/optimal/continuous/_families.hpp"
@@ -67,6 +68,31 @@ inline bool trim(const Family& family, double limit, Interval& interval) {
     interval.hi = static_cast<int>(
         std::lower_bound(moved + interval.lo, moved + interval.hi + 1, near_v) - moved) - 1;
     return interval.lo <= interval.hi;
+}
+
+// Floors (see _depth_two.hpp) of both sides of a solved root test.
+struct Floors {
+    std::vector<double> of[2];
+    Booking booking;
+};
+
+struct OpenInterval {
+    double bound;
+    double rank;  // the bound, or 0 to explore in order of width alone
+    int allotment;
+    int family;
+    Interval interval;
+    bool is_bounded = false;  // a nominal one: by bins
+    std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
+};
+
+// Orders a heap: lowest bound on top, then the widest.
+inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
+    if (a.rank != b.rank) return a.rank > b.rank;
+    if (a.interval.size() != b.interval.size()) return a.interval.size() < b.interval.size();
+    if (a.allotment != b.allotment) return a.allotment > b.allotment;
+    if (a.family != b.family) return a.family > b.family;
+    return a.interval.lo > b.interval.lo;
 }
 
 }  // namespace continuous

@@ -23,31 +23,6 @@ struct NodeResult {
     Plan plan;                 // empty until somebody wants it
 };
 
-// Floors (see _depth_two.hpp) of both sides of a solved root test.
-struct Floors {
-    std::vector<double> of[2];
-    Booking booking;
-};
-
-struct OpenInterval {
-    double bound;
-    double rank;  // the bound, or 0 to explore in order of width alone
-    int allotment;
-    int family;
-    Interval interval;
-    bool is_bounded = false;  // a nominal one: by bins
-    std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
-};
-
-// Orders a heap: lowest bound on top, then the widest.
-inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
-    if (a.rank != b.rank) return a.rank > b.rank;
-    if (a.interval.size() != b.interval.size()) return a.interval.size() < b.interval.size();
-    if (a.allotment != b.allotment) return a.allotment > b.allotment;
-    if (a.family != b.family) return a.family > b.family;
-    return a.interval.lo > b.interval.lo;
-}
-
 // The search below one root test at a time; one object for each thread.
 class SubtreeSolver {
 public:
@@ -59,8 +34,8 @@ public:
     // squared errors only where the node's rows are in the order of targets.
     double bound_without_tests(const NodeRows& node, int depth, int n_splits);
 
-    // `floors`, which only depth two knows of, is null or IN and OUT; so does `bins`, null or what
-    // bounds the node.
+    // `floors` (see _depth_two.hpp), which only depth two and tables of pairs know of, is null or IN
+    // and OUT; `bins`, of which only depth two knows, null or what bounds the node.
     NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
                      std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
 
@@ -79,7 +54,13 @@ public:
     void solve_below(const NodeRows& node, const Test& test, NodeResult& result);
 
     // The best tree of depth three by tables of pairs: see can_sweep().
-    void solve_by_values(const NodeRows& node, double cap, const Runner& run, NodeResult& result);
+    // `floors` as in solve().
+    void solve_by_values(const NodeRows& node, double cap, const Runner& run,
+                         std::vector<double>* floors, NodeResult& result);
+
+    // After solve_by_values(): `floors` by what was found of each column of the node.
+    void write_floors(const NodeRows& node, const std::vector<ValueSweep::Result>& of_column,
+                      std::vector<double>& floors);
 
     // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
     bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
@@ -260,7 +241,12 @@ public:
         if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_))
             return evaluation;
         ++solver.stats.n_evaluated;
-        if (depth_ == 3) evaluation.floors = inherited_floors(item, p, solver.watch_.control());
+        bool takes_floors[2];
+        for (int b = 0; b < 2; ++b)
+            takes_floors[b] =
+                depth_ == 3 || solver.can_sweep(*children[b], depth_ - 1, budget[b]);
+        if (takes_floors[0] || takes_floors[1])
+            evaluation.floors = inherited_floors(item, p, solver.watch_.control());
         const BinBounds* bins[2] = {nullptr, nullptr};
         if (depth_ == 3)
             bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
@@ -275,7 +261,8 @@ public:
             const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
             if (bound[b] >= cap) continue;
             results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
-                                      depth_ == 3 ? &evaluation.floors->of[b] : nullptr, bins[b]);
+                                      takes_floors[b] ? &evaluation.floors->of[b] : nullptr,
+                                      bins[b]);
             bound[b] = std::max(bound[b], results[b].lower);
             if (solver.watch_.stopped()) break;
         }

@@ -172,7 +172,7 @@ private:
         solver.solve_by_values(
             root_, outcome_.cost,
             [this](int n_items, const SubtreeSolver::Work& work) { in_parallel(n_items, work); },
-            result);
+            nullptr, result);
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
             outcome_.plan = solver.plan(root_, result);

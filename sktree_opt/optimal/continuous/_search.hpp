@@ -138,7 +138,7 @@ inline NodeResult SubtreeSolver::solve(
         const auto one_by_one = [](int n_items, const Work& work) {
             for (int i = 0; i < n_items; ++i) work(0, i);
         };
-        solve_by_values(node, cap, one_by_one, result);
+        solve_by_values(node, cap, one_by_one, floors, result);
     } else {
         solve_deeper(node, depth, n_splits, cap, result);
     }
@@ -201,7 +201,8 @@ inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult&
 }
 
 inline void SubtreeSolver::solve_by_values(
-    const NodeRows& node, double cap, const Runner& run, NodeResult& result) {
+    const NodeRows& node, double cap, const Runner& run, std::vector<double>* floors,
+    NodeResult& result) {
     ++stats.n_nodes;
     ++stats.n_swept;
     const std::size_t n_threads = std::max(1, problem_.n_threads);
@@ -215,15 +216,18 @@ inline void SubtreeSolver::solve_by_values(
     ValueSweep::Result found;
     found.cost = std::min(cap, result.cost);
     const std::vector<int> order = sweep_->promising_first();
+    const bool has_floors = floors != nullptr && problem_.use.floors;
     std::atomic<double> incumbent{found.cost};
     std::vector<ValueSweep::Result> of_column(node.columns.size());
     std::vector<Watch> watches(n_threads, Watch(watch_.control()));
     run(static_cast<int>(of_column.size()), [&](int thread, int i) {
         const int k = order[i];
+        const double floor = has_floors ? (*floors)[node.columns[k].column] : 0.0;
         if (!watch_.stopped())
-            of_column[k] =
-                sweep_->sweep(k, found.cost, incumbent, sweep_work_[thread], watches[thread]);
+            of_column[k] = sweep_->sweep(k, found.cost, floor, incumbent, sweep_work_[thread],
+                                         watches[thread]);
     });
+    if (has_floors && !watch_.stopped()) write_floors(node, of_column, *floors);
     for (const ValueSweep::Result& each : of_column)
         if (each.column_index >= 0 && each.cost < found.cost - problem_.tolerance) found = each;
     result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
@@ -231,6 +235,20 @@ inline void SubtreeSolver::solve_by_values(
     Family family;
     describe_tests(node, found.column_index, found.missing_left, family);
     solve_below(node, test_at(problem_, node, family, found.position), result);
+}
+
+// With more rows a test may also send all of these rows to one side: then they cost what two levels
+// make of them.
+inline void SubtreeSolver::write_floors(
+    const NodeRows& node, const std::vector<ValueSweep::Result>& of_column,
+    std::vector<double>& floors) {
+    const double idle = sweep_->least_of_two_levels(sweep_work_[0]) + problem_.split_cost;
+    std::vector<double> mine(floors.size(), idle);
+    for (std::size_t k = 0; k < of_column.size(); ++k) {
+        double& floor = mine[node.columns[k].column];
+        floor = std::min(floor, of_column[k].floor);
+    }
+    for (std::size_t j = 0; j < floors.size(); ++j) floors[j] = std::max(floors[j], mine[j]);
 }
 
 inline void SubtreeSolver::solve_below(

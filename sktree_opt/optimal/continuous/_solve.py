@@ -1,6 +1,6 @@
 """The best tree over every threshold of a table: what drives the search and reads its answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -75,6 +75,11 @@ def search(problem, off=(), limits=None, control=None):
     leaves = LEAVES[problem.leaf_form.score](problem)
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
+    # Two levels have their proof sooner than these their groups.
+    group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
+    may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
+    if group is not None and may_merge and "equal_rows" not in off:
+        table, leaves, group = *merge_rows(table, leaves, group), None
     weight_unit = common_unit(leaves.weights)
     cost_unit = weight_unit * leaves.scale
     split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
@@ -86,8 +91,7 @@ def search(problem, off=(), limits=None, control=None):
         round_to(leaves.weights / weight_unit, grid),
         leaves.savings,
         leaves.target,
-        # Two levels have their proof sooner than these their groups.
-        None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table),
+        group,
         control,
         max_depth=max_depth,
         max_splits=max_splits,
@@ -101,15 +105,16 @@ def search(problem, off=(), limits=None, control=None):
         off=off,
     )
     explore(problem, control, engine)
-    tests, nodes = tests_of_plan(engine.plan(), table, problem.thresholds)
+    tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
     outcome = engine.outcome()
+    in_units = lambda cost: cost * cost_unit + leaves.constant  # noqa: E731
     result = _driver.SearchResult(
         nodes=nodes,
-        cost=problem.in_units(outcome["cost"] * cost_unit),
-        lower_bound=problem.in_units(outcome["lower_bound"] * cost_unit),
+        cost=problem.in_units(in_units(outcome["cost"])),
+        lower_bound=problem.in_units(in_units(outcome["lower_bound"])),
         status=control.status,
         incumbents=problem.moments_in_units(
-            (seconds, cost * cost_unit, lower * cost_unit)
+            (seconds, in_units(cost), in_units(lower))
             for seconds, cost, lower in outcome["incumbents"]
         ),
         stats=outcome["stats"] | {"seconds": control.seconds},
@@ -141,6 +146,40 @@ def equal_rows(table):
     return None if n_groups == table.n_rows else group.astype(np.int32)
 
 
+def merge_rows(table, leaves, group):
+    """One row for each group of equal ones, where leaves cost squared errors: exact.
+
+    Equal rows end in the same leaf. There they cost what their mean does, with their weight, and
+    their squared distances from it, whatever the tree.
+
+    Returns
+    -------
+    table : Table
+        With the same codes.
+
+    leaves : Leaves
+    """
+    _, first = np.unique(group, return_index=True)
+    matrix = np.empty((len(first), table.n_columns), order="F")
+    n_categories = np.full(table.n_columns, -1)
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        matrix[:, j] = np.where(codes[first] < len(values), codes[first], np.nan)
+        n_categories[j] = len(values) if table.is_nominal[j] else -1
+    weights = np.bincount(group, leaves.weights)
+    sums = np.bincount(group, leaves.weights * leaves.target)
+    # Of a group that weighs nothing any target will do.
+    target = sums / np.where(weights > 0.0, weights, 1.0)
+    distances = (leaves.target - target[group]) ** 2
+    merged = replace(
+        leaves,
+        label=np.zeros(len(first), dtype=np.uint16),
+        weights=weights,
+        target=target,
+        constant=leaves.scale * float(leaves.weights @ distances),
+    )
+    return type(table).from_matrix(matrix, n_categories), merged
+
+
 @dataclass
 class Leaves:
     """What the cost of a leaf is made of, as the search takes it.
@@ -158,6 +197,8 @@ class Leaves:
         Units of the objective in one of the search.
     tolerance : float
         By weight: costs as far apart count as equal.
+    constant : float
+        Of the objective, what every tree costs besides.
     """
 
     label: np.ndarray
@@ -167,6 +208,7 @@ class Leaves:
     target: np.ndarray | None = None
     scale: float = 1.0
     tolerance: float = 0.0
+    constant: float = 0.0
 
     @property
     def largest_saving(self):

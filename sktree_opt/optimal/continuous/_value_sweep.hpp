@@ -32,6 +32,8 @@ public:
         int column_index = -1;  // of the node's columns; -1: no test does better than the limit
         int position = 0;
         bool missing_left = false;
+        // What trees with a root test of the column that was swept cost at least.
+        double floor = std::numeric_limits<double>::infinity();
     };
     // What one thread works with.
     struct Work {
@@ -40,13 +42,14 @@ public:
         ValueTables::Work scores;
         Booking booking;
         // Of the column that is swept, by position + 1; both ends of the chain stand here too.
-        std::vector<std::uint32_t> order;       // items by their codes
+        std::vector<std::uint32_t> order;       // rows by their codes
         std::vector<std::uint32_t> begin;       // of the right side in that order
-        std::vector<std::uint32_t> next;        // where the next item of a code goes
+        std::vector<std::uint32_t> next;        // where the next row of a code goes
         std::vector<double> squares;            // of the left side
         std::vector<double> least[2][2];        // [missing left][side]: what it costs at least
         std::vector<double> cost[2];            // [missing left]
         double missing_squares = 0.0;
+        double floor = 0.0;                     // of what is known by now
 
         std::int64_t n_bytes() const {
             std::int64_t n = bytes_of(right) + bytes_of(missing) + bytes_of(left_with_missing);
@@ -81,6 +84,11 @@ public:
         return tables_.open(problem, node, watch);
     }
 
+    // What trees of two levels cost at least.
+    double least_of_two_levels(Work& work) const {
+        return tables_.squares() - tables_.best_tree(tables_.all(), work.scores).most;
+    }
+
     // Columns by what their best single test saves: the first ones make a low incumbent.
     std::vector<int> promising_first() const {
         std::vector<double> most(tables_.columns().size(), 0.0);
@@ -106,18 +114,23 @@ public:
     // `incumbent` is the least cost that any thread knows. It serves to exclude what costs more by a
     // margin, and so never excludes one of several best tests: which of them is found does not depend
     // on who found what first.
-    Result sweep(int k, double limit, std::atomic<double>& incumbent, Work& work,
+    //
+    // `floor` is a bound from elsewhere on the cost of all these trees.
+    Result sweep(int k, double limit, double floor, std::atomic<double>& incumbent, Work& work,
                  Watch& watch) const {
         Result best;
         best.cost = limit;
+        best.floor = floor;
+        if (is_too_much(floor - problem_->split_cost, incumbent)) return best;
         if (!begin_column(k, work, watch)) return best;
         const int n_positions = static_cast<int>(work.begin.size()) - 2;
         explore(k, 0, 0, n_positions - 1, incumbent, work, watch);
         for (int p = 0; p < n_positions; ++p)
             for (int way = 0; way < 2; ++way) {
                 const double cost = work.cost[way][p + 1];
-                if (cost < best.cost - problem_->tolerance) best = {cost, k, p, way == 1};
+                if (cost < best.cost - problem_->tolerance) best = {cost, k, p, way == 1, 0.0};
             }
+        best.floor = std::max(floor, work.floor);
         return best;
     }
 
@@ -127,42 +140,43 @@ private:
         const Column& column = tables_.columns()[k];
         list_sides(k, work);
         const std::uint32_t first_missing = work.begin[column.n_values];
-        const std::size_t n_items = tables_.n_items();
+        const std::size_t n_rows = tables_.n_rows();
         for (int way = 0; way < 2; ++way) {
             for (auto& least : work.least[way]) least.assign(work.begin.size(), 0.0);
             work.cost[way].assign(work.begin.size(), std::numeric_limits<double>::infinity());
         }
         work.missing_squares = tables_.squares() - work.squares[column.n_values];
+        work.floor = std::numeric_limits<double>::infinity();
         if (work.left.empty()) work.left.resize(1);
         work.left[0].assign(tables_.all().size(), Sum());
         work.missing.assign(column.has_missing ? tables_.all().size() : 0, Sum());
         work.left_with_missing.resize(work.missing.size());
         work.right.resize(tables_.all().size());
-        for (std::size_t i = first_missing; i < n_items; ++i)
+        for (std::size_t i = first_missing; i < n_rows; ++i)
             tables_.add(work.order[i], work.missing);
         return work.booking.set(watch.control(), work.n_bytes());
     }
 
-    // Sorts the items by their codes of column k, missing values last: before the first code, between
+    // Sorts the rows by their codes of column k, missing values last: before the first code, between
     // each two, and after the last one is a place where the sides of a position meet, or an end.
     void list_sides(std::size_t k, Work& work) const {
         const Column& column = tables_.columns()[k];
-        const std::size_t n_items = tables_.n_items();
+        const std::size_t n_rows = tables_.n_rows();
         const int n_codes = column.n_codes();
         work.begin.assign(n_codes + 1, 0);
         work.squares.assign(n_codes + 1, 0.0);
-        for (std::size_t item = 0; item < n_items; ++item) {
-            ++work.begin[tables_.code(item, k) + 1];
-            work.squares[tables_.code(item, k) + 1] += tables_.square(item);
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            ++work.begin[tables_.code(row, k) + 1];
+            work.squares[tables_.code(row, k) + 1] += tables_.square(row);
         }
         for (int code = 0; code < n_codes; ++code) {
             work.begin[code + 1] += work.begin[code];
             work.squares[code + 1] += work.squares[code];
         }
-        work.order.resize(n_items);
+        work.order.resize(n_rows);
         work.next.assign(work.begin.begin(), work.begin.end());
-        for (std::size_t item = 0; item < n_items; ++item)
-            work.order[work.next[tables_.code(item, k)]++] = static_cast<std::uint32_t>(item);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            work.order[work.next[tables_.code(row, k)]++] = static_cast<std::uint32_t>(row);
     }
 
     // Positions lo..hi, those beside them known; work.left[depth] are the rows on the left of the one
@@ -192,11 +206,13 @@ private:
 
     // Whether no tree with a root test at positions lo..hi is as good as the incumbent.
     bool is_excluded(int k, int lo, int hi, const std::atomic<double>& incumbent,
-                     const Work& work) const {
+                     Work& work) const {
         if (!problem_->use.intervals) return false;
+        double least = std::numeric_limits<double>::infinity();
         for (int way = 0; way <= tables_.columns()[k].has_missing; ++way)
-            if (!is_too_much(work.least[way][0][lo] + work.least[way][1][hi + 2], incumbent))
-                return false;
+            least = std::min(least, work.least[way][0][lo] + work.least[way][1][hi + 2]);
+        if (!is_too_much(least, incumbent)) return false;
+        work.floor = std::min(work.floor, least + problem_->split_cost);
         return true;
     }
     bool is_too_much(double sides, const std::atomic<double>& incumbent) const {
@@ -222,14 +238,18 @@ private:
             work.least[way][0][at] = of_left;
             double& right_least = work.least[way][1][at];
             right_least = work.least[way][1][at + 1];
-            if (alone && problem_->use.intervals && is_too_much(of_left + right_least, incumbent))
+            if (alone && problem_->use.intervals &&
+                is_too_much(of_left + right_least, incumbent)) {
+                work.floor = std::min(work.floor, of_left + right_least + problem_->split_cost);
                 continue;
+            }
             for (std::size_t c = 0; c < work.right.size(); ++c)
                 work.right[c] = tables_.all()[c].minus(left[c]);
             right_least =
                 tables_.squares() - squares - tables_.best_tree(work.right, work.scores).most;
             const double cost = of_left + right_least + problem_->split_cost;
             work.cost[way][at] = cost;
+            work.floor = std::min(work.floor, cost);
             lower_to(incumbent, cost);
         }
     }

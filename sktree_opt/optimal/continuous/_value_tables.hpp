@@ -90,11 +90,11 @@ public:
     bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
         problem_ = &problem;
         node_ = &node;
-        list_items();
+        list_rows();
         list_columns();
         if (!booking_.set(watch.control(), bytes_of(place_) + bytes_of(amount_) + bytes_of(all_)))
             return false;
-        for (std::uint32_t item = 0; item < amount_.size(); ++item) add(item, all_);
+        for (std::uint32_t row = 0; row < amount_.size(); ++row) add(row, all_);
         squares_ = 0.0;
         for (const double square : square_) squares_ += square;
         return !watch.poll();
@@ -103,18 +103,18 @@ public:
     const Tables& all() const { return all_; }
     double squares() const { return squares_; }
     const std::vector<Column>& columns() const { return columns_; }
-    // Rows that are equal in all columns are one item.
-    std::size_t n_items() const { return amount_.size(); }
-    double square(std::size_t item) const { return square_[item]; }
-    int code(std::size_t item, std::size_t k) const {
-        return static_cast<int>(place_[item * columns_.size() + k] - columns_[k].place);
+    // The rows.
+    std::size_t n_rows() const { return amount_.size(); }
+    double square(std::size_t row) const { return square_[row]; }
+    int code(std::size_t row, std::size_t k) const {
+        return static_cast<int>(place_[row * columns_.size() + k] - columns_[k].place);
     }
 
     // Little more than an addition for each pair of columns.
-    void add(std::uint32_t item, Tables& tables) const {
+    void add(std::uint32_t row, Tables& tables) const {
         const std::size_t m = columns_.size();
-        const std::uint16_t* const place = &place_[item * m];
-        const Sum amount = amount_[item];
+        const std::uint16_t* const place = &place_[row * m];
+        const Sum amount = amount_[row];
         const auto add_to = [&](std::size_t line, std::size_t k) {
             Sum* const cells = tables.data() + line;
 #if defined(__GNUC__) && !defined(__clang__)
@@ -160,34 +160,19 @@ public:
 private:
     static constexpr double MOST_BYTES = 1 << 25;
 
-    // Rows that are equal in all columns are one item.
-    void list_items() {
+    void list_rows() {
         const NodeRows& node = *node_;
-        const bool are_grouped = problem_->equal_rows != nullptr && problem_->use.equal_rows;
-        item_of_row_.resize(node.n);
         amount_.clear();
         square_.clear();
-        item_of_group_.assign(are_grouped ? problem_->n_groups : 0, -1);
         for (std::uint32_t row = 0; row < node.n; ++row) {
-            std::int32_t item = static_cast<std::int32_t>(amount_.size());
-            if (are_grouped) {
-                std::int32_t& known = item_of_group_[problem_->equal_rows[node.row[row]]];
-                if (known < 0) known = item;
-                item = known;
-            }
-            if (item == static_cast<std::int32_t>(amount_.size())) {
-                amount_.emplace_back();
-                square_.push_back(0.0);
-            }
             const double target = node.weight[row] * node.target[row];
-            amount_[item].add({node.weight[row], target});
-            square_[item] += target * node.target[row];
-            item_of_row_[row] = item;
+            amount_.push_back({node.weight[row], target});
+            square_.push_back(target * node.target[row]);
         }
     }
 
     // Tables stand one after the other: a line of all columns, by their codes; then for each column
-    // and code a line of the columns after it. An item's place in a line is the same in all of them.
+    // and code a line of the columns after it. A row's place in a line is the same in all of them.
     void list_columns() {
         const std::size_t m = node_->columns.size();
         place_.resize(m * amount_.size());
@@ -202,7 +187,7 @@ private:
             auto place = static_cast<std::uint16_t>(columns_.back().place - 1);
             for (std::uint32_t i = 0; i < node_->n; ++i) {
                 if (i == 0 || i == column.n_present || (order[i] & FIRST_OF_GROUP)) ++place;
-                place_[item_of_row_[order[i] & ROW_MASK] * m + k] = place;
+                place_[(order[i] & ROW_MASK) * m + k] = place;
             }
         }
         line_ = size;
@@ -342,10 +327,9 @@ private:
     const Problem* problem_ = nullptr;
     const NodeRows* node_ = nullptr;
     Booking booking_;
-    std::vector<std::int32_t> item_of_row_, item_of_group_;
-    std::vector<Sum> amount_;              // of each item
+    std::vector<Sum> amount_;              // of each row
     std::vector<double> square_;           // its weighted squares
-    std::vector<std::uint16_t> place_;     // [item][column]: of the item's code in a line
+    std::vector<std::uint16_t> place_;     // [row][column]: of the row's code in a line
     std::vector<Column> columns_;
     std::size_t line_ = 0;                 // places of a line of all columns
     Tables all_;                           // of all rows
