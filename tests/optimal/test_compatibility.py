@@ -189,3 +189,20 @@ def test_regression(table):
     several = MultiOutputRegressor(OptimalTreeRegressor(max_depth=1))
     numbers = X[["size"]].fillna(0.0)
     assert several.fit(numbers, np.column_stack([target, -target])).predict(numbers).shape[1] == 2
+
+
+@pytest.mark.parametrize("scale", [1e-59, 1e-20, 1e20, 1e59])
+@pytest.mark.parametrize("n_values", [2, 10, None])
+def test_weights_of_any_scale_give_the_same_tree(scale, n_values, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(200, 3)) if n_values is None else rng.integers(0, n_values, (200, 4))
+    targets, weights = rng.normal(size=200), rng.random(200)
+    for tree, y in (
+        (OptimalTreeRegressor(max_depth=3), targets),
+        (OptimalTreeRegressor(max_depth=2, objective="absolute_error"), targets),
+        (OptimalTreeClassifier(max_depth=3), targets > 0.0),
+    ):
+        expected = tree.fit(X, y, sample_weight=weights).objective_
+        assert tree.fit(X, y, sample_weight=scale * weights).objective_ == pytest.approx(
+            scale * expected, rel=1e-9
+        )

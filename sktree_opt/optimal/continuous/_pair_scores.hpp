@@ -4,15 +4,15 @@
 // F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at
 // (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save with
 // the test b, and the other way round: the same four numbers serve both columns. Divisions take most
-// of the time, so two leaves share one.
+// of the time, so the four share one. Weights are multiples of 2^-50 of all: no product underflows.
 
 struct PairScores {
     static constexpr int STEP = 8;
     using Doubles = Native<double, VECTOR_BYTES>;
     static constexpr int WIDTH = VECTOR_BYTES / sizeof(double);
 
-    struct Two {
-        Doubles first, second;
+    struct Leaves {
+        Doubles of[4];
     };
 
     // Without rows a sum is nothing but noise, the square of which does not count.
@@ -20,10 +20,14 @@ struct PairScores {
         return where_at_least(
             weight, splat(std::numeric_limits<double>::min()), weight, splat(1.0));
     }
-    static SKTREE_INLINE Two saved(Doubles w0, Doubles s0, Doubles w1, Doubles s1) {
-        const Doubles d0 = divisor(w0), d1 = divisor(w1);
-        const Doubles share = splat(1.0) / (d0 * d1);
-        return {s0 * s0 * (share * d1), s1 * s1 * (share * d0)};
+    static SKTREE_INLINE Leaves saved(const Doubles (&weight)[4], const Doubles (&sum)[4]) {
+        const Doubles d0 = divisor(weight[0]), d1 = divisor(weight[1]);
+        const Doubles d2 = divisor(weight[2]), d3 = divisor(weight[3]);
+        const Doubles d01 = d0 * d1, d23 = d2 * d3;
+        const Doubles share = splat(1.0) / (d01 * d23);
+        const Doubles share01 = share * d23, share23 = share * d01;
+        return {{sum[0] * sum[0] * (share01 * d1), sum[1] * sum[1] * (share01 * d0),
+                 sum[2] * sum[2] * (share23 * d3), sum[3] * sum[3] * (share23 * d2)}};
     }
 };
 
@@ -74,15 +78,15 @@ inline void pair_scores(const PairTask& task) {
             store(sum + b, s);
             const Doubles w10 = load(task.second_weight + b) - w;
             const Doubles s10 = load(task.second_sum + b) - s;
-            const PairScores::Two low = PairScores::saved(w, s, row_weight - w, row_sum - s);
-            const PairScores::Two high =
-                PairScores::saved(w10, s10, rest_weight - w10, rest_sum - s10);
-            below = larger(below, low.first + low.second);
-            above = larger(above, high.first + high.second);
+            // Below and above a, and in each below and above b.
+            const PairScores::Leaves leaf = PairScores::saved(
+                {w, row_weight - w, w10, rest_weight - w10}, {s, row_sum - s, s10, rest_sum - s10});
+            below = larger(below, leaf.of[0] + leaf.of[1]);
+            above = larger(above, leaf.of[2] + leaf.of[3]);
             store(task.below_second + b,
-                  larger(load(task.below_second + b), low.first + high.first));
+                  larger(load(task.below_second + b), leaf.of[0] + leaf.of[2]));
             store(task.above_second + b,
-                  larger(load(task.above_second + b), low.second + high.second));
+                  larger(load(task.above_second + b), leaf.of[1] + leaf.of[3]));
         }
         store(to_below, below);
         store(to_above, above);

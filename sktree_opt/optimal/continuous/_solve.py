@@ -362,12 +362,20 @@ def diagonal(matrix):
 
 
 def common_unit(weights):
-    """The least weight if all others are whole multiples of it, else 1: integers count faster."""
+    """What weights are counted in: integers count faster, and none may be lost on the grid.
+
+    The least weight if all others are whole multiples of it, 1 for other integers, else the power
+    of two below the largest one.
+    """
     least = weights.min(where=weights > 0.0, initial=np.inf)
     if not np.isfinite(least):
         return 1.0
     multiples = np.rint(weights / least)
-    return float(least) if np.array_equal(multiples * least, weights) else 1.0
+    if np.array_equal(multiples * least, weights):
+        return float(least)
+    if weights.sum() < 2**SUM_BITS and np.array_equal(np.rint(weights), weights):
+        return 1.0
+    return 2.0 ** np.floor(np.log2(weights.max()))
 
 
 def grid_for(largest_sum):
