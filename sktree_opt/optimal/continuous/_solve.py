@@ -79,7 +79,8 @@ def search(problem, off=(), limits=None, control=None):
     group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
     may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
     if group is not None and may_merge and "equal_rows" not in off:
-        table, leaves, group = *merge_rows(table, leaves, group), None
+        table, leaves = merge_rows(table, leaves, group)
+        group = None
     weight_unit = common_unit(leaves.weights)
     cost_unit = weight_unit * leaves.scale
     split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
