@@ -234,7 +234,7 @@ def test_tables_of_pairs_equal_binary_tests(data):
         complexity_cost=data.draw(st.sampled_from([0.0, 0.01, 0.2])),
     )
     if model.max_depth == 4:
-        X = X[:, :2]
+        X = X[:, :3]
     has_holes = data.draw(st.booleans())
     if has_holes:
         X[rng.random(X.shape) < rng.choice([0.0, 0.1, 0.3], X.shape[1])] = np.nan
@@ -245,7 +245,7 @@ def test_tables_of_pairs_equal_binary_tests(data):
     assert has_holes or table.search_stats_["n_swept"] > 0
     assert table.gap_ == pytest.approx(0.0, abs=1e-12)
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9)
-    for technique in ("intervals", "equal_rows"):
+    for technique in ("intervals", "equal_rows", "floors"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(continuous, "search", partial(_solve.search, off=(technique,)))
             plain = fit_table(clone(model), X, y, sample_weight=weights)
