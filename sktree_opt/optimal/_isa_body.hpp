@@ -12,8 +12,7 @@ BitKernels bit_kernels() {
 bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
     kernels = common_kernels<std::int32_t>();
     if (score == Score::TWO_CLASS) kernels.sweep = sweeps<TwoClassError, std::int32_t>();
-    else if (score == Score::LARGEST)
-        kernels.sweep = supported_sweeps<LargestChannel, std::int32_t>();
+    else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestChannel, std::int32_t, true>();
     else return false;
     return true;
 }
@@ -21,16 +20,14 @@ bool find_kernels(Score score, Kernels<double>& kernels) {
     kernels = common_kernels<double>();
     switch (score) {
         case Score::TWO_CLASS: kernels.sweep = sweeps<TwoClassError, double>(); return true;
-        case Score::LARGEST:
-            kernels.sweep = supported_sweeps<LargestChannel, double>();
-            return true;
-        case Score::GINI: kernels.sweep = supported_sweeps<Gini, double>(); return true;
-        case Score::ENTROPY: kernels.sweep = supported_sweeps<Entropy, double>(); return true;
+        case Score::LARGEST: kernels.sweep = sweeps<LargestChannel, double, true>(); return true;
+        case Score::GINI: kernels.sweep = sweeps<Gini, double, true>(); return true;
+        case Score::ENTROPY: kernels.sweep = sweeps<Entropy, double, true>(); return true;
         case Score::PESSIMISTIC:
-            kernels.sweep = supported_sweeps<PessimisticError, double>();
+            kernels.sweep = sweeps<PessimisticError, double, true>();
             return true;
         case Score::SQUARED:
-            kernels.sweep = supported_sweeps<SquaredError, double>();
+            kernels.sweep = sweeps<SquaredError, double, true>();
             kernels.solve_leaves = &solve_leaves<SquaredError, double>;
             kernels.solve_column = &solve_column<SquaredError, double>;
             kernels.sum_pairs_of = &sum_pairs_of;

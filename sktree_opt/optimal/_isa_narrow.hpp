@@ -6,19 +6,11 @@
 #include "sktree_opt/optimal/_depth_two.hpp"
 #include "sktree_opt/optimal/_similarity.hpp"
 
-template <class Objective, class Lane>
+// `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for both.
+template <class Objective, class Lane, bool ALIKE = false>
 SweepTable<Lane> sweeps() {
     return {
-        {&sweep<Objective, Lane, false, false, false>, &sweep<Objective, Lane, false, true, false>},
-        {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
-        {nullptr, nullptr}};
-}
-
-// Where scores cost so much that a look for minima is nothing beside them, one form does for both.
-template <class Objective, class Lane>
-SweepTable<Lane> supported_sweeps() {
-    return {
-        {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
+        {&sweep<Objective, Lane, ALIKE, false, false>, &sweep<Objective, Lane, ALIKE, true, false>},
         {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
         {nullptr, nullptr}};
 }
