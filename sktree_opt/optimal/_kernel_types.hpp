@@ -140,7 +140,7 @@ inline const ByteMasks<std::int32_t> WORD_MASKS;
 
 // By byte and its half (the lower one first), how many bits each nibble has in common with it.
 struct CommonBits {
-    std::uint8_t of[256][2][16];
+    alignas(64) std::uint8_t of[256][2][16];
     CommonBits() {
         for (int byte = 0; byte < 256; ++byte)
             for (int nibble = 0; nibble < 16; ++nibble)
