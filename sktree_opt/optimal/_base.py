@@ -31,6 +31,9 @@ from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
+# Powers of four of it, times squares of targets, are floats still.
+EXTREME_WEIGHT = 1e60
+
 
 def threshold_constraints(registry):
     """What `thresholds` may be."""
@@ -117,6 +120,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             is_classifier=is_classifier,
             keep_integers=True,
         )
+        refuse_extreme_weights(data.weights)
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
         total = float(data.weights.sum())
@@ -246,6 +250,16 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
                 f"The search found an objective of {result.cost!r}, but its tree has "
                 f"{objective!r}: please report this with the data."
             )
+
+
+def refuse_extreme_weights(weights):
+    """Raise if costs, which are made of products of weights, would be no floats."""
+    largest = weights.max()
+    if not 1 / EXTREME_WEIGHT <= largest <= EXTREME_WEIGHT:
+        raise ValueError(
+            f"sample_weight times class_weight is {largest:g} at most; optimal trees need weights "
+            f"whose largest is between {1 / EXTREME_WEIGHT:g} and {EXTREME_WEIGHT:g}: scale them."
+        )
 
 
 def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, prefers_tests):

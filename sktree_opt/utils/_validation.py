@@ -12,9 +12,6 @@ from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight, n_threads_for
 
-# Powers of four of it, times squares of targets, are floats still.
-EXTREME_WEIGHT = 1e60
-
 
 @dataclass
 class TrainingData:
@@ -120,12 +117,6 @@ def check_training_data(
 def check_weights(sample_weight, matrix):
     """Weight of each row of a matrix, and which rows have one."""
     weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
-    largest = weights.max()
-    if not 1 / EXTREME_WEIGHT <= largest <= EXTREME_WEIGHT:
-        raise ValueError(
-            f"sample_weight: the largest weight is {largest:g}; squares of sums of weights beyond "
-            f"{1 / EXTREME_WEIGHT:g} and {EXTREME_WEIGHT:g} are no floats. Scale the weights."
-        )
     return weights, slice(None) if weights.all() else np.flatnonzero(weights)
 
 

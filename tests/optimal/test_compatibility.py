@@ -206,3 +206,11 @@ def test_weights_of_any_scale_give_the_same_tree(scale, n_values, global_random_
         assert tree.fit(X, y, sample_weight=scale * weights).objective_ == pytest.approx(
             scale * expected, rel=1e-9
         )
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e80])
+def test_weights_without_products_are_refused(scale):
+    X, y = np.arange(6.0).reshape(-1, 1), np.arange(6) % 2
+    for tree in (OptimalTreeRegressor(), OptimalTreeClassifier(), OptimalTreeClassifierCV(cv=2)):
+        with pytest.raises(ValueError, match="sample_weight times class_weight is 1e"):
+            tree.fit(X, y, sample_weight=np.full(6, scale))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sktree_opt.utils._validation import check_classes, check_weights
+from sktree_opt.utils._validation import check_classes
 
 LABELS = [
     np.array([True, False, True, True]),
@@ -31,9 +31,3 @@ def test_codes_are_those_of_unique(y):
 def test_many_classes_are_warned_of():
     with pytest.warns(UserWarning, match="greater than 50%"):
         check_classes(np.arange(30))
-
-
-@pytest.mark.parametrize("scale", [1e-100, 1e80])
-def test_weights_without_squares_are_refused(scale):
-    with pytest.raises(ValueError, match="sample_weight: the largest weight is 1e"):
-        check_weights(np.array([0.0, 0.5, 1.0]) * scale, np.zeros((3, 2)))
