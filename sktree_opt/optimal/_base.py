@@ -140,13 +140,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         choice = resolve_thresholds(self.thresholds)
         split = CATEGORICAL_SPLITS[self.categorical_splits]
         tests, table, table_thresholds = tests_or_table(
-            data,
-            choice,
-            split,
-            n_threads,
-            leaf_form,
-            self._asks_for_one_tree(),
-            prefers_tests,
+            data, choice, split, n_threads, leaf_form, self._asks_for_one_tree(), prefers_tests
         )
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
