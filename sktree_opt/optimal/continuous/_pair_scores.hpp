@@ -6,15 +6,30 @@
 // the test b, and the other way round: the same four numbers serve both columns. Divisions take most
 // of the time, so the four share one. Weights are multiples of 2^-50 of all: no product underflows.
 
+// What is added up on the way from one position of the first column to the next: F of its line, and what
+// the line adds to it.
+struct PairLine {
+    double weight[PairTask::MOST_CODES] = {}, sum[PairTask::MOST_CODES] = {};
+    double own_weight[PairTask::MOST_CODES], own_sum[PairTask::MOST_CODES];
+};
+
+// In vectors of so many bytes.
+template <int BYTES>
 struct PairScores {
-    static constexpr int STEP = 8;
-    using Doubles = Native<double, VECTOR_BYTES>;
-    static constexpr int WIDTH = VECTOR_BYTES / sizeof(double);
+    using Doubles = Native<double, BYTES>;
+    static constexpr int WIDTH = BYTES / sizeof(double);
 
     struct Leaves {
         Doubles of[4];
     };
 
+    static SKTREE_INLINE Doubles load(const double* from) {
+        return load_native<double, BYTES>(from);
+    }
+    static SKTREE_INLINE Doubles splat(double value) { return fill_native<double, BYTES>(value); }
+    static SKTREE_INLINE void raise(double* to, Doubles value) {
+        store_native<double, BYTES>(to, larger(load(to), value));
+    }
     // Without rows a sum is nothing but noise, the square of which does not count.
     static SKTREE_INLINE Doubles divisor(Doubles weight) {
         return where_at_least(
@@ -28,6 +43,26 @@ struct PairScores {
         const Doubles share01 = share * d23, share23 = share * d01;
         return {{sum[0] * sum[0] * (share01 * d1), sum[1] * sum[1] * (share01 * d0),
                  sum[2] * sum[2] * (share23 * d3), sum[3] * sum[3] * (share23 * d2)}};
+    }
+
+    // Position a of the first column against positions b .. b + WIDTH of the second.
+    static SKTREE_INLINE void meet(
+        const PairTask& task, int a, int b, PairLine& line, Doubles& below, Doubles& above) {
+        const Doubles row_weight = splat(task.first_weight[a]), row_sum = splat(task.first_sum[a]);
+        const Doubles w = load(line.weight + b) + load(line.own_weight + b);
+        const Doubles s = load(line.sum + b) + load(line.own_sum + b);
+        store_native<double, BYTES>(line.weight + b, w);
+        store_native<double, BYTES>(line.sum + b, s);
+        const Doubles w10 = load(task.second_weight + b) - w;
+        const Doubles s10 = load(task.second_sum + b) - s;
+        // Below and above a, and in each below and above b.
+        const Leaves leaf = saved(
+            {w, row_weight - w, w10, splat(task.total_weight) - row_weight - w10},
+            {s, row_sum - s, s10, splat(task.total_sum) - row_sum - s10});
+        below = larger(below, leaf.of[0] + leaf.of[1]);
+        above = larger(above, leaf.of[2] + leaf.of[3]);
+        raise(task.below_second + b, leaf.of[0] + leaf.of[2]);
+        raise(task.above_second + b, leaf.of[1] + leaf.of[3]);
     }
 };
 
@@ -54,41 +89,30 @@ inline void sum_line(const PairTask& task, const double* cells, double* weight, 
 }
 
 inline void pair_scores(const PairTask& task) {
-    using Doubles = PairScores::Doubles;
-    constexpr int WIDTH = PairScores::WIDTH;
-    static_assert(WIDTH <= PairTask::ROW_LANES, "a vector has a place in a row");
-    const int stride = task.stride;
-    // F of the line, and what the line adds to it.
-    double weight[PairTask::MOST_CODES] = {}, sum[PairTask::MOST_CODES] = {};
-    double line_weight[PairTask::MOST_CODES], line_sum[PairTask::MOST_CODES];
-    if (task.line_before != nullptr) sum_line(task, task.line_before, weight, sum);
-    const Doubles all_weight = splat(task.total_weight), all_sum = splat(task.total_sum);
+    // The widest vectors divide as slowly as two of half their width: a short rest takes one of these.
+    constexpr int REST_BYTES = VECTOR_BYTES == 64 ? 32 : VECTOR_BYTES;
+    using Wide = PairScores<VECTOR_BYTES>;
+    using Rest = PairScores<REST_BYTES>;
+    static_assert(Wide::WIDTH <= PairTask::ROW_LANES, "a vector has a place in a row");
+    PairLine line;
+    if (task.line_before != nullptr) sum_line(task, task.line_before, line.weight, line.sum);
     const double* cells = task.lines;
+    // After the last code there is nothing to divide.
+    const int n_positions = task.n_second - 1;
     for (int a = 0; a + 1 < task.n_first; ++a, cells += task.next_line) {
-        sum_line(task, cells, line_weight, line_sum);
-        const Doubles row_weight = splat(task.first_weight[a]), row_sum = splat(task.first_sum[a]);
-        const Doubles rest_weight = all_weight - row_weight, rest_sum = all_sum - row_sum;
+        sum_line(task, cells, line.own_weight, line.own_sum);
         double* const to_below = task.below_first + a * PairTask::ROW_LANES;
         double* const to_above = task.above_first + a * PairTask::ROW_LANES;
-        Doubles below = load(to_below), above = load(to_above);
-        for (int b = 0; b < stride; b += WIDTH) {
-            const Doubles w = load(weight + b) + load(line_weight + b);
-            const Doubles s = load(sum + b) + load(line_sum + b);
-            store(weight + b, w);
-            store(sum + b, s);
-            const Doubles w10 = load(task.second_weight + b) - w;
-            const Doubles s10 = load(task.second_sum + b) - s;
-            // Below and above a, and in each below and above b.
-            const PairScores::Leaves leaf = PairScores::saved(
-                {w, row_weight - w, w10, rest_weight - w10}, {s, row_sum - s, s10, rest_sum - s10});
-            below = larger(below, leaf.of[0] + leaf.of[1]);
-            above = larger(above, leaf.of[2] + leaf.of[3]);
-            store(task.below_second + b,
-                  larger(load(task.below_second + b), leaf.of[0] + leaf.of[2]));
-            store(task.above_second + b,
-                  larger(load(task.above_second + b), leaf.of[1] + leaf.of[3]));
-        }
+        typename Wide::Doubles below = Wide::load(to_below), above = Wide::load(to_above);
+        int b = 0;
+        for (; n_positions - b > Rest::WIDTH; b += Wide::WIDTH)
+            Wide::meet(task, a, b, line, below, above);
         store(to_below, below);
         store(to_above, above);
+        if (b >= n_positions) continue;
+        typename Rest::Doubles rest_below = Rest::load(to_below), rest_above = Rest::load(to_above);
+        Rest::meet(task, a, b, line, rest_below, rest_above);
+        Rest::raise(to_below, rest_below);
+        Rest::raise(to_above, rest_above);
     }
 }
