@@ -31,7 +31,7 @@ from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
-# Powers of four of it, times squares of targets, are floats still.
+# Its fourth power, times the square of a target, is a float still.
 EXTREME_WEIGHT = 1e60
 
 

@@ -108,16 +108,16 @@ def search(problem, off=(), limits=None, control=None):
     explore(problem, control, engine)
     tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
     outcome = engine.outcome()
-    in_units = lambda cost: cost * cost_unit + leaves.constant  # noqa: E731
+
+    def in_units(cost):
+        return problem.in_units(cost * cost_unit + leaves.constant)
+
     result = _driver.SearchResult(
         nodes=nodes,
-        cost=problem.in_units(in_units(outcome["cost"])),
-        lower_bound=problem.in_units(in_units(outcome["lower_bound"])),
+        cost=in_units(outcome["cost"]),
+        lower_bound=in_units(outcome["lower_bound"]),
         status=control.status,
-        incumbents=problem.moments_in_units(
-            (seconds, in_units(cost), in_units(lower))
-            for seconds, cost, lower in outcome["incumbents"]
-        ),
+        incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
         stats=outcome["stats"] | {"seconds": control.seconds},
     )
     return tests, result
@@ -161,11 +161,6 @@ def merge_rows(table, leaves, group):
     leaves : Leaves
     """
     _, first = np.unique(group, return_index=True)
-    matrix = np.empty((len(first), table.n_columns), order="F")
-    n_categories = np.full(table.n_columns, -1)
-    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
-        matrix[:, j] = np.where(codes[first] < len(values), codes[first], np.nan)
-        n_categories[j] = len(values) if table.is_nominal[j] else -1
     weights = np.bincount(group, leaves.weights)
     sums = np.bincount(group, leaves.weights * leaves.target)
     # Of a group that weighs nothing any target will do.
@@ -178,7 +173,7 @@ def merge_rows(table, leaves, group):
         target=target,
         constant=leaves.scale * float(leaves.weights @ distances),
     )
-    return type(table).from_matrix(matrix, n_categories), merged
+    return recoded(table, [codes[first] for codes in table.codes], first), merged
 
 
 @dataclass
@@ -332,19 +327,24 @@ def coarse_table(table, cuts, n_threads=1):
     thresholds : list of ndarray
         By column, the threshold above each interval but the last.
     """
-    matrix = np.empty((table.n_rows, table.n_columns), dtype=np.float64, order="F")
-    n_categories = np.full(table.n_columns, -1)
-    thresholds = []
+    places, thresholds = [], []
     for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
         if table.is_nominal[j]:
-            n_categories[j] = len(values)
-            places, above = codes, np.empty(0)
+            places.append(codes)
+            thresholds.append(np.empty(0))
         else:
-            places = np.searchsorted(cuts[j], codes, side="left")
-            above = midpoints(values[cuts[j]], values[cuts[j] + 1])
-        matrix[:, j] = np.where(codes < len(values), places, np.nan)
-        thresholds.append(above)
-    return type(table).from_matrix(matrix, n_categories, n_threads), thresholds
+            places.append(np.searchsorted(cuts[j], codes, side="left"))
+            thresholds.append(midpoints(values[cuts[j]], values[cuts[j] + 1]))
+    return recoded(table, places, slice(None), n_threads), thresholds
+
+
+def recoded(table, places, rows, n_threads=1):
+    """A table of some `rows` with other codes: `places` of these rows, where none is missing."""
+    matrix = np.empty((len(places[0]), table.n_columns), dtype=np.float64, order="F")
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        matrix[:, j] = np.where(codes[rows] < len(values), places[j], np.nan)
+    n_values = [len(values) for values in table.values]
+    return type(table).from_matrix(matrix, np.where(table.is_nominal, n_values, -1), n_threads)
 
 
 def savings_of(form):

@@ -103,7 +103,6 @@ public:
     const Tables& all() const { return all_; }
     double squares() const { return squares_; }
     const std::vector<Column>& columns() const { return columns_; }
-    // The rows.
     std::size_t n_rows() const { return amount_.size(); }
     double square(std::size_t row) const { return square_[row]; }
     int code(std::size_t row, std::size_t k) const {
