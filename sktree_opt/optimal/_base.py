@@ -33,6 +33,8 @@ from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 # Its fourth power, times the square of a target, is a float still.
 EXTREME_WEIGHT = 1e60
+# From this factor between all and one weights may be lost in rounding.
+MOST_UNEQUAL = 1e10
 
 
 def threshold_constraints(registry):
@@ -224,7 +226,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _keep_result(self, problem, result):
         # The cost of the tree itself, not what the search says of it.
         self.tree_, objective = self._make_tree(problem, result.nodes)
-        self._refuse_worse_tree(result, objective)
+        self._refuse_worse_tree(result, objective, problem.weights)
         self.objective_ = objective
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
@@ -235,11 +237,20 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self.trees_ = [self.tree_, *(tree for tree, _ in others)]
         self.tree_objectives_ = np.array([objective, *(cost for _, cost in others)])
 
-    def _refuse_worse_tree(self, result, objective):
+    def _refuse_worse_tree(self, result, objective, weights):
         """Raise if a tree costs more than its search has said, but for rounding."""
         root = self.tree_.nodes[0]
         largest = max(abs(objective), float(root["impurity"] * root["weight"]))
-        if objective > result.cost + 1e-7 * largest + 1e-9 * float(root["weight"]):
+        total = float(root["weight"])
+        # Beside heavy rows light ones are known to fewer digits.
+        least = total if weights is None else weights.min(where=weights > 0.0, initial=total)
+        share = 1e-7 + 64.0 * np.finfo(float).eps * total / max(least, 1e-290)
+        if objective > result.cost + share * largest + 1e-9 * total:
+            if total / least > MOST_UNEQUAL:
+                raise ValueError(
+                    f"The smallest weight is {least / total:.0e} of the sum of all: too little for "
+                    "sums in double precision. Leave out rows that weigh next to nothing."
+                )
             raise RuntimeError(
                 f"The search found an objective of {result.cost!r}, but its tree has "
                 f"{objective!r}: please report this with the data."

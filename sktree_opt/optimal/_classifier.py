@@ -312,10 +312,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.tree_objectives_ = np.array([result.cost])
         self._answers = self._attributes(problem, result.nodes, result.answers)["_answers"]
 
-    def _refuse_worse_tree(self, result, objective):
+    def _refuse_worse_tree(self, result, objective, weights):
         # A metric is no sum over the leaves.
         if getattr(result, "front", None) is None:
-            super()._refuse_worse_tree(result, objective)
+            super()._refuse_worse_tree(result, objective, weights)
 
     def _attributes(self, problem, nodes, answers=None):
         attributes = super()._attributes(problem, nodes)

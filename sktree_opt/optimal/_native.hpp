@@ -50,6 +50,62 @@ SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> w
     return __builtin_convertvector(whole, Native<float, BYTES>);
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define SKTREE_SHUFFLES 1
+#endif
+#endif
+#if defined(SKTREE_SHUFFLES)
+template <int BYTES, int UPPER, int... LANE>
+SKTREE_INLINE Native<std::int32_t, BYTES> every_other_lane(
+    Native<std::int32_t, BYTES> a, Native<std::int32_t, BYTES> b,
+    std::integer_sequence<int, LANE...>) {
+    return __builtin_shufflevector(a, b, (2 * LANE + UPPER)...);
+}
+template <int BYTES, int COUNT, int... LANE>
+SKTREE_INLINE Native<std::uint64_t, BYTES> lanes_moved_up(
+    Native<std::uint64_t, BYTES> a, std::integer_sequence<int, LANE...>) {
+    constexpr int WIDTH = BYTES / 8;
+    return __builtin_shufflevector(
+        Native<std::uint64_t, BYTES>{}, a, (LANE < COUNT ? LANE : WIDTH + LANE - COUNT)...);
+}
+#endif
+// The halves of 64-bit numbers, the lower ones or the upper ones, of two vectors as one.
+template <int BYTES, int UPPER>
+SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(
+    Native<std::uint64_t, BYTES> a, Native<std::uint64_t, BYTES> b) {
+#if defined(SKTREE_SHUFFLES)
+    return every_other_lane<BYTES, UPPER>(
+        reinterpret_cast<Native<std::int32_t, BYTES>>(a),
+        reinterpret_cast<Native<std::int32_t, BYTES>>(b),
+        std::make_integer_sequence<int, BYTES / 4>());
+#else
+    Native<std::int32_t, BYTES> halves;
+    for (int k = 0; k < BYTES / 8; ++k) {
+        halves[k] = static_cast<std::int32_t>(a[k] >> 32 * UPPER);
+        halves[k + BYTES / 8] = static_cast<std::int32_t>(b[k] >> 32 * UPPER);
+    }
+    return halves;
+#endif
+}
+// Sums up to each lane.
+template <int BYTES>
+SKTREE_INLINE Native<std::uint64_t, BYTES> sums_native(Native<std::uint64_t, BYTES> a) {
+#if defined(SKTREE_SHUFFLES)
+    constexpr std::make_integer_sequence<int, BYTES / 8> lanes{};
+    a = a + lanes_moved_up<BYTES, 1>(a, lanes);
+    if constexpr (BYTES >= 32) a = a + lanes_moved_up<BYTES, 2>(a, lanes);
+    if constexpr (BYTES >= 64) a = a + lanes_moved_up<BYTES, 4>(a, lanes);
+#else
+    for (int k = 1; k < BYTES / 8; ++k) a[k] += a[k - 1];
+#endif
+    return a;
+}
+template <int BYTES>
+SKTREE_INLINE std::uint64_t last_lane_native(Native<std::uint64_t, BYTES> a) {
+    return a[BYTES / 8 - 1];
+}
+
 #else
 
 template <class T, int BYTES>
@@ -118,6 +174,25 @@ SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> w
     Native<float, BYTES> numbers;
     for (int k = 0; k < numbers.SIZE; ++k) numbers.lane[k] = static_cast<float>(whole.lane[k]);
     return numbers;
+}
+template <int BYTES, int UPPER>
+SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(
+    Native<std::uint64_t, BYTES> a, Native<std::uint64_t, BYTES> b) {
+    Native<std::int32_t, BYTES> halves;
+    for (int k = 0; k < a.SIZE; ++k) {
+        halves.lane[k] = static_cast<std::int32_t>(a.lane[k] >> 32 * UPPER);
+        halves.lane[k + a.SIZE] = static_cast<std::int32_t>(b.lane[k] >> 32 * UPPER);
+    }
+    return halves;
+}
+template <int BYTES>
+SKTREE_INLINE Native<std::uint64_t, BYTES> sums_native(Native<std::uint64_t, BYTES> a) {
+    for (int k = 1; k < a.SIZE; ++k) a.lane[k] += a.lane[k - 1];
+    return a;
+}
+template <int BYTES>
+SKTREE_INLINE std::uint64_t last_lane_native(Native<std::uint64_t, BYTES> a) {
+    return a.lane[a.SIZE - 1];
 }
 
 #endif

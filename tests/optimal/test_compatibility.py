@@ -214,3 +214,18 @@ def test_weights_without_products_are_refused(scale):
     for tree in (OptimalTreeRegressor(), OptimalTreeClassifier(), OptimalTreeClassifierCV(cv=2)):
         with pytest.raises(ValueError, match="sample_weight times class_weight is 1e"):
             tree.fit(X, y, sample_weight=np.full(6, scale))
+
+
+def test_weights_lost_in_rounding_are_named():
+    named = []
+    for seed in range(200, 260):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, (30, 4)), np.exp(4.0 * rng.normal(size=30))
+        weights = np.append(np.ones(3), np.full(27, 1e-12))
+        tree = OptimalTreeRegressor(max_depth=3)
+        try:
+            tree.fit(X, y, sample_weight=weights)
+        except ValueError as error:
+            named.append(str(error))
+    assert len(named) < 10
+    assert all("smallest weight is 3e-13 of the sum" in message for message in named)

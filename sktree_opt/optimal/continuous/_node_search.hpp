@@ -59,7 +59,7 @@ public:
                          std::vector<double>* floors, NodeResult& result);
 
     // After solve_by_values(): `floors` by what was found of each column of the node.
-    void write_floors(const NodeRows& node, const std::vector<ValueSweep::Result>& of_column,
+    void write_floors(const NodeRows& node, const std::vector<ValueSweep::Swept>& swept,
                       std::vector<double>& floors);
 
     // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
@@ -81,6 +81,18 @@ private:
         std::vector<OpenInterval> heap;
     };
 
+    // Of nodes of two levels.
+    struct Tables {
+        explicit Tables(InstructionSet set) : rough(set) {}
+
+        PairLayout layout;
+        RoughTables rough;
+        RoughTables::Work work;
+        std::vector<RootTest> good;
+        ValueTrees trees;
+        ValueTrees::Work exact;
+    };
+
     void solve_depth_two(const NodeRows& node, int n_splits, double cap,
                          std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
     void solve_two_by_values(const NodeRows& node, NodeResult& result);
@@ -88,7 +100,7 @@ private:
     bool takes_tables(const NodeRows& node, int n_splits, const std::vector<double>* floors,
                       const BinBounds* bins) const {
         return floors == nullptr && bins == nullptr &&
-               ValueTables::are_faster(problem_, node, n_splits);
+               RoughTables::are_faster(problem_, node, n_splits);
     }
     void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
                       NodeResult& result);
@@ -109,8 +121,7 @@ private:
     bool whole_ = true;  // weights and costs are integers
     const std::vector<double>& equal_costs_;
     TargetGroups target_groups_;
-    std::unique_ptr<ValueTables> tables_;
-    ValueTables::Work table_work_;
+    std::unique_ptr<Tables> tables_;
     std::unique_ptr<ValueSweep> sweep_;
     std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
     std::unique_ptr<BinBounds> bins_, bins_of_children_[2];

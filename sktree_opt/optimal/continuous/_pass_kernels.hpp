@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define SKTREE_PASS_X86 1
@@ -46,7 +47,7 @@ constexpr int VECTOR_BYTES = 16;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
-#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_rough_pair_scores.hpp"
 #include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace portable
 
@@ -64,7 +65,7 @@ constexpr int VECTOR_BYTES = 32;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
-#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_rough_pair_scores.hpp"
 #include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace avx2
 #if defined(__clang__)
@@ -83,7 +84,7 @@ constexpr int VECTOR_BYTES = 64;
 #include "sktree_opt/optimal/continuous/_two_class_pass.hpp"
 #include "sktree_opt/optimal/continuous/_squares_pass.hpp"
 #include "sktree_opt/optimal/continuous/_multi_class_pass.hpp"
-#include "sktree_opt/optimal/continuous/_pair_scores.hpp"
+#include "sktree_opt/optimal/continuous/_rough_pair_scores.hpp"
 #include "sktree_opt/optimal/continuous/_bin_scores.hpp"
 }  // namespace avx512
 #if defined(__clang__)
@@ -150,15 +151,19 @@ void (*choose_bin_scores(InstructionSet set))(const BinTask<Sum>&) {
     }
 }
 
-inline void (*choose_pair_scores(InstructionSet set))(const PairTask&) {
+#define SKTREE_ROUGH_KERNELS(isa) \
+    {{&isa::rough_pair_scores<false>, &isa::rough_pair_scores<true>}, &isa::largest_of_rows}
+
+inline RoughPairKernels choose_rough_pair_kernels(InstructionSet set) {
     switch (set) {
 #if defined(SKTREE_PASS_X86)
-        case InstructionSet::AVX512: return &avx512::pair_scores;
-        case InstructionSet::AVX2: return &avx2::pair_scores;
+        case InstructionSet::AVX512: return SKTREE_ROUGH_KERNELS(avx512);
+        case InstructionSet::AVX2: return SKTREE_ROUGH_KERNELS(avx2);
 #endif
-        default: return &portable::pair_scores;
+        default: return SKTREE_ROUGH_KERNELS(portable);
     }
 }
+#undef SKTREE_ROUGH_KERNELS
 
 }  // namespace continuous
 }  // namespace sktree_opt

@@ -80,30 +80,38 @@ struct PassTask {
     void* poll_argument = nullptr;
 };
 
-// A table of two columns: by codes of the first a line of (weight, target) by codes of the second.
-// And what a test of one saves at most with the best test of the other below and above it (IN and
-// OUT, the largest so far, by code).
-struct PairTask {
-    static constexpr int MOST_CODES = 72;  // of the second
-    static constexpr int ROW_LANES = 8;
+// A table of two columns: by codes of the first a line by codes of the second. A cell has the weight
+// below, the target above its bit 32. And what a test of one saves at most with the best test of the
+// other below and above it (IN and OUT, the largest so far, by code).
+//
+// Of the rows in the lines, or of all others.
+struct RoughPairTask {
+    static constexpr int MOST_STRIDE = 72;  // codes of a column
+    static constexpr int ROW_LANES = 16;
 
-    const double* lines = nullptr;
+    const std::uint64_t* lines = nullptr;
+    const std::uint64_t* whole = nullptr;  // sums up to both codes of all rows, where others are meant
     std::ptrdiff_t next_line = 0;
-    const double* line_before = nullptr;  // of rows that are on the left of all tests of the first
+    const std::uint64_t* line_before = nullptr;  // on the left of all tests of the first column
     int n_first = 0;
-    int n_second = 0;                     // codes
-    int stride = 0;                       // as many, or more: a multiple of 8
-    int code_before = -1;                 // of rows that are on the left of all tests of the second
-    // Sums up to each code, of each column alone; `total_*` of all rows.
-    const double* first_weight = nullptr;
-    const double* first_sum = nullptr;
-    const double* second_weight = nullptr;
-    const double* second_sum = nullptr;
-    double total_weight = 0.0, total_sum = 0.0;
-    double* below_first = nullptr;        // [code][ROW_LANES]: the largest of these counts
-    double* above_first = nullptr;
-    double* below_second = nullptr;       // [code]
-    double* above_second = nullptr;
+    int n_second = 0;                      // codes
+    int code_before = -1;                  // on the left of all tests of the second column
+    const std::uint64_t* kept = nullptr;   // null, or what to keep of cells: all but those of code_before
+    // Sums up to each code; of the first column those of the rest, too.
+    const std::int32_t* first_weight = nullptr;
+    const std::int32_t* first_target = nullptr;
+    const std::int32_t* rest_weight = nullptr;
+    const std::int32_t* rest_target = nullptr;
+    const std::int32_t* second_weight = nullptr;
+    const std::int32_t* second_target = nullptr;
+    float* below_first = nullptr;          // [code][ROW_LANES]: the largest of these counts
+    float* above_first = nullptr;
+    float* below_second = nullptr;         // [code]
+    float* above_second = nullptr;
+};
+struct RoughPairKernels {
+    void (*scores[2])(const RoughPairTask&) = {};  // of the rows in the lines, of the others
+    void (*largest_of_rows)(const float* rows, int n, float* to) = nullptr;
 };
 
 // Rows of one side of root tests, by class, against the tests of a second, binned column. A "part" is

@@ -183,19 +183,25 @@ inline void SubtreeSolver::solve_depth_two(
 inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult& result) {
     ++stats.n_depth_two;
     ++stats.n_swept;
-    if (!tables_) tables_ = std::make_unique<ValueTables>(set_);
-    if (!tables_->open(problem_, node, watch_)) {
+    if (!tables_) tables_ = std::make_unique<Tables>(set_);
+    Tables& tables = *tables_;
+    tables.layout.list(node);
+    tables.exact.rows.resize(node.n);
+    std::iota(tables.exact.rows.begin(), tables.exact.rows.end(), 0);
+    if (!tables.rough.open(problem_, node, tables.layout, tables.exact.rows, false, watch_) ||
+        !tables.trees.open(problem_, node, tables.layout, watch_.control())) {
         result.lower = 0.0;
         return;
     }
-    const ValueTables::Tree tree = tables_->best_tree(tables_->all(), table_work_);
-    result.lower = std::min(result.lower, std::max(0.0, tables_->squares() - tree.most));
-    const double cost = tables_->squares() - tree.saved;
-    if (tree.column_index < 0 || cost >= result.cost) return;
+    tables.rough.cost(tables.rough.all(), tables.rough.squares(), false, tables.work);
+    tables.rough.list_good(tables.work, tables.good);
+    const ValueTrees::Tree tree = tables.trees.best_of(tables.good, tables.exact);
+    result.lower = std::min(result.lower, std::max(0.0, tree.least));
+    if (tree.root.column_index < 0 || tree.cost >= result.cost) return;
     Family family;
-    describe_tests(node, tree.column_index, tree.missing_left, family);
-    result.cost = cost;
-    result.test = test_at(problem_, node, family, tree.position);
+    describe_tests(node, tree.root.column_index, tree.root.missing_left, family);
+    result.cost = tree.cost;
+    result.test = test_at(problem_, node, family, tree.root.position);
     result.n_splits = 1 + tree.is_split[0] + tree.is_split[1];
     std::copy(tree.is_split, tree.is_split + 2, result.split);
 }
@@ -213,40 +219,38 @@ inline void SubtreeSolver::solve_by_values(
     const double leaf_lower = result.lower;
     result.lower = 0.0;
     if (!sweep_->open(problem_, node, watch_)) return;
-    ValueSweep::Result found;
-    found.cost = std::min(cap, result.cost);
+    const double limit = std::min(cap, result.cost);
     const std::vector<int> order = sweep_->promising_first();
     const bool has_floors = floors != nullptr && problem_.use.floors;
-    std::atomic<double> incumbent{found.cost};
-    std::vector<ValueSweep::Result> of_column(node.columns.size());
+    std::atomic<double> incumbent{limit};
+    std::vector<ValueSweep::Swept> swept(node.columns.size());
     std::vector<Watch> watches(n_threads, Watch(watch_.control()));
-    run(static_cast<int>(of_column.size()), [&](int thread, int i) {
+    run(static_cast<int>(swept.size()), [&](int thread, int i) {
         const int k = order[i];
         const double floor = has_floors ? (*floors)[node.columns[k].column] : 0.0;
         if (!watch_.stopped())
-            of_column[k] = sweep_->sweep(k, found.cost, floor, incumbent, sweep_work_[thread],
-                                         watches[thread]);
+            sweep_->sweep(k, floor, incumbent, sweep_work_[thread], watches[thread], swept[k]);
     });
-    if (has_floors && !watch_.stopped()) write_floors(node, of_column, *floors);
-    for (const ValueSweep::Result& each : of_column)
-        if (each.column_index >= 0 && each.cost < found.cost - problem_.tolerance) found = each;
+    if (has_floors && !watch_.stopped()) write_floors(node, swept, *floors);
+    const ValueSweep::Result found =
+        sweep_->best_of(swept, limit, incumbent, sweep_work_[0], watch_);
     result.lower = watch_.stopped() ? 0.0 : std::min(leaf_lower, found.cost - problem_.tolerance);
-    if (found.column_index < 0) return;
+    if (found.root.column_index < 0) return;
     Family family;
-    describe_tests(node, found.column_index, found.missing_left, family);
-    solve_below(node, test_at(problem_, node, family, found.position), result);
+    describe_tests(node, found.root.column_index, found.root.missing_left, family);
+    solve_below(node, test_at(problem_, node, family, found.root.position), result);
 }
 
 // With more rows a test may also send all of these rows to one side: then they cost what two levels
 // make of them.
 inline void SubtreeSolver::write_floors(
-    const NodeRows& node, const std::vector<ValueSweep::Result>& of_column,
+    const NodeRows& node, const std::vector<ValueSweep::Swept>& swept,
     std::vector<double>& floors) {
     const double idle = sweep_->least_of_two_levels(sweep_work_[0]) + problem_.split_cost;
     std::vector<double> mine(floors.size(), idle);
-    for (std::size_t k = 0; k < of_column.size(); ++k) {
+    for (std::size_t k = 0; k < swept.size(); ++k) {
         double& floor = mine[node.columns[k].column];
-        floor = std::min(floor, of_column[k].floor);
+        floor = std::min(floor, swept[k].floor);
     }
     for (std::size_t j = 0; j < floors.size(); ++j) floors[j] = std::max(floors[j], mine[j]);
 }

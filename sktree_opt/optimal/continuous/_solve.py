@@ -171,7 +171,7 @@ def merge_rows(table, leaves, group):
         label=np.zeros(len(first), dtype=np.uint16),
         weights=weights,
         target=target,
-        constant=leaves.scale * float(leaves.weights @ distances),
+        constant=leaves.scale * float(np.sum(leaves.weights * distances)),
     )
     return recoded(table, [codes[first] for codes in table.codes], first), merged
 

@@ -360,3 +360,41 @@ def test_squared_error_equals_binary_tests(problem):
     by_ranks = {"n_passes", "n_swept"} & set(table.search_stats_)
     assert by_ranks or not (X != 0.5).any()
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-8, abs=1e-8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_tables_of_pairs_know_how_rough_they_are(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n_rows = data.draw(st.sampled_from([30, 200, 600]))
+    n_columns, n_values = data.draw(st.integers(1, 5)), data.draw(st.integers(2, 11))
+    X = rng.integers(0, n_values, (n_rows, n_columns)) ** 2.0
+    y = X[:, 0] % 3 + rng.normal(size=n_rows) * data.draw(st.sampled_from([0.0, 0.1, 1.0]))
+    targets = data.draw(st.sampled_from(["plain", "far", "outlier", "heavy tails", "ties"]))
+    if targets == "far":
+        y += 1e6
+    elif targets == "outlier":
+        y[0] = 1e5
+    elif targets == "heavy tails":
+        y = np.exp(3.0 * rng.normal(size=n_rows))
+    elif targets == "ties":
+        y = np.round(y)
+    weights = {
+        "none": None,
+        "whole": rng.integers(0, 4, n_rows).astype(float),
+        "real": rng.random(n_rows),
+        "spread": 10.0 ** rng.uniform(-6, 0, n_rows),
+    }[data.draw(st.sampled_from(["none", "whole", "real", "spread"]))]
+    X[rng.random(X.shape) < data.draw(st.sampled_from([0.0, 0.2]))] = np.nan
+    model = OptimalTreeRegressor(
+        max_depth=data.draw(st.sampled_from([2, 3])),
+        complexity_cost=data.draw(st.sampled_from([0.0, 0.01])),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKTREE_OPT_SIMD", data.draw(st.sampled_from(["portable", "avx2", "avx512"])))
+        table = fit_table(clone(model), X, y, sample_weight=weights)
+        patch.setattr(continuous, "search", partial(_solve.search, off=("value_sweep",)))
+        walked = fit_table(clone(model), X, y, sample_weight=weights)
+    far = 1e-10 * np.average(y**2, weights=weights)
+    assert table.objective_ == pytest.approx(walked.objective_, rel=1e-8, abs=far)
+    assert table.lower_bound_ == pytest.approx(table.objective_, rel=1e-8, abs=far)
