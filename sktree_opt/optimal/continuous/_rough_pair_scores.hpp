@@ -4,7 +4,7 @@
 // F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at
 // (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save with
 // the test b, and the other way round: the same four numbers serve both columns. Divisions take most
-// of the time, so the four share one, and in single precision twice as many positions as in double.
+// of the time, so two share one, and in single precision twice as many positions as in double.
 // The two sums of a cell are one whole number: those up to a code are exact, and the only rounding is
 // that of the leaves.
 
@@ -19,9 +19,6 @@ struct RoughScores {
     // Weights and targets of WIDTH cells.
     struct Sums {
         Ints weight, target;
-    };
-    struct Leaves {
-        Floats of[4];
     };
 
     static SKTREE_INLINE Cells load_cells(const std::uint64_t* from) {
@@ -49,17 +46,12 @@ struct RoughScores {
         const Floats number = to_float_native<BYTES>(target);
         return number * number;
     }
-    // Weights are below 2^31: their products neither overflow nor vanish.
-    static SKTREE_INLINE Leaves saved(const Sums (&leaf)[4]) {
-        const Floats d0 = divisor(leaf[0].weight), d1 = divisor(leaf[1].weight);
-        const Floats d2 = divisor(leaf[2].weight), d3 = divisor(leaf[3].weight);
-        const Floats d01 = d0 * d1, d23 = d2 * d3;
-        const Floats share = fill_native<float, BYTES>(1.0f) / (d01 * d23);
-        const Floats share01 = share * d23, share23 = share * d01;
-        return {{squared(leaf[0].target) * (share01 * d1),
-                 squared(leaf[1].target) * (share01 * d0),
-                 squared(leaf[2].target) * (share23 * d3),
-                 squared(leaf[3].target) * (share23 * d2)}};
+    // Of two leaves. Weights are below 2^31: their products neither overflow nor vanish.
+    static SKTREE_INLINE void save(const Sums& a, const Sums& b, Floats& of_a, Floats& of_b) {
+        const Floats divisor_a = divisor(a.weight), divisor_b = divisor(b.weight);
+        const Floats share = fill_native<float, BYTES>(1.0f) / (divisor_a * divisor_b);
+        of_a = squared(a.target) * (share * divisor_b);
+        of_b = squared(b.target) * (share * divisor_a);
     }
 
     // Sums of cells b .. b + WIDTH of a line, added to what is there. `before`: of the cells before them,
@@ -108,13 +100,14 @@ struct RoughScores {
             const Sums rest = {splat_int(task.rest_weight[a]), splat_int(task.rest_target[a])};
             const Sums beyond = {second_weight - at.weight, second_target - at.target};
             // Below and above a, and in each below and above b.
-            const Leaves leaf =
-                saved({at, {row.weight - at.weight, row.target - at.target}, beyond,
-                       {rest.weight - beyond.weight, rest.target - beyond.target}});
-            raise(task.below_first + a * RoughPairTask::ROW_LANES, leaf.of[0] + leaf.of[1]);
-            raise(task.above_first + a * RoughPairTask::ROW_LANES, leaf.of[2] + leaf.of[3]);
-            below_second = larger(below_second, leaf.of[0] + leaf.of[2]);
-            above_second = larger(above_second, leaf.of[1] + leaf.of[3]);
+            Floats below_below, below_above, above_below, above_above;
+            save(at, {row.weight - at.weight, row.target - at.target}, below_below, below_above);
+            save(beyond, {rest.weight - beyond.weight, rest.target - beyond.target}, above_below,
+                 above_above);
+            raise(task.below_first + a * RoughPairTask::ROW_LANES, below_below + below_above);
+            raise(task.above_first + a * RoughPairTask::ROW_LANES, above_below + above_above);
+            below_second = larger(below_second, below_below + above_below);
+            above_second = larger(above_second, below_above + above_above);
         }
         store_native<float, BYTES>(task.below_second + b, below_second);
         store_native<float, BYTES>(task.above_second + b, above_second);
