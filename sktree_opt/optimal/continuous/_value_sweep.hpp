@@ -46,11 +46,18 @@ public:
         double floor = std::numeric_limits<double>::infinity();  // its trees cost at least
         std::vector<Candidate> candidates;
     };
+    // Tables of the sides of a column's positions, from one end of it: of every few codes, the empty one
+    // first.
+    struct Chain {
+        std::vector<Cells> kept;
+        int n_kept = 0;
+    };
     // What one thread works with.
     struct Work {
-        std::vector<Cells> kept;                // of every step-th left side, the empty one first
-        int n_kept = 0, step = 1;
-        Cells between, missing, left_with_missing;
+        Chain chains[2];                        // of left sides, of right ones
+        int step = 1;                           // codes between tables that are kept
+        int heaviest = 0;                       // the code of most rows
+        Cells between, missing, other_way;
         RoughTables::Work rough;
         ValueTrees::Work exact;
         Booking booking;
@@ -64,9 +71,9 @@ public:
         std::vector<RootTest> good;             // tests of the left side of a position
 
         std::int64_t n_bytes() const {
-            std::int64_t n = bytes_of(between) + bytes_of(missing) +
-                             bytes_of(left_with_missing);
-            for (const Cells& cells : kept) n += bytes_of(cells);
+            std::int64_t n = bytes_of(between) + bytes_of(missing) + bytes_of(other_way);
+            for (const Chain& chain : chains)
+                for (const Cells& cells : chain.kept) n += bytes_of(cells);
             return n;
         }
     };
@@ -189,11 +196,13 @@ private:
         const std::size_t table = layout_.n_cells() * sizeof(std::uint64_t);
         const int most_kept = static_cast<int>(std::clamp<std::size_t>(KEPT_BYTES / table, 2, 16));
         work.step = (column.n_codes() + most_kept - 1) / most_kept;
-        work.n_kept = 1;
-        work.kept.resize(std::max<std::size_t>(work.kept.size(), most_kept + 1));
-        work.kept[0].assign(layout_.n_cells(), 0);
+        for (Chain& chain : work.chains) {
+            if (chain.kept.empty()) chain.kept.emplace_back();
+            chain.kept[0].assign(layout_.n_cells(), 0);
+            chain.n_kept = 1;
+        }
         work.missing.assign(column.has_missing ? layout_.n_cells() : 0, 0);
-        work.left_with_missing.resize(work.missing.size());
+        work.other_way.resize(work.missing.size());
         if (column.has_missing)
             rough_.add(&work.order[first_missing], work.order.size() - first_missing,
                        work.missing);
@@ -211,6 +220,8 @@ private:
             ++work.begin[layout_.code(row, k) + 1];
             work.squares[layout_.code(row, k) + 1] += rough_.square(row);
         }
+        work.heaviest = static_cast<int>(
+            std::max_element(work.begin.begin(), work.begin.end()) - work.begin.begin() - 1);
         for (int code = 0; code < n_codes; ++code) {
             work.begin[code + 1] += work.begin[code];
             work.squares[code + 1] += work.squares[code];
@@ -221,26 +232,42 @@ private:
             work.order[work.next[layout_.code(row, k)]++] = static_cast<std::uint32_t>(row);
     }
 
-    // Tables of the rows on the left of position at - 1. Those of every few positions are kept, so that
-    // most rows are added once, in whatever order positions are asked for. False when a limit ended it.
-    bool sum_left(int at, Work& work, Watch& watch) const {
-        while (work.n_kept <= at / work.step) {
-            work.kept[work.n_kept] = work.kept[work.n_kept - 1];
-            add_between((work.n_kept - 1) * work.step, work.n_kept * work.step,
-                        work.kept[work.n_kept], work);
-            ++work.n_kept;
+    // Whether tables of position at - 1 are those of its right side: that without the heaviest code, whose
+    // rows are never added up.
+    static bool is_from_right(int at, const Work& work) { return at > work.heaviest; }
+    static int n_codes_beyond(int at, const Work& work) {
+        return is_from_right(at, work) ? static_cast<int>(work.begin.size()) - 1 - at : at;
+    }
+
+    // Tables of one side of position at - 1. Those of every few positions are kept, so that most rows
+    // are added once, in whatever order positions are asked for. False when a limit ended it.
+    bool sum_side(int at, Work& work, Watch& watch) const {
+        const bool from_right = is_from_right(at, work);
+        Chain& chain = work.chains[from_right];
+        const int n_beyond = n_codes_beyond(at, work);
+        for (; chain.n_kept <= n_beyond / work.step; ++chain.n_kept) {
+            const int n = chain.n_kept;
+            if (chain.kept.size() == static_cast<std::size_t>(n)) chain.kept.emplace_back();
+            chain.kept[n] = chain.kept[n - 1];
+            add_codes((n - 1) * work.step, n * work.step, from_right, work, chain.kept[n]);
         }
-        if (at % work.step != 0) {
-            work.between = work.kept[at / work.step];
-            add_between(at / work.step * work.step, at, work.between, work);
+        if (n_beyond % work.step != 0) {
+            work.between = chain.kept[n_beyond / work.step];
+            add_codes(n_beyond / work.step * work.step, n_beyond, from_right, work, work.between);
         }
         return work.booking.set(watch.control(), work.n_bytes());
     }
-    const Cells& left_of(int at, const Work& work) const {
-        return at % work.step == 0 ? work.kept[at / work.step] : work.between;
+    const Cells& side_of(int at, const Work& work) const {
+        const int n_beyond = n_codes_beyond(at, work);
+        const Chain& chain = work.chains[is_from_right(at, work)];
+        return n_beyond % work.step == 0 ? chain.kept[n_beyond / work.step] : work.between;
     }
-    void add_between(int from, int to, Cells& cells, const Work& work) const {
-        rough_.add(work.order.data() + work.begin[from], work.begin[to] - work.begin[from], cells);
+    // Rows of codes from..to - 1, counted from an end.
+    void add_codes(int from, int to, bool from_right, const Work& work, Cells& cells) const {
+        const int n_codes = static_cast<int>(work.begin.size()) - 1;
+        const std::uint32_t first = work.begin[from_right ? n_codes - to : from];
+        const std::uint32_t last = work.begin[from_right ? n_codes - from : to];
+        rough_.add(work.order.data() + first, last - first, cells);
     }
 
     // The column that is swept, and what it takes.
@@ -264,7 +291,7 @@ private:
         const std::uint32_t begin = work.begin[lo], end = work.begin[hi + 2];
         int p = lo;
         while (p < hi && work.begin[p + 1] - begin < end - work.begin[p + 1]) ++p;
-        if (!sum_left(p + 1, work, sweep.watch)) return;
+        if (!sum_side(p + 1, work, sweep.watch)) return;
         try_position(sweep, p, lo == hi);
         explore(sweep, p + 1, hi);
         explore(sweep, lo, p - 1);
@@ -295,22 +322,25 @@ private:
     void try_position(const Sweep& sweep, int position, bool alone) const {
         Work& work = sweep.work;
         const int at = position + 1;
-        const Cells& present = left_of(at, work);
+        const bool from_right = is_from_right(at, work);
+        const Cells& side = side_of(at, work);
         const bool both_ways =
             layout_.columns()[sweep.k].has_missing && at + 2 < static_cast<int>(work.begin.size());
         for (int way = 0; way <= both_ways; ++way) {
+            // Missing values have the last code: they are on the right, unless they go to the left.
             for (std::size_t c = 0; way == 1 && c < work.missing.size(); ++c)
-                work.left_with_missing[c] = present[c] + work.missing[c];
-            const Cells& left = way == 0 ? present : work.left_with_missing;
+                work.other_way[c] =
+                    from_right ? side[c] - work.missing[c] : side[c] + work.missing[c];
+            const Cells& cells = way == 0 ? side : work.other_way;
             const double squares = work.squares[at] + (way == 1 ? work.missing_squares : 0.0);
-            const double of_left = least_of(left, squares, false, work);
+            const double of_left = least_of(cells, squares, from_right, work);
             rough_.list_good(work.rough, work.good);
             work.least[way][0][at] = of_left;
             double& of_right = work.least[way][1][at];
             of_right = work.least[way][1][at + 1];
             if (!alone || !problem_->use.intervals ||
                 !is_too_much(of_left + of_right, sweep.incumbent))
-                of_right = least_of(left, rough_.squares() - squares, true, work);
+                of_right = least_of(cells, rough_.squares() - squares, !from_right, work);
             lower_floor(of_left + of_right, sweep.swept);
             if (is_too_much(of_left + of_right, sweep.incumbent)) continue;
             const double least = of_left + of_right + problem_->split_cost;
