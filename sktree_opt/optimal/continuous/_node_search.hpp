@@ -83,13 +83,11 @@ private:
 
     // Of nodes of two levels.
     struct Tables {
-        explicit Tables(InstructionSet set) : rough(set) {}
+        explicit Tables(InstructionSet set) : node(set) {}
 
-        PairLayout layout;
-        RoughTables rough;
+        PairTables node;
         RoughTables::Work work;
         std::vector<RootTest> good;
-        ValueTrees trees;
         ValueTrees::Work exact;
     };
 

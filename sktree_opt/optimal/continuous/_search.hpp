@@ -185,17 +185,15 @@ inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult&
     ++stats.n_swept;
     if (!tables_) tables_ = std::make_unique<Tables>(set_);
     Tables& tables = *tables_;
-    tables.layout.list(node);
-    tables.exact.rows.resize(node.n);
-    std::iota(tables.exact.rows.begin(), tables.exact.rows.end(), 0);
-    if (!tables.rough.open(problem_, node, tables.layout, tables.exact.rows, false, watch_) ||
-        !tables.trees.open(problem_, node, tables.layout, watch_.control())) {
+    PairTables& of_node = tables.node;
+    if (!of_node.open(problem_, node, false, watch_)) {
         result.lower = 0.0;
         return;
     }
-    tables.rough.cost(tables.rough.all(), tables.rough.squares(), false, tables.work);
-    tables.rough.list_good(tables.work, tables.good);
-    const ValueTrees::Tree tree = tables.trees.best_of(tables.good, tables.exact);
+    of_node.rough.cost(of_node.rough.all(), of_node.rough.squares(), false, tables.work);
+    of_node.rough.list_good(tables.work, tables.good);
+    tables.exact.rows = of_node.rows;
+    const ValueTrees::Tree tree = of_node.trees.best_of(tables.good, tables.exact);
     result.lower = std::min(result.lower, std::max(0.0, tree.least));
     if (tree.root.column_index < 0 || tree.cost >= result.cost) return;
     Family family;

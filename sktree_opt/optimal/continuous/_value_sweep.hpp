@@ -17,12 +17,10 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <tuple>
 #include <vector>
 
-#include "sktree_opt/optimal/continuous/_rough_tables.hpp"
-#include "sktree_opt/optimal/continuous/_value_trees.hpp"
+#include "sktree_opt/optimal/continuous/_pair_tables.hpp"
 
 namespace sktree_opt {
 namespace continuous {
@@ -78,7 +76,7 @@ public:
         }
     };
 
-    explicit ValueSweep(InstructionSet set) : rough_(set) {}
+    explicit ValueSweep(InstructionSet set) : tables_(set) {}
 
     static bool is_faster(const Problem& problem, const NodeRows& node, int n_splits) {
         if (n_splits < 7 || !PairLayout::can_have(problem, node)) return false;
@@ -101,27 +99,21 @@ public:
     // Tables of all rows. False when a limit ended it.
     bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
         problem_ = &problem;
-        layout_.list(node);
-        all_rows_.resize(node.n);
-        std::iota(all_rows_.begin(), all_rows_.end(), 0);
-        const std::int64_t bytes = layout_.n_bytes() + bytes_of(all_rows_);
-        return booking_.set(watch.control(), bytes) &&
-               trees_.open(problem, node, layout_, watch.control()) &&
-               rough_.open(problem, node, layout_, all_rows_, true, watch);
+        return tables_.open(problem, node, true, watch);
     }
 
     // What trees of two levels cost at least.
     double least_of_two_levels(Work& work) const {
-        return least_of(rough_.all(), rough_.squares(), false, work);
+        return least_of(tables_.rough.all(), tables_.rough.squares(), false, work);
     }
 
     // Columns by what their best single test saves: the first ones make a low incumbent.
     std::vector<int> promising_first() const {
         std::vector<double> most;
         std::vector<int> order;
-        for (std::size_t k = 0; k < layout_.columns().size(); ++k) {
+        for (std::size_t k = 0; k < tables_.layout.columns().size(); ++k) {
             order.push_back(static_cast<int>(k));
-            most.push_back(rough_.saved_by_one(k));
+            most.push_back(tables_.rough.saved_by_one(k));
         }
         std::stable_sort(order.begin(), order.end(),
                          [&](int j, int k) { return most[j] > most[k]; });
@@ -160,7 +152,7 @@ public:
         std::vector<Result> solved;
         for (const Candidate& candidate : candidates) {
             if (is_too_much(candidate.least - problem_->split_cost, incumbent) ||
-                watch.walked(static_cast<std::uint32_t>(layout_.n_rows())))
+                watch.walked(static_cast<std::uint32_t>(tables_.layout.n_rows())))
                 break;
             const double cost = exact_cost(candidate, work);
             lower_to(incumbent, cost);
@@ -182,29 +174,29 @@ private:
     static constexpr std::size_t KEPT_BYTES = 1 << 22;  // of tables of one column, more or less
 
     double least_of(const Cells& cells, double squares, bool of_others, Work& work) const {
-        return rough_.cost(cells, squares, of_others, work.rough) - rough_.error();
+        return tables_.rough.cost(cells, squares, of_others, work.rough) - tables_.rough.error();
     }
 
     // The positions of column k: where their sides meet, and that nothing is known of them.
     bool begin_column(std::size_t k, Work& work, Watch& watch) const {
-        const PairColumn& column = layout_.columns()[k];
+        const PairColumn& column = tables_.layout.columns()[k];
         list_sides(k, work);
         const std::uint32_t first_missing = work.begin[column.n_values];
         for (auto& of_sides : work.least)
             for (auto& least : of_sides) least.assign(work.begin.size(), 0.0);
-        work.missing_squares = rough_.squares() - work.squares[column.n_values];
-        const std::size_t table = layout_.n_cells() * sizeof(std::uint64_t);
+        work.missing_squares = tables_.rough.squares() - work.squares[column.n_values];
+        const std::size_t table = tables_.layout.n_cells() * sizeof(std::uint64_t);
         const int most_kept = static_cast<int>(std::clamp<std::size_t>(KEPT_BYTES / table, 2, 16));
         work.step = (column.n_codes() + most_kept - 1) / most_kept;
         for (Chain& chain : work.chains) {
             if (chain.kept.empty()) chain.kept.emplace_back();
-            chain.kept[0].assign(layout_.n_cells(), 0);
+            chain.kept[0].assign(tables_.layout.n_cells(), 0);
             chain.n_kept = 1;
         }
-        work.missing.assign(column.has_missing ? layout_.n_cells() : 0, 0);
+        work.missing.assign(column.has_missing ? tables_.layout.n_cells() : 0, 0);
         work.other_way.resize(work.missing.size());
         if (column.has_missing)
-            rough_.add(&work.order[first_missing], work.order.size() - first_missing,
+            tables_.rough.add(&work.order[first_missing], work.order.size() - first_missing,
                        work.missing);
         return work.booking.set(watch.control(), work.n_bytes());
     }
@@ -212,13 +204,13 @@ private:
     // Sorts the rows by their codes of column k, missing values last: before the first code, between
     // each two, and after the last one is a place where the sides of a position meet, or an end.
     void list_sides(std::size_t k, Work& work) const {
-        const std::size_t n_rows = layout_.n_rows();
-        const int n_codes = layout_.columns()[k].n_codes();
+        const std::size_t n_rows = tables_.layout.n_rows();
+        const int n_codes = tables_.layout.columns()[k].n_codes();
         work.begin.assign(n_codes + 1, 0);
         work.squares.assign(n_codes + 1, 0.0);
         for (std::size_t row = 0; row < n_rows; ++row) {
-            ++work.begin[layout_.code(row, k) + 1];
-            work.squares[layout_.code(row, k) + 1] += rough_.square(row);
+            ++work.begin[tables_.layout.code(row, k) + 1];
+            work.squares[tables_.layout.code(row, k) + 1] += tables_.rough.square(row);
         }
         work.heaviest = static_cast<int>(
             std::max_element(work.begin.begin(), work.begin.end()) - work.begin.begin() - 1);
@@ -229,7 +221,7 @@ private:
         work.order.resize(n_rows);
         work.next.assign(work.begin.begin(), work.begin.end());
         for (std::size_t row = 0; row < n_rows; ++row)
-            work.order[work.next[layout_.code(row, k)]++] = static_cast<std::uint32_t>(row);
+            work.order[work.next[tables_.layout.code(row, k)]++] = static_cast<std::uint32_t>(row);
     }
 
     // Whether tables of position at - 1 are those of its right side: that without the heaviest code, whose
@@ -267,7 +259,7 @@ private:
         const int n_codes = static_cast<int>(work.begin.size()) - 1;
         const std::uint32_t first = work.begin[from_right ? n_codes - to : from];
         const std::uint32_t last = work.begin[from_right ? n_codes - from : to];
-        rough_.add(work.order.data() + first, last - first, cells);
+        tables_.rough.add(work.order.data() + first, last - first, cells);
     }
 
     // The column that is swept, and what it takes.
@@ -286,7 +278,7 @@ private:
     void explore(const Sweep& sweep, int lo, int hi) const {
         Work& work = sweep.work;
         if (lo > hi || is_excluded(sweep, lo, hi) ||
-            sweep.watch.walked(static_cast<std::uint32_t>(layout_.n_cells()) + 1))
+            sweep.watch.walked(static_cast<std::uint32_t>(tables_.layout.n_cells()) + 1))
             return;
         const std::uint32_t begin = work.begin[lo], end = work.begin[hi + 2];
         int p = lo;
@@ -302,7 +294,7 @@ private:
         if (!problem_->use.intervals) return false;
         const auto& least = sweep.work.least;
         double sides = std::numeric_limits<double>::infinity();
-        for (int way = 0; way <= layout_.columns()[sweep.k].has_missing; ++way)
+        for (int way = 0; way <= tables_.layout.columns()[sweep.k].has_missing; ++way)
             sides = std::min(sides, least[way][0][lo] + least[way][1][hi + 2]);
         if (!is_too_much(sides, sweep.incumbent)) return false;
         lower_floor(sides, sweep.swept);
@@ -324,8 +316,8 @@ private:
         const int at = position + 1;
         const bool from_right = is_from_right(at, work);
         const Cells& side = side_of(at, work);
-        const bool both_ways =
-            layout_.columns()[sweep.k].has_missing && at + 2 < static_cast<int>(work.begin.size());
+        const bool both_ways = tables_.layout.columns()[sweep.k].has_missing &&
+                               at + 2 < static_cast<int>(work.begin.size());
         for (int way = 0; way <= both_ways; ++way) {
             // Missing values have the last code: they are on the right, unless they go to the left.
             for (std::size_t c = 0; way == 1 && c < work.missing.size(); ++c)
@@ -334,20 +326,20 @@ private:
             const Cells& cells = way == 0 ? side : work.other_way;
             const double squares = work.squares[at] + (way == 1 ? work.missing_squares : 0.0);
             const double of_left = least_of(cells, squares, from_right, work);
-            rough_.list_good(work.rough, work.good);
+            tables_.rough.list_good(work.rough, work.good);
             work.least[way][0][at] = of_left;
             double& of_right = work.least[way][1][at];
             of_right = work.least[way][1][at + 1];
             if (!alone || !problem_->use.intervals ||
                 !is_too_much(of_left + of_right, sweep.incumbent))
-                of_right = least_of(cells, rough_.squares() - squares, !from_right, work);
+                of_right = least_of(cells, tables_.rough.squares() - squares, !from_right, work);
             lower_floor(of_left + of_right, sweep.swept);
             if (is_too_much(of_left + of_right, sweep.incumbent)) continue;
             const double least = of_left + of_right + problem_->split_cost;
             sweep.swept.candidates.push_back({least, {sweep.k, position, way == 1}, {work.good, {}}});
-            rough_.list_good(work.rough, sweep.swept.candidates.back().sides[1]);
+            tables_.rough.list_good(work.rough, sweep.swept.candidates.back().sides[1]);
             // Each side costs more than this by two errors at most.
-            lower_to(sweep.incumbent, least + 4.0 * rough_.error());
+            lower_to(sweep.incumbent, least + 4.0 * tables_.rough.error());
         }
     }
 
@@ -356,13 +348,13 @@ private:
         list_sides(root.column_index, work);
         const auto first = work.order.begin();
         const auto middle = first + work.begin[root.position + 1];
-        const auto end = first + work.begin[layout_.columns()[root.column_index].n_values];
+        const auto end = first + work.begin[tables_.layout.columns()[root.column_index].n_values];
         std::vector<std::uint32_t>& rows = work.exact.rows;
         double cost = problem_->split_cost;
         for (int side = 0; side < 2; ++side) {
             rows.assign(side == 0 ? first : middle, side == 0 ? middle : end);
             if (root.missing_left == (side == 0)) rows.insert(rows.end(), end, work.order.end());
-            cost += trees_.best_of(candidate.sides[side], work.exact).least;
+            cost += tables_.trees.best_of(candidate.sides[side], work.exact).least;
         }
         return cost;
     }
@@ -374,11 +366,7 @@ private:
     }
 
     const Problem* problem_ = nullptr;
-    PairLayout layout_;
-    RoughTables rough_;
-    ValueTrees trees_;
-    std::vector<std::uint32_t> all_rows_;
-    Booking booking_;
+    PairTables tables_;
 };
 
 }  // namespace continuous
