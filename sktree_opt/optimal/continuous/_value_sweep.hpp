@@ -1,16 +1,16 @@
 // The best tree of depth three for squared errors where columns have few values: exact.
 //
-// A root column is cut at its positions: the rows on the left of one are added to tables of pairs of
-// columns, those on the right are the others, and from the tables alone follow the best trees of depth
-// two of both sides. Positions are halved from the middle: of a column that is no good the middle
-// excludes all others, by the bounds of _intervals.hpp.
+// A root column is cut at its positions: the rows on one side are added to tables of pairs of columns,
+// those on the other side are the rest, and from the tables alone follow the best trees of depth two of
+// both. Positions are halved from the middle: of a column that is no good the middle excludes all
+// others, by the bounds of _intervals.hpp.
 //
 // First by rough tables (_rough_tables.hpp), which say what a tree costs but for a small error: few
 // positions are left of which exact ones (_value_trees.hpp) have to tell which is the best.
 //
-// With n rows and m columns of d values at most: m n m^2 / 2 log d additions and m d trees of depth
-// two. The search by walks (_depth_two.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
-// factors: see is_faster().
+// With n rows and m columns of d values at most: m n m^2 / 2 additions and m d trees of depth two. The
+// search by walks (_depth_two.hpp) takes about min(d, 12) m^2 n (m + 6), with larger factors: see
+// is_faster().
 #pragma once
 
 #include <algorithm>
