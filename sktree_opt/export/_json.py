@@ -19,7 +19,8 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
     """Write a fitted tree estimator as JSON.
 
     The text holds all that prediction needs: the tree, the columns with their names and
-    categories, the class labels, the cost matrix. It can be kept, compared and read without this
+    categories, the class labels, the cost matrix, or what each node answers where a metric was
+    optimised. It can be kept, compared and read without this
     package, and it runs no code when read, as a pickle does.
 
     Parameters
@@ -68,6 +69,9 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
         state["laplace_smoothing"] = bool(getattr(estimator, "laplace_smoothing", False))
         costs = getattr(estimator, "_costs", None)
         state["costs"] = None if costs is None else np.asarray(costs).tolist()
+        answers = getattr(estimator, "_answers", None)
+        if answers is not None:
+            state["answers"] = np.asarray(answers).tolist()
     return json.dumps(state, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -100,6 +104,8 @@ def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
         estimator._costs = None if state["costs"] is None else np.array(state["costs"])
         if len(labels) != tree.values.shape[1]:
             raise ValueError("The class labels do not fit the tree.")
+        if "answers" in state:
+            estimator._answers = answers_of(state["answers"], tree)
     else:
         estimator = FrozenTreeRegressor()
     estimator.tree_ = tree
@@ -120,6 +126,15 @@ def plain_values(values, what):
                 "strings or numbers before fit."
             )
     return plain
+
+
+def answers_of(answers, tree):
+    """Index of the class that each node answers, as it was written."""
+    answers = np.array(answers, dtype=np.intp)
+    is_class = (answers >= 0) & (answers < tree.values.shape[1])
+    if answers.shape != (tree.n_nodes,) or not is_class.all():
+        raise ValueError("The answers do not fit the tree.")
+    return answers
 
 
 class FrozenTree:

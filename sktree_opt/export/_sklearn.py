@@ -38,8 +38,8 @@ def to_sklearn(estimator: TreeEstimator) -> DecisionTreeClassifier | DecisionTre
     ------
     ValueError
         If a test is on a nominal feature; if training rows that missed a value went down every
-        branch of a test; if a cost matrix makes a leaf answer another class than its most frequent
-        one. The message names the test.
+        branch of a test; if a cost matrix or a metric makes a leaf answer another class than its
+        most frequent one. The message names the test.
 
     Notes
     -----
@@ -115,13 +115,21 @@ def leaf_values(estimator, words):
     if decides_otherwise.any():
         answer = words.answer(int(np.flatnonzero(decides_otherwise)[0]))
         raise ValueError(
-            f"Because of the cost matrix a leaf answers {answer!r}, which is not its most frequent "
-            "class; scikit-learn's trees answer that."
+            f"Because of {reason_of(estimator)} a leaf answers {answer!r}, which is not its most "
+            "frequent class; scikit-learn's trees answer that."
         )
     if getattr(estimator, "laplace_smoothing", False):
         counts = tree.values + 1.0
         return counts / counts.sum(axis=1, keepdims=True)
     return values
+
+
+def reason_of(estimator):
+    """Why leaves may answer another class than their most frequent one."""
+    if getattr(estimator, "_answers", None) is not None:
+        return "the metric"
+    objective = getattr(estimator, "objective", "cost")
+    return "the cost matrix" if objective == "cost" else f"objective={objective!r}"
 
 
 def node_records(tree):

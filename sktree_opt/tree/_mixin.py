@@ -217,7 +217,10 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
 
     def _decide_nodes(self):
         """Index of the class that each node of the tree answers."""
-        return self._decide(self._fitted_tree().node_values())
+        values = self._fitted_tree().node_values()
+        # A metric's answers are no function of the leaf.
+        answers = getattr(self, "_answers", None)
+        return self._decide(values) if answers is None else answers
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from sktree_opt.export import from_json, to_json
+from sktree_opt.optimal import OptimalTreeClassifier
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -111,3 +112,15 @@ def test_wrong_text(change, message):
         from_json(json.dumps({**state, **change}))
     with pytest.raises(ValueError, match="Not a tree written by to_json"):
         from_json("[]")
+
+
+def test_answers_that_a_metric_has_chosen():
+    model = OptimalTreeClassifier(objective="f1", max_depth=1)
+    model.fit(np.zeros((10, 1)), [1] * 4 + [0] * 6)
+    text = to_json(model)
+    assert model.predict([[0]]).tolist() == from_json(text).predict([[0]]).tolist() == [1]
+    assert to_json(from_json(text)) == text
+    state = json.loads(text)
+    state["answers"] = [2]
+    with pytest.raises(ValueError, match="answers do not fit"):
+        from_json(json.dumps(state))

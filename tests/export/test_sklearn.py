@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_t
 
 from sktree_opt.export import to_sklearn
 from sktree_opt.export._sklearn import safe_thresholds
+from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.tree import Tree
 from tests.tree.random_tree import (
@@ -155,3 +156,14 @@ def test_extreme_thresholds():
     safe = safe_thresholds(thresholds)
     assert safe[0] >= np.finfo(np.float32).max
     assert safe[1] <= np.finfo(np.float32).min
+
+
+@pytest.mark.parametrize(
+    ("objective", "reason"),
+    [("f1", "the metric"), ("balanced_error", "objective='balanced_error'")],
+)
+def test_answers_of_an_objective_are_explained(objective, reason):
+    model = OptimalTreeClassifier(objective=objective, max_depth=1)
+    model.fit([[0]] * 10 + [[1]] * 6, [1] * 4 + [0] * 6 + [0] * 6)
+    with pytest.raises(ValueError, match=f"Because of {reason} a leaf answers '1'"):
+        to_sklearn(model)
