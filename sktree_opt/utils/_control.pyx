@@ -1,5 +1,15 @@
 """Deadline, memory limit and interrupts of one search (see ``_control.hpp``)."""
 
+cdef extern from *:
+    """
+    static inline void go_on(sktree_opt::SearchControl& control) {
+        int reason = sktree_opt::TIME_LIMIT;
+        control.stop.compare_exchange_strong(reason, sktree_opt::RUNNING);
+    }
+    """
+    void go_on(CppSearchControl& control) noexcept nogil
+
+
 STATUS_NAMES = {
     RUNNING: "optimal",
     TIME_LIMIT: "time_limit",
@@ -51,6 +61,19 @@ cdef class SearchControl:
         """End the search by so many seconds earlier."""
         if self.cpp.time_limit >= 0.0:
             self.cpp.time_limit = max(0.0, self.cpp.time_limit - seconds)
+
+    def begin_share(self, seconds):
+        """End the search after so many seconds, or earlier; returns the limit there was."""
+        limit, end = self.cpp.time_limit, self.cpp.seconds() + seconds
+        if limit < 0.0 or end < limit:
+            self.cpp.time_limit = end
+        return limit
+
+    def end_share(self, limit):
+        """Go on to the limit that ``begin_share`` returned, if that alone has stopped the search."""
+        self.cpp.time_limit = limit
+        if limit < 0.0 or self.cpp.seconds() < limit:
+            go_on(self.cpp)
 
     @property
     def seconds_left(self):
