@@ -47,7 +47,9 @@ def path_and_children(initial, X, data):
         return path, lambda node: list(range(slices[node].start, slices[node].stop))
     if not hasattr(tree, "children_left"):
         raise ValueError(
-            f"initial_tree must be a fitted tree, not {type(initial).__name__} without one."
+            f"initial_tree must be a fitted tree, not {type(initial).__name__} without one. clone, "
+            "and with it every grid search, forgets what was fitted: give the estimator's tree_, "
+            "or wrap it in sklearn.frozen.FrozenEstimator."
         )
     if initial is tree:
         path = tree.decision_path(np.asarray(dense(data.matrix), dtype=np.float32))

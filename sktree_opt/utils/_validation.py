@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +41,9 @@ class TrainingData:
 
     kept_rows : ndarray of intp, or slice(None)
         Rows of the user's table that are left.
+
+    given_classes : ndarray or None
+        Sorted labels with those of rows of weight zero.
     """
 
     matrix: object
@@ -49,6 +53,7 @@ class TrainingData:
     classes: np.ndarray | None
     encoder: object
     kept_rows: object
+    given_classes: np.ndarray | None = None
 
 
 @contextmanager
@@ -88,7 +93,7 @@ def check_training_data(
     check_shape(matrix, estimator)
     check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
-    kept_rows = slice(None)
+    kept_rows, given_classes = slice(None), classes
     if sample_weight is None:
         weights = np.ones(len(y))
     else:
@@ -98,6 +103,7 @@ def check_training_data(
             if is_classifier:
                 y, classes = only_present(y, classes)
     if is_classifier and class_weight is not None:
+        check_class_weight(class_weight)
         weights = weights * compute_sample_weight(class_weight, classes[y])
         if not weights.any():
             raise ValueError("class_weight is zero for all classes in y.")
@@ -111,7 +117,19 @@ def check_training_data(
         classes=classes,
         encoder=encoder,
         kept_rows=kept_rows,
+        given_classes=given_classes,
     )
+
+
+def check_class_weight(class_weight):
+    """Refuse factors of classes that are no weights."""
+    if not isinstance(class_weight, dict):
+        return
+    for label, factor in class_weight.items():
+        if not isinstance(factor, Real) or not 0.0 <= factor < np.inf:
+            raise ValueError(
+                f"class_weight[{label!r}] is {factor!r}; a finite number from 0 on is expected."
+            )
 
 
 def check_weights(sample_weight, matrix):
