@@ -1,14 +1,16 @@
 """What the optimal estimators share: parameters, and the way from a table to a proved tree."""
 
+import copy
 import warnings
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.optimal._engine import SCORES
@@ -162,6 +164,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         )
         problem.cost_of = lambda nodes: self._make_tree(problem, nodes)[1]
         problem.node_costs = partial(self._group_costs, data)
+        problem.costs_in = lambda reached: self._node_values(data, reached)[1]
         problem.attributes_of = partial(self._attributes, problem)
         return problem
 
@@ -228,14 +231,42 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self.tree_, objective = self._make_tree(problem, result.nodes)
         self._refuse_worse_tree(result, objective, problem.weights)
         self.objective_ = objective
+        # Of several trees those that there is time to read, which the status says.
+        others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
         self.status_ = result.status
         self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
         self.gap_ = objective - self.lower_bound_
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
-        others = [self._make_tree(problem, nodes) for nodes in getattr(result, "others", ())]
         self.trees_ = [self.tree_, *(tree for tree, _ in others)]
         self.tree_objectives_ = np.array([objective, *(cost for _, cost in others)])
+
+    def ranked_estimator(self, rank: int = 0) -> Self:
+        """Give a fitted copy that predicts by one of the trees of `trees_`.
+
+        Parameters
+        ----------
+        rank : int, default=0
+            Its place in `trees_`, 0 for the best.
+
+        Returns
+        -------
+        estimator : OptimalTreeClassifier or OptimalTreeRegressor
+            Fitted: ``tree_`` and ``objective_`` are those of the tree. ``status_`` and
+            ``lower_bound_`` are what the search says of the best tree, so that ``gap_`` is how much
+            this one is worse, at most.
+        """
+        check_is_fitted(self)
+        if not 0 <= rank < len(self.trees_):
+            raise ValueError(f"rank={rank} is no place in trees_, which has {len(self.trees_)}.")
+        ranked = copy.copy(self)
+        ranked.__dict__.pop("_kept_search", None)
+        ranked.tree_ = self.trees_[rank]
+        ranked.objective_ = float(self.tree_objectives_[rank])
+        ranked.gap_ = ranked.objective_ - ranked.lower_bound_
+        ranked.trees_ = [ranked.tree_]
+        ranked.tree_objectives_ = self.tree_objectives_[rank : rank + 1].copy()
+        return ranked
 
     def _refuse_worse_tree(self, result, objective, weights):
         """Raise if a tree costs more than its search has said, but for rounding."""

@@ -67,7 +67,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
         For "cost": cost of answering class `j` (columns) for class `i` (rows), classes in sorted
-        order.
+        order, those of rows of weight zero included.
 
     complexity_cost : float, default=0.0
         Cost of each test, as a share of the total weight; for a metric it is added to the metric.
@@ -77,14 +77,17 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "error" and "size" have to be among them. None: the objective alone.
 
     max_error : float or None, default=None
-        Largest objective that is acceptable; with ``ranking=("size", "error")`` the smallest tree
-        that is as good is found. A ValueError if there is none.
+        Largest objective that is acceptable, but for a billionth, which rounding may take; with
+        ``ranking=("size", "error")`` the smallest tree that is as good is found. A ValueError if
+        there is none. Without a `ranking` it is ("error", "size"), so that `max_error` changes no
+        tree: it only raises the error.
 
     n_trees : int, default=1
         Number of trees, different from each other, to find for `trees_`.
 
     class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights by class.
+        Factors of the sample weights by class. A class of factor 0 stays in ``classes_``; one whose
+        rows all have ``sample_weight`` 0 does not.
 
     thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
         Which thresholds of numeric columns the tests may use: every midpoint between two values;
@@ -118,8 +121,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     initial_tree : Tree, fitted tree estimator or None, default=None
         A tree that is known, ours or scikit-learn's, within the limits; the search looks for better
-        ones at once. Its tests need only part the rows as tests of the table do. To survive
-        ``clone``, a Tree or an estimator in ``FrozenEstimator``.
+        ones at once. Its tests need only part the rows as tests of the table do; of our greedy
+        trees, those of tables with missing values mostly do not, since a row that misses a value
+        goes down both branches. To survive ``clone``, a Tree or an estimator in
+        ``FrozenEstimator``.
 
     Attributes
     ----------
@@ -308,7 +313,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     def _keep_metric(self, problem, result):
         self.pareto_front_ = result.front
         self.objective_, self.lower_bound_ = result.cost, result.lower_bound
-        self.gap_ = result.cost - result.lower_bound
+        # Both may be infinite.
+        self.gap_ = 0.0 if result.cost == result.lower_bound else result.cost - result.lower_bound
         self.tree_objectives_ = np.array([result.cost])
         self._answers = self._attributes(problem, result.nodes, result.answers)["_answers"]
 
@@ -326,9 +332,6 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             attributes["_answers"] = np.where(answers < 0, most_frequent, answers)
         return attributes
 
-    def _decide_nodes(self):
-        return super()._decide_nodes() if self._answers is None else self._answers
-
     def _prepare_objective(self, data):
         """Set ``classes_`` and ``_costs``, what the answers of leaves depend on."""
         objective = self._leaf_objective()
@@ -337,14 +340,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         if objective.needs_costs:
             if self.cost_matrix is None:
                 raise ValueError(f"objective={self.objective!r} needs a cost_matrix.")
-            costs = np.asarray(self.cost_matrix, dtype=np.float64)
-            if costs.shape != (n_classes, n_classes):
-                raise ValueError(
-                    f"cost_matrix has shape {costs.shape}; y has {n_classes} classes, so that "
-                    f"{(n_classes, n_classes)} is expected."
-                )
-            if not np.isfinite(costs).all() or (costs < 0.0).any():
-                raise ValueError("cost_matrix must hold finite numbers that are not negative.")
+            costs = checked_costs(self.cost_matrix, data)
         elif self.cost_matrix is not None:
             raise ValueError(f"cost_matrix has no meaning for objective={self.objective!r}.")
         class_weights = np.bincount(data.y, weights=data.weights, minlength=n_classes)
@@ -363,3 +359,27 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         """Class weights and cost of each node, given its rows."""
         costs = self._leaf_objective().leaf_costs(reached.weights, self._class_weights, self._costs)
         return reached.weights, costs
+
+
+def checked_costs(cost_matrix, data):
+    """Costs of the classes that have weight, out of those of all classes of `y`."""
+    try:
+        costs = np.asarray(cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cost_matrix must be a square table of numbers: {error}") from None
+    n_classes = len(data.given_classes)
+    if costs.shape != (n_classes, n_classes):
+        message = (
+            f"cost_matrix has shape {costs.shape}; y has {n_classes} classes, so that "
+            f"{(n_classes, n_classes)} is expected."
+        )
+        if costs.shape[:1] > (n_classes,):
+            message += (
+                " In cross-validation the training rows of a fold may lack a class: stratify the "
+                "folds."
+            )
+        raise ValueError(message)
+    if not np.isfinite(costs).all() or (costs < 0.0).any():
+        raise ValueError("cost_matrix must hold finite numbers that are not negative.")
+    present = np.isin(data.given_classes, data.classes)
+    return costs[np.ix_(present, present)]

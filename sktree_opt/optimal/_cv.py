@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -160,11 +161,18 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     tree_ : Tree
         The tree of the best limits on all rows.
 
-    objective_ : float
-        Its objective.
+    objective_, lower_bound_, gap_ : float
+        Its objective, what no tree within these limits goes below, and the difference.
 
     status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
-        Whether all trees of the last path are proved to be optimal.
+        Whether all trees are proved to be optimal, those of the folds included, or what ended the
+        first search that was not.
+
+    fold_status_ : list of str
+        The same for the search of each fold.
+
+    search_stats_ : dict
+        Counters of all searches, summed, and ``seconds``.
 
     optimality_scope_ : str
         What the proof is relative to, in words.
@@ -209,7 +217,11 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     cv_results_: dict[str, NDArray[Any]]
     path_: Bunch
     objective_: float
+    lower_bound_: float
+    gap_: float
     status_: str
+    fold_status_: list[str]
+    search_stats_: dict[str, Any]
     optimality_scope_: str
     n_splits_: int
 
@@ -304,16 +316,25 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             path, model = path_of(self._path_model(), X, y, sample_weight)
             progress.end()
             routed = self._route(sample_weight, params)
-            scores = self._score_folds(X, y, sample_weight, routed, progress)
-            self._keep(path, model, scores)
+            folds = self._score_folds(X, y, sample_weight, routed, progress)
+            self._keep(path, model, folds)
         progress.finish()
         if self.status_ != "optimal":
-            warnings.warn(
-                f"The last search ended by {self.status_} before the whole path was proved.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            warnings.warn(self._what_ended(path.status), ConvergenceWarning, stacklevel=2)
         return self
+
+    def _what_ended(self, status):
+        """The searches that were not finished, in words."""
+        ended = []
+        if status != "optimal":
+            ended.append(f"the search on all rows ended by {status}")
+        n_folds = sum(one != "optimal" for one in self.fold_status_)
+        if n_folds:
+            ended.append(
+                f"{n_folds} of {len(self.fold_status_)} searches of folds did not prove their trees"
+            )
+        message = " and ".join(ended)
+        return f"{message[0].upper()}{message[1:]}: the choice is among the best trees known."
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say which metadata `fit` hands to the splitter and the scorer.
@@ -350,7 +371,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
 
     def _score_folds(self, X, y, sample_weight, routed, progress):
-        """Scores of shape (n_folds, max_depth + 1, max_splits + 1).
+        """What is found on each fold.
 
         A callback may end it after any fold: those left are not scored.
         """
@@ -366,21 +387,30 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
                 train,
                 test,
                 routed.scorer.score,
+                self._fold_costs(y, train),
             )
             for train, test in folds
         )
         if not progress.is_watched:
-            return np.array(Parallel(n_jobs=self.n_jobs)(tasks))
-        scores, found = [], Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+            return Parallel(n_jobs=self.n_jobs)(tasks)
+        scored, found = [], Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
         for k in range(len(folds)):
             progress.begin(f"fold {k}")
-            scores.append(next(found))
+            scored.append(next(found))
             if progress.end():
                 found.close()
                 break
-        return np.array(scores)
+        return scored
 
-    def _keep(self, path, model, scores):
+    def _fold_costs(self, y, rows):
+        """The cost matrix of the classes that some training rows have."""
+        if self.cost_matrix is None:
+            return None
+        present = np.isin(np.unique(y), np.unique(safe_indexing(y, rows)))
+        return np.asarray(self.cost_matrix)[np.ix_(present, present)]
+
+    def _keep(self, path, model, folds):
+        scores = np.array([fold.scores for fold in folds])
         means = scores.mean(axis=0)
         limits = np.array(list(np.ndindex(means.shape)))
         # A depth needs as many tests, and allows 2**depth - 1.
@@ -403,14 +433,41 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         self.path_ = path
         self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
         self.objective_ = float(path.objectives[best_depth, best_splits])
-        self.status_ = path.status
+        self.lower_bound_ = float(path.lower_bounds[best_depth, best_splits])
+        self.gap_ = self.objective_ - self.lower_bound_
+        self.fold_status_ = [fold.status for fold in folds]
+        statuses = [path.status, *self.fold_status_]
+        self.status_ = next((one for one in statuses if one != "optimal"), "optimal")
+        self.search_stats_ = summed([path.search_stats, *(fold.stats for fold in folds)])
         for name in FROM_MODEL:
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 
 
-def score_fold(model, scorer, X, y, sample_weight, train, test, score_params):
-    """Score of the optimal tree of every depth and number of tests on the rows left out."""
+@dataclass
+class ScoredFold:
+    """What is found on the training rows of a fold.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (max_depth + 1, max_splits + 1)
+        Score of the optimal tree of every depth and number of tests on the rows left out.
+
+    status : str
+        Whether all of them are proved to be optimal.
+
+    stats : dict
+        Counters of the search.
+    """
+
+    scores: NDArray[np.float64]
+    status: str
+    stats: dict[str, Any]
+
+
+def score_fold(model, scorer, X, y, sample_weight, train, test, score_params, costs):
+    """Search on some rows and score on others; `costs` are those of the classes of the former."""
+    model.set_params(cost_matrix=costs)
 
     def part(values, rows):
         return None if values is None else safe_indexing(values, rows)
@@ -421,7 +478,15 @@ def score_fold(model, scorer, X, y, sample_weight, train, test, score_params):
     X_test, y_test = safe_indexing(X, test), safe_indexing(y, test)
     score_params = {name: part(*indexable(value), test) for name, value in score_params.items()}
     scores = [scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees]
-    return np.array(scores, dtype=np.float64)[path.tree_index]
+    return ScoredFold(
+        np.array(scores, dtype=np.float64)[path.tree_index], path.status, path.search_stats
+    )
+
+
+def summed(stats):
+    """Sums of the counters of several searches; what is no counter is left out."""
+    names = [name for name, value in stats[0].items() if isinstance(value, (int, float))]
+    return {name: sum(one.get(name, 0) for one in stats) for name in names}
 
 
 def ranks(scores):

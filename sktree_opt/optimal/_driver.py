@@ -113,6 +113,8 @@ class Problem:
         From nodes, and what they answer, to the attributes of an estimator fitted with them.
     node_costs : callable or None
         From the number of a group by row to what each group costs as a leaf.
+    costs_in : callable or None
+        From ``NodeRows`` to what each node costs as a leaf.
     progress : Progress or None
         Callbacks to be told.
     kept : KeptSearch or None
@@ -134,6 +136,7 @@ class Problem:
     cost_of: Callable | None = None
     attributes_of: Callable | None = None
     node_costs: Callable | None = None
+    costs_in: Callable | None = None
     progress: Progress | None = None
     kept: KeptSearch | None = None
     initial: np.ndarray | None = None

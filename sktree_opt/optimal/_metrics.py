@@ -1,6 +1,8 @@
 """Metrics of two classes' errors that are no sum over leaves, and the search for their optimum."""
 
+import inspect
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,6 +35,10 @@ def g_mean_loss(fp, fn, negatives, positives):
 METRICS = {"f1": f1_loss, "mcc": mcc_loss, "g_mean": g_mean_loss}
 
 
+# Steps of either error where a callable is looked at before the search.
+GRID_POINTS = 9
+
+
 def divide(numerator, denominator, otherwise):
     """Quotient; `otherwise` where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(
@@ -63,24 +69,67 @@ def losses_of(metric, errors, totals):
     """
     if not callable(metric):
         return METRICS[metric](errors[:, 0], errors[:, 1], *totals)
-    losses = np.array([float(metric(fp, fn)) for fp, fn in errors.tolist()])
-    if np.isnan(losses).any():
-        fp, fn = errors[np.isnan(losses)][0]
-        raise ValueError(f"objective({fp:g}, {fn:g}) is not a number.")
-    check_grows(metric, errors, losses, totals)
+    points = errors.tolist()
+    losses = np.array([loss_of(metric, fp, fn) for fp, fn in points])
+    for point, loss in zip(points, losses.tolist(), strict=True):
+        for worse in ((float(totals[0]), point[1]), (point[0], float(totals[1]))):
+            refuse_fall(metric, point, loss, worse)
+    # Both of two neighbours on a front are at least as good as the worse errors of either.
+    order = np.lexsort((-errors[:, 1], errors[:, 0])).tolist()
+    for first, second in pairwise(order):
+        corner = [max(pair) for pair in zip(points[first], points[second], strict=True)]
+        for at in (first, second):
+            refuse_fall(metric, points[at], losses[at], corner)
     return losses
 
 
-def check_grows(metric, errors, losses, totals):
-    """Refuse a callable that falls somewhere: its optimum need not be on the front."""
-    for (fp, fn), loss in zip(errors.tolist(), losses.tolist(), strict=True):
-        for worse in ((totals[0], fn), (fp, totals[1])):
-            if metric(*worse) < loss:
-                raise ValueError(
-                    "objective must not fall when false positives or false negatives grow: "
-                    f"objective({fp:g}, {fn:g}) is {loss:g}, but "
-                    f"objective({worse[0]:g}, {worse[1]:g}) is {metric(*worse):g}."
-                )
+def loss_of(metric, fp, fn):
+    """What a callable says of two errors."""
+    value = metric(fp, fn)
+    try:
+        loss = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"objective({fp:g}, {fn:g}) is {value!r}, not a number.") from None
+    if np.isnan(loss):
+        raise ValueError(f"objective({fp:g}, {fn:g}) is not a number.")
+    return loss
+
+
+def refuse_fall(metric, point, loss, worse):
+    """Refuse a callable that falls from some errors to worse ones, but for rounding."""
+    other = loss_of(metric, *worse)
+    if other < loss and not loss - other <= 1e-9 * max(abs(loss), abs(other)):
+        (fp, fn), (more_fp, more_fn) = point, worse
+        raise ValueError(
+            "objective must not fall when false positives or false negatives grow: "
+            f"objective({fp:g}, {fn:g}) is {loss:g}, but "
+            f"objective({more_fp:g}, {more_fn:g}) is {other:g}."
+        )
+
+
+def check_callable(metric, totals):
+    """Refuse a callable that is no function of two errors, or falls on a coarse grid of them.
+
+    Its optimum need not be on the front.
+    """
+    try:
+        inspect.signature(metric).bind(0.0, 0.0)
+    except TypeError as error:
+        raise TypeError(
+            "objective must take two numbers, the weights of the false positives and of the false "
+            f"negatives: {error}."
+        ) from None
+    except ValueError:
+        # Some built-in functions have no signature to look at.
+        pass
+    steps = [np.linspace(0.0, total, GRID_POINTS).tolist() for total in totals]
+    losses = [[loss_of(metric, fp, fn) for fn in steps[1]] for fp in steps[0]]
+    for i, fp in enumerate(steps[0]):
+        for j, fn in enumerate(steps[1]):
+            if i + 1 < GRID_POINTS:
+                refuse_fall(metric, (fp, fn), losses[i][j], (steps[0][i + 1], fn))
+            if j + 1 < GRID_POINTS:
+                refuse_fall(metric, (fp, fn), losses[i][j], (fp, steps[1][j + 1]))
 
 
 @dataclass
@@ -195,6 +244,7 @@ class MetricSearch:
         best : MetricTree
         """
         best = self.evaluate(self.search.front(0, 0))
+        # Of trees without errors one level less is enough; for the front nothing else is.
         incumbents = [self.log_entry(best)]
         points = [best]
         for depth, splits in self.stages(max_depth, max_splits):
@@ -232,7 +282,7 @@ class MetricSearch:
 
     def cannot_improve(self, best, splits):
         if self.complexity_cost == 0.0:
-            return best.value <= self.least_loss()
+            return not best.front.errors[best.rank].any()
         return self.least_loss() + splits * self.complexity_cost >= best.value
 
     def least_loss(self):

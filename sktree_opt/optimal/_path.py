@@ -11,6 +11,8 @@ from sklearn.utils import Bunch
 
 from sktree_opt.optimal._classifier import OptimalTreeClassifier
 from sktree_opt.optimal._driver import deepen
+from sktree_opt.optimal._first_look import go_down, known_trees
+from sktree_opt.optimal._floors import may_stop
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
 from sktree_opt.optimal._regressor import OptimalTreeRegressor
@@ -70,10 +72,13 @@ def optimal_path(
     -------
     path : Bunch
         ``objectives``, ndarray of shape (max_depth + 1, max_splits + 1): objective of the best tree
-        with at most that depth and that number of tests; ``tree_index``, of the same shape: its
-        place in ``trees``, a list of Tree, each under the least limits that reach its objective;
+        with at most that depth and that number of tests; ``lower_bounds``, of the same shape: no
+        such tree has a smaller objective; ``tree_index``, of the same shape: the tree's place in
+        ``trees``, a list of Tree, each under the least limits that reach its objective;
         ``complexity_costs`` and ``complexity_tree_index``: within `max_depth`, which tree is best
-        for costs from each entry up to the next one; ``status``: "optimal" if all is proved.
+        for costs from each entry up to the next one; ``status``: "optimal" if all is proved;
+        ``search_stats``: counters of the search. A search that is stopped fills the rest with the
+        best trees it knows.
 
     See Also
     --------
@@ -127,21 +132,36 @@ def path_of(model, X, y, sample_weight=None):
     limits, control = problem.limits, problem.control()
     if problem.table is not None:
         solver = ThresholdSolver(problem, control)
+        first_solve = solver.solve
     else:
         engine = problem.engine(control)
-        solver = Solver(engine, 0.0, partial(deepen, problem, control, engine))
-    found = solve_path(solver, limits.max_depth, limits.max_splits)
+        solver = Solver(
+            engine,
+            0.0,
+            partial(deepen, problem, control, engine),
+            partial(go_down, problem, control, engine),
+        )
+        first_solve = partial(solver.solve, dives=True)
+    first_look = None
+    if limits.max_depth > 2 and limits.max_splits > 2 and may_stop(problem):
+        first_look = partial(
+            known_trees, problem, control, first_solve, keeps_all=problem.table is None
+        )
+    found = solve_path(solver, limits.max_depth, limits.max_splits, look=first_look)
     control.raise_pending()
+    stats = engine.stats if problem.table is None else {}
     trees = [model._make_tree(problem, answer.nodes)[0] for answer in found.answers]
     index = found.tree_index
     n_splits, costs = lower_hull(found.costs[-1])
     path = Bunch(
         objectives=problem.in_units(found.costs),
+        lower_bounds=problem.in_units(found.lower_bounds),
         tree_index=index,
         trees=trees,
         complexity_costs=problem.leaf_form.scale * costs / problem.data.weights.sum(),
         complexity_tree_index=index[-1, n_splits],
         status=control.status,
+        search_stats=stats | {"seconds": control.seconds},
     )
     model.status_ = control.status
     return path, model

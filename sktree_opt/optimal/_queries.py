@@ -15,7 +15,9 @@ CRITERIA = ("error", "size", "depth")
 def check_ranking(ranking):
     """Refuse rankings that DL8 does not allow: error and size have to be among the criteria."""
     ranking = tuple(ranking)
-    if set(ranking) - set(CRITERIA) or len(set(ranking)) < len(ranking):
+    # Lists in a list cannot be in a set.
+    is_named = all(isinstance(criterion, str) for criterion in ranking)
+    if not is_named or set(ranking) - set(CRITERIA) or len(set(ranking)) < len(ranking):
         raise ValueError(
             f"ranking={ranking!r} may contain each of 'error', 'size' and 'depth' once."
         )
@@ -75,32 +77,56 @@ class Solver:
     deepen : callable or None
         Lets the engine search to a depth, for trees that cost less than a bound; None for the
         engine's own method.
+
+    go_down : callable or None
+        Lets it search all levels to a depth, and dive between them (``_first_look.go_down``); None
+        for `deepen` alone.
+
+    Attributes
+    ----------
+    lower_bound, dived_bound : float
+        No tree within the limits of the last search, or of the last one with dives, costs less.
+
+    dived_moments : list
+        Incumbents of that one, as ``Engine.incumbents``.
     """
 
-    def __init__(self, engine, split_cost=0.0, deepen=None):
+    def __init__(self, engine, split_cost=0.0, deepen=None, go_down=None):
         self.engine = engine
         self.split_cost = split_cost
         self.deepen = engine.deepen if deepen is None else deepen
+        self.go_down = go_down
+        self.lower_bound = self.dived_bound = 0.0
+        self.dived_moments = []
 
     @property
     def stopped(self):
         """Whether no further search is worth beginning."""
         return self.engine.control.stopped
 
-    def solve(self, max_depth, max_splits, upper=np.inf):
+    def solve(self, max_depth, max_splits, upper=np.inf, dives=False):
         """Best tree within the limits that costs less than `upper`; None if there is none.
 
-        After a stop, the best tree known, proved or not.
+        After a stop, the best tree known, proved or not; a good one if the search `dives`.
         """
         max_splits = n_useful_splits(max_depth, max_splits)
         max_depth = min(max_depth, max_splits)
         self.engine.begin(max_depth, max_splits, self.split_cost)
-        for depth in range(3, max_depth + 1):
-            self.deepen(depth, upper)
+        is_dived = False
+        if dives and self.go_down is not None:
+            is_dived = self.go_down(max_depth, upper)
+        else:
+            for depth in range(3, max_depth + 1):
+                self.deepen(depth, upper)
         is_proved = not self.stopped
+        self.lower_bound = self.engine.lower_bound
+        if dives:
+            self.dived_bound, self.dived_moments = self.lower_bound, self.engine.incumbents
         if is_proved and not self.engine.cost < upper:
             return None
-        return Answer(max_depth, max_splits, self.engine.cost, self.engine.tree(), is_proved)
+        # The tree that ties fall to is not worth all the levels that a dive has spared.
+        nodes = self.engine.known_tree() if is_dived else self.engine.tree()
+        return Answer(max_depth, max_splits, self.engine.cost, nodes, is_proved)
 
 
 def at_most(cost):
@@ -140,7 +166,7 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, kn
     max_splits = n_useful_splits(max_depth, max_splits)
     upper = at_most(max_error)
     first = min(max_error, known_error) if ranking[0] == "error" else max_error
-    answer = solver.solve(max_depth, max_splits, at_most(first))
+    answer = solver.solve(max_depth, max_splits, at_most(first), dives=True)
     for criterion in ranking:
         if answer is None or solver.stopped:
             return answer
@@ -180,6 +206,9 @@ class Path:
     tree_index : ndarray of int64, same shape
         Its place in `answers`.
 
+    lower_bounds : ndarray of float64, same shape
+        No tree within these limits costs less.
+
     answers : list of Answer
         Each tree once, under the least limits that reach its cost.
 
@@ -189,40 +218,66 @@ class Path:
 
     costs: np.ndarray
     tree_index: np.ndarray
+    lower_bounds: np.ndarray
     answers: list = field(default_factory=list)
     is_proved: bool = True
 
 
-def solve_path(solver, max_depth, max_splits, least_cost=0.0):
+def solve_path(solver, max_depth, max_splits, least_cost=0.0, look=None):
     """Optima for every depth and number of splits, each search within the last one's bound.
 
     A limit more is worth a search only below the cost that one limit less reaches; where that is
-    `least_cost`, the table is filled without searching.
+    `least_cost`, the table is filled without searching. After a stop, by the trees that `look`
+    has found before (see ``_first_look.known_trees``), where they are better.
     """
     max_splits = n_useful_splits(max_depth, max_splits)
     costs = np.full((max_depth + 1, max_splits + 1), np.inf)
     index = np.zeros(costs.shape, dtype=np.int64)
-    path = Path(costs, index, [solver.solve(0, 0)])
+    path = Path(costs, index, np.zeros(costs.shape), [solver.solve(0, 0)])
+    known = None if look is None else look()
     costs[0], costs[:, 0] = path.answers[0].cost, path.answers[0].cost
+    path.lower_bounds[0], path.lower_bounds[:, 0] = costs[0], costs[:, 0]
     for depth in range(1, max_depth + 1):
         for splits in range(1, max_splits + 1):
-            fill_place(path, solver, depth, splits, least_cost)
+            fill_place(path, solver, depth, splits, least_cost, known)
+    # What no tree of larger limits goes below, none of smaller ones does.
+    bounds = path.lower_bounds[::-1, ::-1]
+    for axis in (0, 1):
+        np.maximum.accumulate(bounds, axis=axis, out=bounds)
+    np.minimum(path.lower_bounds, costs, out=path.lower_bounds)
     path.is_proved = not solver.stopped
     return path
 
 
-def fill_place(path, solver, depth, splits, least_cost):
+def fill_place(path, solver, depth, splits, least_cost, known):
     """Cost and tree for one depth and number of splits."""
     costs, index = path.costs, path.tree_index
     before = min((depth - 1, splits), (depth, splits - 1), key=costs.__getitem__)
     costs[depth, splits], index[depth, splits] = costs[before], index[before]
     is_possible = depth <= splits <= n_useful_splits(depth, None)
-    if solver.stopped or not is_possible or not costs[before] > least_cost:
-        return
-    found = solver.solve(depth, splits, costs[before])
-    if found is not None and found.cost < costs[before]:
-        costs[depth, splits], index[depth, splits] = found.cost, len(path.answers)
-        path.answers.append(found)
+    known_cost = np.inf if known is None else known.costs[depth, splits]
+    if not solver.stopped and is_possible and costs[before] > least_cost:
+        upper = costs[before]
+        if known_cost < upper:
+            # Let through as costly a tree as the known one: which tree it is has not to depend
+            # on the time that there was for a known one.
+            upper = min(upper, at_most(known_cost))
+        found = solver.solve(depth, splits, upper)
+        if solver.stopped:
+            path.lower_bounds[depth, splits] = solver.lower_bound
+        if found is not None and found.cost < costs[before]:
+            keep(path, depth, splits, found)
+    if known_cost < costs[depth, splits] - (0.0 if solver.stopped else 1e-9 * abs(known_cost)):
+        nodes = known.nodes(depth, splits)
+        keep(path, depth, splits, Answer(depth, splits, known_cost, nodes, False))
+    if not solver.stopped:
+        path.lower_bounds[depth, splits] = costs[depth, splits]
+
+
+def keep(path, depth, splits, answer):
+    """Put a tree in its place."""
+    path.costs[depth, splits], path.tree_index[depth, splits] = answer.cost, len(path.answers)
+    path.answers.append(answer)
 
 
 def lower_hull(costs):

@@ -1,38 +1,20 @@
 """Which search answers what an estimator was asked for, and what it leaves beside one tree."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from sktree_opt.optimal import _driver
-from sktree_opt.optimal._bit_rows import bit_rows, nodes_from_preorder, target_rows
-from sktree_opt.optimal._floors import engine_floor, may_stop, metric_floor
-from sktree_opt.optimal._k_best import KBestSearch
-from sktree_opt.optimal._metrics import METRICS, MetricSearch, losses_of
-from sktree_opt.optimal._queries import Solver, best_by_ranking, check_ranking
-from sktree_opt.utils._control import SearchControl
-
-
-@dataclass
-class Found(_driver.SearchResult):
-    """A search's result, and more that it may have found.
-
-    Attributes
-    ----------
-    answers : ndarray or None
-        Class that each node answers, where that is not its most frequent one.
-
-    front : ndarray or None
-        Record array of the errors that no tree betters in both.
-
-    others : list of ndarray
-        Nodes of the second best tree, the third, and so on.
-    """
-
-    answers: np.ndarray | None = None
-    front: np.ndarray | None = None
-    others: tuple = ()
+from sktree_opt.optimal._bit_rows import nodes_from_preorder
+from sktree_opt.optimal._first_look import go_down, looks_at_metric, metric_floor
+from sktree_opt.optimal._floors import equal_rows_floor, may_stop
+from sktree_opt.optimal._found import Found, closed, raised
+from sktree_opt.optimal._k_best_trees import search_k_best
+from sktree_opt.optimal._metric_answers import better_of
+from sktree_opt.optimal._metrics import METRICS, MetricSearch, check_callable, losses_of
+from sktree_opt.optimal._prunings import Prunings
+from sktree_opt.optimal._queries import Solver, at_most, best_by_ranking, check_ranking
 
 
 def is_metric(objective):
@@ -85,38 +67,81 @@ def refuse(is_set, name, objective):
 
 def search_ranking(problem, ranking, max_error):
     """The tree that is first by a lexicographic ranking."""
-    limits, scale = problem.limits, problem.leaf_form.scale
+    limits = problem.limits
     control, engine, close = problem.open("depths", problem.engine)
     solver = Solver(
-        engine, limits.split_cost / scale, partial(_driver.deepen, problem, control, engine)
+        engine,
+        limits.split_cost / problem.leaf_form.scale,
+        partial(_driver.deepen, problem, control, engine),
+        partial(go_down, problem, control, engine),
     )
     worst = known = np.inf
     if max_error is not None:
-        worst = problem.in_engine_units(max_error)
+        worst = within_rounding(problem, max_error)
     if problem.initial is not None:
         known = problem.in_engine_units(problem.cost_of(problem.initial))
     found = best_by_ranking(
-        solver, ranking, limits.max_depth, limits.max_splits, worst, known + 1e-9 * abs(known)
+        solver,
+        ranking,
+        limits.max_depth,
+        limits.max_splits,
+        worst,
+        known + 1e-9 * abs(known),
     )
     control.raise_pending()
     close(found.nodes if found is not None else None)
     if found is None:
-        best = solver.solve(limits.max_depth, limits.max_splits)
-        raise ValueError(
-            f"No tree within max_depth={limits.max_depth}, max_splits={limits.max_splits}, "
-            f"min_samples_leaf={limits.min_samples_leaf} and "
-            f"min_weight_leaf={limits.min_weight_leaf:g} has an objective of at most "
-            f"max_error={max_error:g}; the least is {problem.in_units(best.cost):g}."
-        )
+        refuse_max_error(problem, solver, max_error)
+    if control.stopped:
+        acceptable = found.cost if ranking[0] == "error" or max_error is None else worst
+        found = smallest_pruning(problem, found, acceptable)
     cost = problem.in_units(found.cost)
     proved = found.is_proved and not control.stopped
+    bound = cost
+    if not proved:
+        floor = equal_rows_floor(problem)
+        bound = raised(min(cost, problem.in_units(solver.dived_bound)), floor, cost)
+    # Where the objective comes first, the rest of the search leaves it as it is.
+    moments = solver.dived_moments if ranking[0] == "error" else []
     return Found(
         nodes=found.nodes,
         cost=cost,
-        lower_bound=cost if proved else problem.in_units(0.0),
+        lower_bound=bound,
         status="optimal" if proved else control.status,
-        incumbents=[(control.seconds, cost, cost if proved else problem.in_units(0.0))],
+        incumbents=closed(problem.moments_in_units(moments), control.seconds, cost, bound),
         stats=engine.stats | {"seconds": control.seconds},
+    )
+
+
+def within_rounding(problem, max_error):
+    """What an engine may find of a tree whose own objective, summed over leaves, is acceptable."""
+    total = float(problem.data.weights.sum())
+    slack = 1e-9 * abs(max_error) + 1e-11 * total
+    return problem.in_engine_units(max_error + slack)
+
+
+def smallest_pruning(problem, answer, acceptable):
+    """An answer without the subtrees that it may do without, of a search that was stopped."""
+    reached = problem.rows_in(answer.nodes)
+    pruned = Prunings(reached.nodes, problem.costs_in(reached), problem.limits.max_depth)
+    sizes = np.arange(len(pruned.costs))
+    costs = problem.in_engine_units(pruned.costs + problem.limits.split_cost * sizes)
+    good = np.flatnonzero(costs <= at_most(acceptable))
+    if len(good) == 0 or good[0] >= answer.n_splits:
+        return answer
+    return replace(answer, nodes=pruned.tree(good[0])[0], cost=float(costs[good[0]]))
+
+
+def refuse_max_error(problem, solver, max_error):
+    """Say that no tree is good enough, and how good the best one is."""
+    limits = problem.limits
+    best = solver.solve(limits.max_depth, limits.max_splits)
+    least = "the least" if best.is_proved else "the least known"
+    raise ValueError(
+        f"No tree within max_depth={limits.max_depth}, max_splits={limits.max_splits}, "
+        f"min_samples_leaf={limits.min_samples_leaf} and a weight of {limits.min_weight_leaf:g} in "
+        "every leaf (by min_weight_leaf or min_weight_fraction_leaf) has an objective of at most "
+        f"max_error={max_error!r}; {least} is {float(problem.in_units(best.cost))!r}."
     )
 
 
@@ -127,6 +152,8 @@ def search_metric(problem, metric):
         raise ValueError(
             f"objective={metric!r} is a metric of two classes; y has {len(data.classes)}."
         )
+    if callable(metric):
+        check_callable(metric, np.bincount(problem.y, weights=data.weights, minlength=2))
 
     def make(control):
         return MetricSearch(
@@ -145,90 +172,25 @@ def search_metric(problem, metric):
     # Fronts are the same for all metrics.
     search.metric = metric
     search.complexity_cost = limits.split_cost / float(data.weights.sum())
-    floor = -np.inf
-    if limits.max_depth > 2 and may_stop(problem):
+    floor, looks = -np.inf, {}
+    if limits.max_depth > 1 and may_stop(problem):
+        looks = looks_at_metric(problem)
         floor = metric_floor(
-            problem, lambda errors: losses_of(metric, errors, search.totals), search.totals
+            problem, lambda errors: losses_of(metric, errors, search.totals), search.totals, looks
         )
     best = search.solve(limits.max_depth, limits.max_splits, problem.chunk)
+    if control.stopped and looks:
+        best = better_of(problem, search, looks, best)
     close(None)
+    bound = raised(best.lower_bound, floor, best.objective)
+    moments = [(t, cost, raised(least, floor, cost)) for t, cost, least in best.incumbents]
     return Found(
         nodes=nodes_from_preorder(best.columns),
         cost=best.objective,
-        lower_bound=raised(best.lower_bound, floor, best.objective),
+        lower_bound=bound,
         status=control.status,
-        incumbents=[(t, cost, raised(bound, floor, cost)) for t, cost, bound in best.incumbents],
+        incumbents=closed(moments, control.seconds, best.objective, bound),
         stats=best.stats | {"seconds": control.seconds},
         answers=best.answers,
         front=best.front,
     )
-
-
-def search_k_best(problem, n_trees):
-    """The best trees, each deeper search bounded by the one before."""
-    limits, form = problem.limits, problem.leaf_form
-    split_cost = limits.split_cost / form.scale
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    rows = problem.tests.bits, problem.tests.n_tests, problem.y, weights
-    classes = problem.data.classes
-
-    def make(control):
-        return KBestSearch(
-            target_rows(*rows) if classes is None else bit_rows(*rows, len(classes)),
-            form,
-            control,
-            n_best=n_trees,
-            split_cost=split_cost,
-            min_rows=limits.min_samples_leaf,
-            min_weight=limits.min_weight_leaf,
-            n_threads=limits.n_threads,
-        )
-
-    kind = ("k best", n_trees, split_cost, limits.n_threads)
-    control, search, close = problem.open(kind, make)
-    floor = 0.0
-    if limits.max_depth > 2 and may_stop(problem):
-        floor = engine_floor(problem, form)
-    ranking = search.rank(0, 0)
-    incumbents = [(control.seconds, ranking.costs[0], min(floor, ranking.costs[0]))]
-    for depth in range(1, limits.max_depth + 1):
-        bound = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
-        deeper = problem.chunk(
-            control,
-            f"depth {depth}",
-            partial(search.rank, depth, limits.max_splits, bound),
-            lambda found, best=ranking: (tree_of(found if len(found.costs) else best, 0),),
-        )
-        if control.stopped and not is_better(deeper, ranking):
-            break
-        ranking = deeper
-        incumbents.append((control.seconds, ranking.costs[0], min(floor, ranking.costs[0])))
-        if control.stopped:
-            break
-    trees = [tree_of(ranking, rank) for rank in range(len(ranking.costs))]
-    close(None)
-    cost = problem.in_units(ranking.costs[0])
-    return Found(
-        nodes=trees[0],
-        cost=cost,
-        lower_bound=cost if control.status == "optimal" else min(cost, problem.in_units(floor)),
-        status=control.status,
-        incumbents=problem.moments_in_units(incumbents),
-        stats=search.statistics() | {"seconds": control.seconds},
-        others=tuple(trees[1:]),
-    )
-
-
-def raised(bound, floor, cost):
-    """A lower bound, with what else is known; above no tree's cost by rounding."""
-    return max(bound, min(floor, cost))
-
-
-def tree_of(ranking, rank):
-    """Nodes of a tree of a ranking."""
-    return nodes_from_preorder(ranking.tree(rank, SearchControl()))
-
-
-def is_better(ranking, other):
-    """Whether a ranking has as many trees as another, and a better first one."""
-    return len(ranking.costs) >= len(other.costs) and ranking.costs[0] < other.costs[0]

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sktree_opt.optimal._base import BaseOptimalTree, threshold_constraints
-from sktree_opt.optimal._questions import refuse_initial_tree, search_k_best
+from sktree_opt.optimal._k_best_trees import search_k_best
+from sktree_opt.optimal._questions import refuse_initial_tree
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin

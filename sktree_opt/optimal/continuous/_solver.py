@@ -24,6 +24,7 @@ class ThresholdSolver:
 
     def __init__(self, problem, control):
         self.problem, self.control = problem, control
+        self.lower_bound = 0.0
 
     @property
     def stopped(self):
@@ -43,6 +44,7 @@ class ThresholdSolver:
         )
         tests, found = search(self.problem, limits=limits, control=self.control)
         cost = (found.cost - form.constant) / form.scale
+        self.lower_bound = (found.lower_bound - form.constant) / form.scale
         is_proved = not self.stopped
         if is_proved and not cost < upper:
             return None

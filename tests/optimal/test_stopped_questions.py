@@ -1,0 +1,289 @@
+"""Rankings, several trees, metrics, paths and folds that are not given the time for a proof."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score, matthews_corrcoef
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    optimal_path,
+)
+from sktree_opt.optimal._first_look import for_seconds
+from sktree_opt.optimal._prunings import Prunings
+from sktree_opt.utils._control import SearchControl
+from tests.optimal.common import load_binary, random_table
+
+DEPTHS = [5, 7, 9]
+
+
+@pytest.fixture(scope="module")
+def credit(data_dir):
+    return load_binary(data_dir, "german-credit")
+
+
+def cart_of(X, y, depth):
+    return DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+
+
+def errors_of(model, X, y):
+    return int(np.count_nonzero(model.predict(X) != y))
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("ranking", [("error", "size"), ("error", "depth", "size")])
+def test_a_stopped_ranking_is_no_worse_than_cart(credit, depth, ranking):
+    X, y = credit
+    model = OptimalTreeClassifier(max_depth=depth, time_limit=0.5, ranking=ranking)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert model.objective_ == errors_of(model, X, y) <= errors_of(cart_of(X, y, depth), X, y)
+    assert 0 <= model.lower_bound_ <= model.objective_
+    objectives = [objective for _, objective, _ in model.incumbents_]
+    assert len(objectives) > 1
+    assert objectives == sorted(objectives, reverse=True)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_as_good_as_cart_and_no_larger(credit, depth):
+    X, y = credit
+    cart = cart_of(X, y, depth)
+    goal = errors_of(cart, X, y)
+    model = OptimalTreeClassifier(
+        max_depth=depth, time_limit=0.5, ranking=("size", "error"), max_error=float(goal)
+    ).fit(X, y)
+    assert model.objective_ == errors_of(model, X, y) <= goal
+    assert model.get_n_leaves() <= cart.get_n_leaves()
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_the_first_of_several_trees_is_no_worse_than_cart(credit, depth):
+    X, y = credit
+    model = OptimalTreeClassifier(max_depth=depth, time_limit=0.5, n_trees=3)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert model.objective_ <= errors_of(cart_of(X, y, depth), X, y)
+    assert len(model.trees_) == 3
+    assert (np.diff(model.tree_objectives_) >= 0).all()
+    assert 0 <= model.lower_bound_ <= model.objective_
+    for rank, objective in enumerate(model.tree_objectives_):
+        assert errors_of(model.ranked_estimator(rank), X, y) == objective
+
+
+def test_several_regression_trees_are_no_worse_than_cart(credit):
+    X, y = credit
+    targets = y + X @ np.sin(np.arange(X.shape[1]))
+    cart = DecisionTreeRegressor(max_depth=6, random_state=0).fit(X, targets)
+    model = OptimalTreeRegressor(max_depth=6, time_limit=0.5, n_trees=2)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, targets)
+    assert model.objective_ <= ((cart.predict(X) - targets) ** 2).sum()
+
+
+LOSSES = {
+    "f1": lambda y, answers: 1 - f1_score(y, answers),
+    "mcc": lambda y, answers: 1 - matthews_corrcoef(y, answers),
+}
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("metric", sorted(LOSSES))
+def test_a_stopped_metric_is_no_worse_than_cart(credit, depth, metric):
+    X, y = credit
+    model = OptimalTreeClassifier(objective=metric, max_depth=depth, time_limit=0.5)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert model.objective_ == pytest.approx(LOSSES[metric](y, model.predict(X)))
+    assert model.objective_ <= LOSSES[metric](y, cart_of(X, y, depth).predict(X))
+    assert model.pareto_front_["loss"].min() == pytest.approx(model.objective_)
+    assert model.tree_.depth <= depth
+    assert model.lower_bound_ <= model.objective_ == model.incumbents_[-1][1]
+
+
+def test_a_stopped_metric_counts_its_tests(credit):
+    X, y = credit
+    model = OptimalTreeClassifier(
+        objective="f1", max_depth=7, time_limit=0.5, complexity_cost=0.002, min_samples_leaf=5
+    )
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    loss = LOSSES["f1"](y, model.predict(X))
+    assert model.objective_ == pytest.approx(loss + 0.002 * model.tree_.n_splits)
+    assert model.tree_.nodes["n_samples"].min() >= 5
+
+
+@pytest.mark.parametrize("depth", [5, 7])
+def test_a_stopped_path_is_no_worse_than_cart_at_any_depth(credit, depth):
+    X, y = credit
+    with pytest.warns(ConvergenceWarning):
+        path = optimal_path(X, y, max_depth=depth, time_limit=1.0)
+    for level in range(3, depth + 1):
+        cart = cart_of(X, y, level)
+        splits = cart.get_n_leaves() - 1
+        assert path.objectives[level, -1] <= errors_of(cart, X, y)
+        assert path.objectives[level, splits] <= errors_of(cart, X, y)
+    assert (np.diff(path.objectives, axis=0) <= 0).all()
+    assert (np.diff(path.objectives, axis=1) <= 0).all()
+    assert (path.lower_bounds <= path.objectives).all()
+    for (level, splits), index in np.ndenumerate(path.tree_index):
+        tree = path.trees[index]
+        assert tree.depth <= level
+        assert tree.n_splits <= splits
+        leaves = tree.nodes["kind"] == 0
+        found = (tree.values.sum(axis=1) - tree.values.max(axis=1))[leaves].sum()
+        assert found == path.objectives[level, splits]
+
+
+def test_bounds_of_a_path_are_bounds(global_random_seed):
+    X, y = random_table(global_random_seed, m=12)
+    whole = optimal_path(X, y, max_depth=4, time_limit=100.0)
+    plain = optimal_path(X, y, max_depth=4)
+    assert (whole.lower_bounds == whole.objectives).all()
+    assert (whole.objectives == plain.objectives).all()
+    assert whole.trees == plain.trees
+    for seconds in (0.0, 0.002, 0.005, 0.01):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            part = optimal_path(X, y, max_depth=4, time_limit=seconds)
+        assert (part.lower_bounds <= plain.objectives).all()
+        assert (part.objectives >= plain.objectives).all()
+        assert part.search_stats["seconds"] > 0
+
+
+def test_folds_that_were_cut_short_are_reported(credit):
+    X, y = credit
+    model = OptimalTreeClassifierCV(max_depth=6, time_limit=0.5, cv=2)
+    with pytest.warns(ConvergenceWarning, match="2 of 2 searches of folds"):
+        model.fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.fold_status_ == ["time_limit", "time_limit"]
+    assert 0 <= model.lower_bound_ <= model.objective_
+    assert model.gap_ == model.objective_ - model.lower_bound_
+    assert model.search_stats_["seconds"] >= 1.4
+    cart = cart_of(X, y, 6)
+    assert model.path_.objectives[-1, -1] <= errors_of(cart, X, y)
+    train, test = next(iter(StratifiedKFold(2).split(X, y)))
+    assert len(train) == len(test) == 500
+
+
+def test_folds_alone_may_be_cut_short(credit, monkeypatch):
+    X, y = credit
+    from sktree_opt.optimal import _cv
+
+    path_of = _cv.path_of
+
+    def cut_short(model, X_part, *rest):
+        model.set_params(time_limit=None if len(X_part) == len(X) else 0.0)
+        return path_of(model, X_part, *rest)
+
+    monkeypatch.setattr(_cv, "path_of", cut_short)
+    model = OptimalTreeClassifierCV(max_depth=4, max_splits=4, cv=2)
+    with pytest.warns(ConvergenceWarning, match="^2 of 2 searches of folds"):
+        model.fit(X, y)
+    assert model.status_ == "time_limit"
+    assert model.path_.status == "optimal"
+    assert model.gap_ == 0.0
+
+
+def test_a_proved_choice_says_so(credit):
+    X, y = credit
+    model = OptimalTreeClassifierCV(max_depth=2, cv=2).fit(X, y)
+    assert (model.status_, model.fold_status_) == ("optimal", ["optimal", "optimal"])
+    assert model.gap_ == 0.0
+    assert model.search_stats_["n_nodes"] >= 0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"objective": "f1"},
+        {"n_trees": 3},
+        {"n_trees": 3, "objective": "entropy"},
+        {"ranking": ("error", "size")},
+        {"ranking": ("size", "error"), "max_error": 1e6},
+    ],
+)
+def test_incumbents_end_with_the_proof(question, global_random_seed):
+    X, y = random_table(global_random_seed, m=8)
+    model = OptimalTreeClassifier(max_depth=3, **question).fit(X, y)
+    seconds, objective, bound = model.incumbents_[-1]
+    assert all(type(number) is float for entry in model.incumbents_ for number in entry)
+    assert objective == pytest.approx(model.objective_)
+    assert bound == pytest.approx(model.objective_)
+    assert seconds <= model.search_stats_["seconds"] + 0.1
+    objectives = [entry[1] for entry in model.incumbents_]
+    assert objectives == sorted(objectives, reverse=True)
+
+
+def test_trees_are_read_in_time():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (3000, 60)), rng.integers(0, 2, 3000)
+    model = OptimalTreeClassifier(max_depth=3, n_trees=20000, time_limit=1.0)
+    begin = time.perf_counter()
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert time.perf_counter() - begin < 1.5
+    assert model.status_ == "time_limit"
+    assert 1 < len(model.trees_) < 20000
+
+
+def test_a_share_of_the_time_is_a_share():
+    control = SearchControl(10.0)
+    with for_seconds(control, 0.01):
+        time.sleep(0.02)
+        assert control.poll()
+        assert control.status == "time_limit"
+    assert not control.poll()
+    assert control.status == "optimal"
+    assert control.seconds_left > 5.0
+    control = SearchControl(0.01)
+    with for_seconds(control, 5.0):
+        time.sleep(0.02)
+        assert control.poll()
+    assert control.poll()
+    control = SearchControl()
+    with for_seconds(control, 5.0):
+        control.request_stop()
+        assert control.poll()
+    assert control.status == "stopped"
+
+
+def test_prunings_are_the_best_of_all(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    nodes, depths = [[-1, -1, -1]], [0]
+    for _ in range(6):
+        leaves = [k for k, node in enumerate(nodes) if node[0] < 0 and depths[k] < 4]
+        at = int(rng.choice(leaves))
+        nodes[at] = [int(rng.integers(10)), len(nodes), len(nodes) + 1]
+        nodes += [[-1, -1, -1], [-1, -1, -1]]
+        depths += [depths[at] + 1] * 2
+    costs = rng.integers(0, 20, len(nodes)).astype(float)
+
+    def all_prunings(at, depth):
+        yield 0, costs[at]
+        if nodes[at][0] >= 0 and depth > 0:
+            for a, x in all_prunings(nodes[at][1], depth - 1):
+                for b, z in all_prunings(nodes[at][2], depth - 1):
+                    yield a + b + 1, x + z
+
+    for depth in range(5):
+        pruned = Prunings(np.array(nodes, dtype=np.int32), costs, depth)
+        found = list(all_prunings(0, depth))
+        for size, cost in enumerate(pruned.costs):
+            assert cost == min(c for s, c in found if s == size)
+            tree, origin = pruned.tree(size)
+            assert costs[origin[tree[:, 0] < 0]].sum() == cost
+            assert np.count_nonzero(tree[:, 0] >= 0) == size
+        useful = pruned.useful_sizes(0.5)
+        totals = pruned.costs + 0.5 * np.arange(len(pruned.costs))
+        assert useful[0] == 0
+        assert (np.diff(totals[useful]) < 0).all()
+        assert totals[useful[-1]] == totals.min()
