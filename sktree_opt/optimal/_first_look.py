@@ -146,15 +146,17 @@ def known_trees(problem, control, solve, keeps_all):
     have a use for what is found (`keeps_all`). `solve` searches within a depth and a size.
     """
     limits, seconds = problem.limits, share_of_time(problem) / 2.0
-    found = []
+    known = KnownTrees(problem)
     for depth in range(limits.max_depth, 2, -1):
         with for_seconds(control, seconds):
-            found.append(solve(depth, limits.max_splits).nodes)
+            nodes = solve(depth, limits.max_splits).nodes
+        # Cut off, the deepest is one for the other depths.
+        known.offer(nodes, range(depth + 1) if depth == limits.max_depth else [depth])
         control.raise_pending()
         seconds = share_of_time(problem) / 2.0 / max(1, limits.max_depth - 3)
         if control.stopped or not keeps_all:
             break
-    return KnownTrees(problem, found)
+    return known
 
 
 class KnownTrees:
@@ -163,8 +165,6 @@ class KnownTrees:
     Parameters
     ----------
     problem : Problem
-    trees : list of ndarray
-        Nodes, as ``Engine.tree`` gives them.
 
     Attributes
     ----------
@@ -172,25 +172,26 @@ class KnownTrees:
         Of the best of them, in units of the engine; infinity where there is none.
     """
 
-    def __init__(self, problem, trees):
+    def __init__(self, problem):
         limits = problem.limits
+        self.problem = problem
         self.costs = np.full((limits.max_depth + 1, limits.max_splits + 1), np.inf)
         self._source = {}
-        for nodes in trees:
-            reached = problem.rows_in(nodes)
-            leaf_costs = problem.costs_in(reached)
-            for depth in range(limits.max_depth + 1):
-                self._offer(problem, depth, Prunings(reached.nodes, leaf_costs, depth))
 
-    def _offer(self, problem, depth, pruned):
-        sizes = pruned.useful_sizes()
-        row = self.costs[depth]
-        # With at most so many splits: the largest useful size within.
-        best = sizes[np.searchsorted(sizes, np.arange(len(row)), side="right") - 1]
-        costs = problem.in_engine_units(pruned.costs[best])
-        for splits in np.flatnonzero(costs < row).tolist():
-            row[splits] = costs[splits]
-            self._source[depth, splits] = pruned, best[splits]
+    def offer(self, nodes, depths):
+        """Prune a tree, as ``Engine.tree`` gives it, for some depths."""
+        reached = self.problem.rows_in(nodes)
+        leaf_costs = self.problem.costs_in(reached)
+        for depth in depths:
+            pruned = Prunings(reached.nodes, leaf_costs, depth)
+            sizes = pruned.useful_sizes()
+            row = self.costs[depth]
+            # With at most so many splits: the largest useful size within.
+            best = sizes[np.searchsorted(sizes, np.arange(len(row)), side="right") - 1]
+            costs = self.problem.in_engine_units(pruned.costs[best])
+            for splits in np.flatnonzero(costs < row).tolist():
+                row[splits] = costs[splits]
+                self._source[depth, splits] = pruned, best[splits]
 
     def nodes(self, depth, splits):
         """The tree for one depth and number of splits."""

@@ -7,6 +7,9 @@ import numpy as np
 from sktree_opt.optimal._metrics import FRONT_DTYPE, losses_of, pareto_points
 from sktree_opt.optimal._prunings import Prunings
 
+# Of each tree, spread from none to all of its tests.
+N_SIZES = 24
+
 
 def better_of(problem, search, looks, best):
     """What a stopped search has found, or a pruned tree of a plain search if that is better.
@@ -49,7 +52,9 @@ def prunings_by_slope(problem, found, fp_cost, fn_cost):
     # What a leaf costs that answers 1, and 0.
     costs = np.minimum(fp_cost * reached.weights[:, 0], fn_cost * reached.weights[:, 1])
     pruned = Prunings(reached.nodes, costs, problem.limits.max_depth)
-    return [(pruned, int(size), reached.weights) for size in pruned.useful_sizes()]
+    sizes = pruned.useful_sizes()
+    some = np.linspace(0, len(sizes) - 1, min(len(sizes), N_SIZES)).astype(np.intp)
+    return [(pruned, int(size), reached.weights) for size in sizes[some]]
 
 
 def points_of(search, pruned, size, weights):

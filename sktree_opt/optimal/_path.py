@@ -20,6 +20,9 @@ from sktree_opt.optimal.continuous import ThresholdSolver
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.utils._typing import TableLike
 
+# Of a time limit, at most, for making the trees; what one place of the table takes, in seconds.
+READING_SHARE, READING_SECONDS = 0.25, 2e-5
+
 # What a path cannot do, by parameter.
 PLAIN = {
     "ranking": None,
@@ -143,6 +146,8 @@ def path_of(model, X, y, sample_weight=None):
         )
         first_solve = partial(solver.solve, dives=True)
     first_look = None
+    n_places = (limits.max_depth + 1) * (limits.max_splits + 1)
+    control.keep_back(min(READING_SHARE * (limits.time_limit or 0.0), n_places * READING_SECONDS))
     if limits.max_depth > 2 and limits.max_splits > 2 and may_stop(problem):
         first_look = partial(
             known_trees, problem, control, first_solve, keeps_all=problem.table is None

@@ -16,6 +16,9 @@ from sktree_opt.optimal._metrics import METRICS, MetricSearch, check_callable, l
 from sktree_opt.optimal._prunings import Prunings
 from sktree_opt.optimal._queries import Solver, at_most, best_by_ranking, check_ranking
 
+# What it takes to look for the best answers of known trees; of the time, at most.
+READING_SECONDS, READING_SHARE = 0.04, 0.25
+
 
 def is_metric(objective):
     """Whether an objective is a metric of two classes' errors, no sum over leaves."""
@@ -175,6 +178,8 @@ def search_metric(problem, metric):
     floor, looks = -np.inf, {}
     if limits.max_depth > 1 and may_stop(problem):
         looks = looks_at_metric(problem)
+        # For the answers of the leaves that the plain searches have found.
+        control.keep_back(min(READING_SECONDS, READING_SHARE * control.seconds_left))
         floor = metric_floor(
             problem, lambda errors: losses_of(metric, errors, search.totals), search.totals, looks
         )
