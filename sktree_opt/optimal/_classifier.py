@@ -63,7 +63,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         C4.5's estimate of the errors on new rows; the impurity. Or, for two classes, one minus a
         metric (F1 score, Matthews correlation, geometric mean of the classes' recalls), or a
         function of the weights of the false positives and the false negatives that falls with
-        neither; the second of `classes_` is the positive one.
+        neither, which is looked at on some of them only; the second of `classes_` is the positive
+        one.
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
         For "cost": cost of answering class `j` (columns) for class `i` (rows), classes in sorted
@@ -129,7 +130,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Attributes
     ----------
     tree_ : Tree
-        The tree.
+        The tree. Of a metric's or a cost's answers it knows nothing: what predicts or is exported
+        should be the estimator.
 
     objective_ : float
         Its objective, the cost of its tests included.
@@ -145,8 +147,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     trees_ : list of Tree
         The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
-        many. Trees are different if they part the training rows differently at some node; a test
-        over two leaves that does not lower the objective makes no tree of its own.
+        many, or not the time to read them. ``ranked_estimator`` makes estimators of them. Trees are
+        different if they part the training rows differently at some node; a test over two leaves
+        that does not lower the objective makes no tree of its own.
 
     tree_objectives_ : ndarray of shape (n_trees,)
         Their objectives.
@@ -180,6 +183,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     See Also
     --------
     OptimalTreeRegressor : The tree for numeric targets.
+    optimal_path : The trees of all depths and numbers of tests; a fit finds one of them.
     sktree_opt.greedy.GreedyTreeClassifier : A tree of any size, without such a guarantee.
 
     Notes

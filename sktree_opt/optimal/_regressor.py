@@ -101,8 +101,9 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     trees_ : list of Tree
         The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
-        many. Trees are different if they part the training rows differently at some node; a test
-        over two leaves that does not lower the objective makes no tree of its own.
+        many, or not the time to read them. ``ranked_estimator`` makes estimators of them. Trees are
+        different if they part the training rows differently at some node; a test over two leaves
+        that does not lower the objective makes no tree of its own.
 
     tree_objectives_ : ndarray of shape (n_trees,)
         Their objectives.
