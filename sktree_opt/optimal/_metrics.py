@@ -244,11 +244,11 @@ class MetricSearch:
         best : MetricTree
         """
         best = self.evaluate(self.search.front(0, 0))
-        # Of trees without errors one level less is enough; for the front nothing else is.
         incumbents = [self.log_entry(best)]
         points = [best]
         for depth, splits in self.stages(max_depth, max_splits):
-            if self.control.stopped or self.cannot_improve(best, splits):
+            # A stage may take too short to look at the clock itself.
+            if self.control.poll() or self.cannot_improve(best, splits):
                 break
             found = self.solve_stage(depth, splits, best, chunk)
             points.append(found)
@@ -282,6 +282,7 @@ class MetricSearch:
 
     def cannot_improve(self, best, splits):
         if self.complexity_cost == 0.0:
+            # The least loss is not enough: more levels may lengthen the front.
             return not best.front.errors[best.rank].any()
         return self.least_loss() + splits * self.complexity_cost >= best.value
 

@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -116,14 +117,7 @@ def optimal_path(
 
 def path_of(model, X, y, sample_weight=None):
     """Path of an unfitted estimator, and the estimator fitted but for its tree."""
-    model._validate_params()
-    if is_metric(model.objective):
-        raise ValueError(f"A path needs a sum over leaves, not objective={model.objective!r}.")
-    if model.complexity_cost:
-        raise ValueError("A path has the trees for every complexity_cost; leave it at 0.")
-    for name, value in PLAIN.items():
-        if getattr(model, name, value) != value:
-            raise ValueError(f"A path has no use for {name}={getattr(model, name)!r}.")
+    check_path(model)
     problem = model._prepare(
         X,
         y,
@@ -133,43 +127,66 @@ def path_of(model, X, y, sample_weight=None):
         prefers_tests=True,
     )
     limits, control = problem.limits, problem.control()
-    if problem.table is not None:
-        solver = ThresholdSolver(problem, control)
-        first_solve = solver.solve
-    else:
-        engine = problem.engine(control)
-        solver = Solver(
-            engine,
-            0.0,
-            partial(deepen, problem, control, engine),
-            partial(go_down, problem, control, engine),
-        )
-        first_solve = partial(solver.solve, dives=True)
-    first_look = None
     n_places = (limits.max_depth + 1) * (limits.max_splits + 1)
     control.keep_back(min(READING_SHARE * (limits.time_limit or 0.0), n_places * READING_SECONDS))
-    if limits.max_depth > 2 and limits.max_splits > 2 and may_stop(problem):
-        first_look = partial(
-            known_trees, problem, control, first_solve, keeps_all=problem.table is None
-        )
-    found = solve_path(solver, limits.max_depth, limits.max_splits, look=first_look)
+    solver, first_look = solver_of(problem, control)
+    has_look = limits.max_depth > 2 and limits.max_splits > 2 and may_stop(problem)
+    found = solve_path(
+        solver, limits.max_depth, limits.max_splits, look=first_look if has_look else None
+    )
     control.raise_pending()
-    stats = engine.stats if problem.table is None else {}
-    trees = [model._make_tree(problem, answer.nodes)[0] for answer in found.answers]
+    model.status_ = control.status
+    made = [model._make_tree(problem, answer.nodes) for answer in found.answers]
+    stats = solver.stats | {"seconds": control.seconds}
+    return bunch_of(problem, found, *zip(*made, strict=True), control.status, stats), model
+
+
+def check_path(model):
+    """Refuse parameters that a path has no use for."""
+    model._validate_params()
+    if is_metric(model.objective):
+        raise ValueError(f"A path needs a sum over leaves, not objective={model.objective!r}.")
+    if model.complexity_cost:
+        raise ValueError("A path has the trees for every complexity_cost; leave it at 0.")
+    for name, value in PLAIN.items():
+        if getattr(model, name, value) != value:
+            raise ValueError(f"A path has no use for {name}={getattr(model, name)!r}.")
+
+
+def solver_of(problem, control):
+    """What finds each tree of a path, and what looks for good ones before."""
+    if problem.table is not None:
+        solver = ThresholdSolver(problem, control)
+        return solver, partial(known_trees, problem, control, solver.solve, keeps_all=False)
+    engine = problem.engine(control)
+    solver = Solver(
+        engine,
+        0.0,
+        partial(deepen, problem, control, engine),
+        partial(go_down, problem, control, engine),
+    )
+    with_dives = partial(solver.solve, dives=True)
+    return solver, partial(known_trees, problem, control, with_dives, keeps_all=True)
+
+
+def bunch_of(problem, found, trees, tree_costs, status, stats):
+    """A path as ``optimal_path`` returns it."""
     index = found.tree_index
     n_splits, costs = lower_hull(found.costs[-1])
-    path = Bunch(
-        objectives=problem.in_units(found.costs),
-        lower_bounds=problem.in_units(found.lower_bounds),
+    # Of the trees themselves, whose sums an engine rounds otherwise.
+    objectives = np.array(tree_costs)[index]
+    is_proved = found.lower_bounds >= found.costs
+    bounds = np.minimum(problem.in_units(found.lower_bounds), objectives)
+    return Bunch(
+        objectives=objectives,
+        lower_bounds=np.where(is_proved, objectives, bounds),
         tree_index=index,
-        trees=trees,
+        trees=list(trees),
         complexity_costs=problem.leaf_form.scale * costs / problem.data.weights.sum(),
         complexity_tree_index=index[-1, n_splits],
-        status=control.status,
-        search_stats=stats | {"seconds": control.seconds},
+        status=status,
+        search_stats=stats,
     )
-    model.status_ = control.status
-    return path, model
 
 
 def with_tree(model, tree):

@@ -104,6 +104,15 @@ class Solver:
         """Whether no further search is worth beginning."""
         return self.engine.control.stopped
 
+    @property
+    def stats(self):
+        """Counters of the searches."""
+        return self.engine.stats
+
+    def poll(self):
+        """Look at the clock, as short searches do not; True if none is worth beginning."""
+        return self.engine.control.poll()
+
     def solve(self, max_depth, max_splits, upper=np.inf, dives=False):
         """Best tree within the limits that costs less than `upper`; None if there is none.
 
@@ -181,7 +190,7 @@ def tighten(solver, criterion, answer, upper):
     """Answer within the least depth, or number of splits, that has one; found by bisection."""
     depth, splits = answer.max_depth, answer.max_splits
     low, known = 0, answer.n_splits if criterion == "size" else depth
-    while low < known and answer.is_proved:
+    while low < known and answer.is_proved and not solver.poll():
         middle = (low + known) // 2
         limits = (depth, middle) if criterion == "size" else (middle, splits)
         found = solver.solve(*limits, upper)
@@ -256,12 +265,10 @@ def fill_place(path, solver, depth, splits, least_cost, known):
     costs[depth, splits], index[depth, splits] = costs[before], index[before]
     is_possible = depth <= splits <= n_useful_splits(depth, None)
     known_cost = np.inf if known is None else known.costs[depth, splits]
-    if not solver.stopped and is_possible and costs[before] > least_cost:
-        upper = costs[before]
-        if known_cost < upper:
-            # Let through as costly a tree as the known one: which tree it is has not to depend
-            # on the time that there was for a known one.
-            upper = min(upper, at_most(known_cost))
+    if is_possible and costs[before] > least_cost and not solver.poll():
+        # Lets through as costly a tree as the known one, whose cost is rounded otherwise: which
+        # tree it is has not to depend on the time that there was to find one before.
+        upper = min(costs[before], at_most(known_cost) + 1e-9 * abs(known_cost))
         found = solver.solve(depth, splits, upper)
         if solver.stopped:
             path.lower_bounds[depth, splits] = solver.lower_bound

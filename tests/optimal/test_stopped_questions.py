@@ -158,6 +158,28 @@ def test_bounds_of_a_path_are_bounds(global_random_seed):
         assert part.search_stats["seconds"] > 0
 
 
+def test_a_path_of_many_short_searches_looks_at_the_clock():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (3000, 10))
+    y = X[:, :5].sum(axis=1) + 2 * rng.integers(0, 2, 3000) > 3
+    begin = time.perf_counter()
+    with pytest.warns(ConvergenceWarning):
+        path = optimal_path(X, y, max_depth=9, time_limit=0.5)
+    assert time.perf_counter() - begin < 1.0
+    assert path.status == "time_limit"
+
+
+@pytest.mark.parametrize("objective", ["error", "entropy", "gini"])
+def test_a_path_does_not_depend_on_a_limit_that_is_not_reached(objective, global_random_seed):
+    X, y = random_table(global_random_seed, n=150, m=9, n_classes=3)
+    weights = np.random.default_rng(global_random_seed).uniform(0.3, 2.0, len(y))
+    whole = optimal_path(X, y, sample_weight=weights, objective=objective)
+    limited = optimal_path(X, y, sample_weight=weights, objective=objective, time_limit=60.0)
+    assert whole.trees == limited.trees
+    assert (whole.objectives == limited.objectives).all()
+    assert (whole.lower_bounds == whole.objectives).all()
+
+
 def test_folds_that_were_cut_short_are_reported(credit):
     X, y = credit
     model = OptimalTreeClassifierCV(max_depth=6, time_limit=0.5, cv=2)

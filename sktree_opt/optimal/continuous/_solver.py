@@ -25,11 +25,16 @@ class ThresholdSolver:
     def __init__(self, problem, control):
         self.problem, self.control = problem, control
         self.lower_bound = 0.0
+        self.stats = {}
 
     @property
     def stopped(self):
         """Whether no further search is worth beginning."""
         return self.control.stopped
+
+    def poll(self):
+        """Look at the clock; True if no further search is worth beginning."""
+        return self.control.poll()
 
     def solve(self, max_depth, max_splits, upper=np.inf):
         """Best tree within the limits that costs less than `upper`; None if there is none.
