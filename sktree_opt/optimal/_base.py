@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sktree_opt.optimal import _driver, continuous
 from sktree_opt.optimal._engine import SCORES
 from sktree_opt.optimal._initial import initial_nodes
+from sktree_opt.optimal._table_search import FewTests, search_table
 from sktree_opt.optimal._warm import KeptSearch
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._binary_tests import BinaryTests
@@ -143,7 +144,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         leaf_form = self._leaf_form(data)
         choice = resolve_thresholds(self.thresholds)
         split = CATEGORICAL_SPLITS[self.categorical_splits]
-        tests, table, table_thresholds = tests_or_table(
+        tests, table, table_thresholds, few_tests = tests_or_table(
             data, choice, split, n_threads, leaf_form, self._asks_for_one_tree(), prefers_tests
         )
         self.optimality_scope_ = (
@@ -160,6 +161,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             n_categories=encoder.n_categories_,
             table=table,
             thresholds=table_thresholds,
+            few_tests=few_tests,
             started=control,
         )
         problem.cost_of = lambda nodes: self._make_tree(problem, nodes)[1]
@@ -176,7 +178,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _search(self, problem):
         if problem.table is None:
             return _driver.search(problem)
-        problem.tests, result = continuous.search(problem)
+        problem.tests, result = search_table(problem)
         return result
 
     def _splits_within_depth(self):
@@ -307,6 +309,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
     table : Table or None
     thresholds : list of ndarray or None
         See ``Problem``.
+    few_tests : FewTests or None
     """
     # Some objectives only the search over all thresholds knows.
     binary = form.score in SCORES
@@ -315,7 +318,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
     if is_whole and binary:
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
-            return tests, None, None
+            return tests, None, None, None
     if matrix.dtype.kind in "biu":
         matrix = matrix.astype(np.float64)
     table = Table.from_matrix(matrix, n_categories, n_threads)
@@ -331,10 +334,12 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
             weights = None if data.has_unit_weights else data.weights
             is_large = is_large or continuous.has_many_thresholds(searched, form, weights)
         if is_large or not binary:
-            return None, searched, thresholds
+            few_tests = FewTests(table, cuts, data, split) if binary else None
+            return None, searched, thresholds, few_tests
     if not binary:
         raise ValueError(
             "This objective needs categorical_splits='one_vs_rest', and has no use for warm_start, "
             "initial_tree or n_trees > 1."
         )
-    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None
+    tests = BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split)
+    return tests, None, None, None

@@ -105,6 +105,8 @@ class Problem:
         What a search over all thresholds takes instead of `tests`.
     thresholds : list of ndarray or None
         Of `table`, by column, above each code, if codes are intervals; None if they are values.
+    few_tests : FewTests or None
+        Some tests of `table`, for when a search over all of it is stopped.
     started : SearchControl or None
         What may end the search, with the clock that runs since the fit began; None: a new one.
     cost_of : callable or None
@@ -132,6 +134,7 @@ class Problem:
     n_categories: np.ndarray | None = None
     table: Table | None = None
     thresholds: list | None = None
+    few_tests: object | None = None
     started: SearchControl | None = None
     cost_of: Callable | None = None
     attributes_of: Callable | None = None

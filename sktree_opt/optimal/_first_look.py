@@ -59,7 +59,7 @@ def for_seconds(control, seconds):
         control.end_share(limit)
 
 
-def look(problem, leaf_form, n_searches=1):
+def look(problem, leaf_form, n_searches=1, seconds=None):
     """Search for the least sum over leaves, within a share of the time.
 
     Parameters
@@ -69,12 +69,15 @@ def look(problem, leaf_form, n_searches=1):
         The sum, if need be another one than the problem's own.
     n_searches : int
         How many such searches there are.
+    seconds : float or None
+        How long it may take; None for its share of the time.
 
     Returns
     -------
     found : Look
     """
-    control = SearchControl(share_of_time(problem, n_searches), problem.limits.memory_limit)
+    seconds = share_of_time(problem, n_searches) if seconds is None else seconds
+    control = SearchControl(seconds, problem.limits.memory_limit)
     plain = replace(
         problem, leaf_form=leaf_form, started=None, progress=None, kept=None, initial=None
     )

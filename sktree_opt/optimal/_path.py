@@ -1,6 +1,7 @@
 """The optimum for every depth and number of splits, out of one search."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from sktree_opt.optimal._floors import may_stop
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
 from sktree_opt.optimal._regressor import OptimalTreeRegressor
+from sktree_opt.optimal._table_search import seconds_for_few
 from sktree_opt.optimal.continuous import ThresholdSolver
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.utils._typing import TableLike
@@ -157,7 +159,8 @@ def solver_of(problem, control):
     """What finds each tree of a path, and what looks for good ones before."""
     if problem.table is not None:
         solver = ThresholdSolver(problem, control)
-        return solver, partial(known_trees, problem, control, solver.solve, keeps_all=False)
+        solve = few_solver(problem, control, solver) or solver.solve
+        return solver, partial(known_trees, problem, control, solve, keeps_all=False)
     engine = problem.engine(control)
     solver = Solver(
         engine,
@@ -167,6 +170,23 @@ def solver_of(problem, control):
     )
     with_dives = partial(solver.solve, dives=True)
     return solver, partial(known_trees, problem, control, with_dives, keeps_all=True)
+
+
+def few_solver(problem, control, solver):
+    """What looks for good trees among the tests of few thresholds; None where that has no use."""
+    if seconds_for_few(problem) == 0.0:
+        return None
+    few = replace(problem, tests=problem.few_tests.make(), table=None)
+    engine = few.engine(control)
+    few_solver = Solver(engine, 0.0, go_down=partial(go_down, few, control, engine))
+
+    def solve(max_depth, max_splits):
+        answer = few_solver.solve(max_depth, max_splits, dives=True)
+        nodes = answer.nodes.copy()
+        nodes[nodes[:, 0] >= 0, 0] += solver.append(few.tests)
+        return replace(answer, nodes=nodes)
+
+    return solve
 
 
 def bunch_of(problem, found, trees, tree_costs, status, stats):

@@ -309,3 +309,27 @@ def test_prunings_are_the_best_of_all(global_random_seed):
         assert useful[0] == 0
         assert (np.diff(totals[useful]) < 0).all()
         assert totals[useful[-1]] == totals.min()
+
+
+@pytest.mark.parametrize("thresholds", ["all", 40])
+@pytest.mark.parametrize("depth", [4, 6, 8])
+def test_a_stopped_search_of_all_thresholds_is_no_worse_than_cart(depth, thresholds):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(2000) < 0.1)
+    targets = X @ np.arange(10) * y
+    cart = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X, targets)
+    least = ((cart.predict(X) - targets) ** 2).sum()
+    model = OptimalTreeRegressor(max_depth=depth, time_limit=1.0, thresholds=thresholds)
+    begin = time.perf_counter()
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, targets)
+    assert time.perf_counter() - begin < 1.2
+    with pytest.warns(ConvergenceWarning):
+        path = optimal_path(X, targets, max_depth=depth, time_limit=1.0, objective="squared_error")
+    assert model.objective_ == pytest.approx(((model.predict(X) - targets) ** 2).sum())
+    # Few thresholds are not all of them: with few levels they may be a hundredth behind.
+    slack = 1.02 if depth == 4 else 1.0
+    assert model.objective_ <= slack * least
+    assert path.objectives[-1, -1] <= slack * least
+    assert model.lower_bound_ <= model.objective_ == model.incumbents_[-1][1]

@@ -54,10 +54,10 @@ class ThresholdSolver:
         if is_proved and not cost < upper:
             return None
         nodes = found.nodes.copy()
-        nodes[nodes[:, 0] >= 0, 0] += self._append(tests)
+        nodes[nodes[:, 0] >= 0, 0] += self.append(tests)
         return Answer(max_depth, max_splits, cost, nodes, is_proved)
 
-    def _append(self, tests):
+    def append(self, tests):
         """Where the tests begin among those of the problem."""
         known = self.problem.tests
         if known is None:
