@@ -18,7 +18,7 @@ from sktree_opt.optimal._floors import may_stop
 from sktree_opt.optimal._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal._questions import is_metric
 from sktree_opt.optimal._regressor import OptimalTreeRegressor
-from sktree_opt.optimal._table_search import seconds_for_few
+from sktree_opt.optimal._table_search import few_thresholds
 from sktree_opt.optimal.continuous import ThresholdSolver
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.utils._typing import TableLike
@@ -174,9 +174,10 @@ def solver_of(problem, control):
 
 def few_solver(problem, control, solver):
     """What looks for good trees among the tests of few thresholds; None where that has no use."""
-    if seconds_for_few(problem) == 0.0:
+    n_thresholds = few_thresholds(problem)[1]
+    if n_thresholds == 0:
         return None
-    few = replace(problem, tests=problem.few_tests.make(), table=None)
+    few = replace(problem, tests=problem.few_tests.make(n_thresholds), table=None)
     engine = few.engine(control)
     few_solver = Solver(engine, 0.0, go_down=partial(go_down, few, control, engine))
 

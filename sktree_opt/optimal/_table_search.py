@@ -4,6 +4,7 @@ The search over all thresholds goes level by level. Where it is stopped before t
 tree of full depth is found in the rest of the time among the tests of few thresholds.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,14 +15,20 @@ from sktree_opt.optimal._floors import may_stop
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._thresholds import QuantileThresholds
 
-# Of each column.
-N_THRESHOLDS = 32
+# Of each column, at most and at least.
+MOST_THRESHOLDS, LEAST_THRESHOLDS = 32, 4
 
 # Of a time limit, or else seconds, for the search among few thresholds.
 SHARE, SECONDS = 0.2, 2.0
 
-# Outcomes of tests that are packed and laid out in a second, about.
-OUTCOMES_PER_SECOND = 2e8
+# Of that time, for the search itself, not for what comes before and after.
+LOOK_SHARE = 0.6
+
+# Pairs of tests by rows that are counted in a second, about: whole numbers, and others.
+PAIRS_PER_SECOND, REAL_PAIRS_PER_SECOND = 5e11, 8e10
+
+# What a first deep tree takes, in sweeps of all pairs and rows.
+SWEEPS = 8
 
 
 class FewTests:
@@ -40,37 +47,41 @@ class FewTests:
     def __init__(self, table, cuts, data, split):
         self.table, self.cuts, self.data, self.split = table, cuts, data, split
 
-    def make(self):
-        """The tests."""
+    def make(self, n_thresholds):
+        """The tests of so many thresholds of each column."""
         if self.cuts is None:
-            cuts = QuantileThresholds(N_THRESHOLDS).codes(self.table, self.data)
+            cuts = QuantileThresholds(n_thresholds).codes(self.table, self.data)
         else:
-            cuts = [thinned(codes) for codes in self.cuts]
+            cuts = [thinned(codes, n_thresholds) for codes in self.cuts]
         return BinaryTests.from_table(
             self.table, cuts, self.data.encoder.feature_names_, self.split
         )
 
-    def can_be_had_in(self, seconds):
-        """Whether making them leaves half of some time for a search."""
-        n_outcomes = self.table.n_rows * self.table.n_columns * N_THRESHOLDS
-        return 2 * n_outcomes <= seconds * OUTCOMES_PER_SECOND
+    def number_in(self, seconds):
+        """Of how many thresholds of each column a deep tree can be found in some time."""
+        is_whole = self.data.classes is not None and self.data.has_unit_weights
+        rate = PAIRS_PER_SECOND if is_whole else REAL_PAIRS_PER_SECOND
+        n_tests = math.sqrt(seconds * rate / (SWEEPS * self.table.n_rows))
+        return min(MOST_THRESHOLDS, int(n_tests / self.table.n_columns))
 
 
-def thinned(codes):
-    """At most ``N_THRESHOLDS`` of some thresholds, spread evenly."""
-    if len(codes) <= N_THRESHOLDS:
+def thinned(codes, n_thresholds):
+    """At most so many of some thresholds, spread evenly."""
+    if len(codes) <= n_thresholds:
         return codes
-    return codes[np.linspace(0, len(codes) - 1, N_THRESHOLDS).astype(np.intp)]
+    return codes[np.linspace(0, len(codes) - 1, n_thresholds).astype(np.intp)]
 
 
-def seconds_for_few(problem):
-    """Time for a search among few thresholds, if the one over all is stopped; 0 for none."""
+def few_thresholds(problem):
+    """Time for a search among few thresholds, and how many; 0 of both where it has no use."""
     limits = problem.limits
-    if problem.few_tests is None or not may_stop(problem):
-        return 0.0
-    seconds = SECONDS if limits.time_limit is None else SHARE * limits.time_limit
     is_deep = limits.max_depth > 2 and limits.max_splits > 2
-    return seconds if is_deep and problem.few_tests.can_be_had_in(seconds) else 0.0
+    if problem.few_tests is None or not is_deep or not may_stop(problem):
+        return 0.0, 0
+    seconds = SECONDS if limits.time_limit is None else SHARE * limits.time_limit
+    # Half of what is there for it: other programs may have the processor, too.
+    n_thresholds = problem.few_tests.number_in(LOOK_SHARE / 2.0 * seconds)
+    return (seconds, n_thresholds) if n_thresholds >= LEAST_THRESHOLDS else (0.0, 0)
 
 
 def search_table(problem):
@@ -83,16 +94,17 @@ def search_table(problem):
     result : SearchResult
         Its nodes refer to `tests`.
     """
-    seconds = seconds_for_few(problem)
+    seconds, n_thresholds = few_thresholds(problem)
     control = problem.control()
+    end = control.seconds + control.seconds_left
     control.keep_back(seconds)
     tests, result = continuous.search(problem, control=control)
     if seconds == 0.0 or result.status in ("optimal", "stopped"):
         return tests, result
-    few_tests = problem.few_tests.make()
-    found = look(
-        replace(problem, tests=few_tests, table=None), problem.leaf_form, seconds=seconds / 2.0
-    )
+    few_tests = problem.few_tests.make(n_thresholds)
+    few = replace(problem, tests=few_tests, table=None)
+    left = max(0.0, min(seconds, end - control.seconds))
+    found = look(few, problem.leaf_form, seconds=LOOK_SHARE * left)
     problem.tests = few_tests
     cost = problem.cost_of(found.nodes)
     if not cost < result.cost:
