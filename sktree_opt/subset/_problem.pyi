@@ -33,6 +33,7 @@ class SubsetProblem:
         confidence: float | None = None,
         costs: NDArray[np.float64] | None = None,
         groups: Iterable[Any] | None = None,
+        has_penalty: bool = False,
         order_index: tuple[int, int] | None = ...,
         merge_equal: tuple[float, float, int] = ...,
         reads_cuts: bool = True,

@@ -65,7 +65,7 @@ class Case:
         n_categories = [6 if is_nominal else -1 for is_nominal in nominal]
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
-    def problem(self):
+    def problem(self, has_penalty=False):
         quality = CLASSIFICATION_QUALITIES[self.criterion]
         return SubsetProblem(
             self.encoded,
@@ -80,6 +80,7 @@ class Case:
             max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
+            has_penalty=has_penalty,
             **self.reading,
         )
 
