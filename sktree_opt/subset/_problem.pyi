@@ -9,6 +9,7 @@ from sktree_opt.utils._control import SearchControl
 
 NOMINAL_SPLITS: dict[str, int]
 
+def as_number(answer: object) -> float: ...
 def find_twins(codes: list[NDArray[Any]]) -> NDArray[np.int32]: ...
 
 class SubsetProblem:

@@ -34,11 +34,12 @@ cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features
     cdef SubsetProblem problem = <SubsetProblem> context
     cdef size_t i
     try:
-        error = as_number(problem.callback(np.array([features[i] for i in range(n_features)], int)))
+        answer = problem.callback(np.array([features[i] for i in range(n_features)], int))
+        error = as_number(answer)
         if not np.isfinite(error) or abs(error) > 2.0**20:
             raise ValueError(
-                f"The function given as error returned {error}; a finite number of at most 2**20 in "
-                "size is needed."
+                f"The function given as error returned {error}; a finite number is needed, of at "
+                "most 2**20 in size."
             )
         return round(error / CALLBACK_UNIT)
     except BaseException as raised:
