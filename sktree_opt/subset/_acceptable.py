@@ -128,7 +128,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         Number of selected features.
 
     error_ : float
-        Estimated error of the selected features, without penalty.
+        Estimated error of the selected features, without penalty; NaN where a limit ended the
+        search before any tree was rated.
 
     objective_ : float
         `error_` and the penalties of the selected features.
@@ -294,12 +295,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             self.support_ = np.zeros(search.table.n_columns, dtype=bool)
             self.support_[best[0]] = True
             self.n_features_ = len(best[0])
-            self.error_ = problem.to_error(best[1])
-            self.objective_ = self.error_ + self.feature_penalty * self.n_features_
-            # Errors are not negative, but what a callable returns may be.
-            least = -np.inf if callable(self.error) else 0.0
-            self.lower_bound_ = max(self.objective_ - problem.to_error(short_of), least)
-            self.gap_ = self.objective_ - self.lower_bound_
+            self._set_errors(problem, best, short_of)
             for name in ("acceptable_subsets_", "n_acceptable_"):
                 self.__dict__.pop(name, None)
             if self.collect:
@@ -316,6 +312,23 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             raise ValueError("warm_start=True needs method='on_demand'.")
         if self.lookahead is not None:
             raise ValueError("lookahead needs method='on_demand': 'dtaccept' has no such bounds.")
+
+    def _set_errors(self, problem, best, short_of):
+        """Set error, objective and bound of the best tree; others may cost `short_of` less."""
+        # Errors are not negative, but what a callable returns may be.
+        least = -np.inf if callable(self.error) else 0.0
+        if best[1] is None:  # Nothing has been rated.
+            self.error_, self.objective_, self.lower_bound_, self.gap_ = (
+                np.nan,
+                np.inf,
+                least,
+                np.inf,
+            )
+            return
+        self.error_ = problem.to_error(best[1])
+        self.objective_ = self.error_ + self.feature_penalty * self.n_features_
+        self.lower_bound_ = max(self.objective_ - problem.to_error(short_of), least)
+        self.gap_ = self.objective_ - self.lower_bound_
 
     def _take_up(self, search, groups):
         """What an earlier search of the same problem has left, or None."""
@@ -351,7 +364,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             self._unfinished = {**self._unfinished, "best": best}
         if best is None:
             self.search_stats_ = {}
-            return (np.arange(search.table.n_columns), problem.total_units, 0), np.inf
+            return (np.arange(search.table.n_columns), None, 0), np.inf
         self._grow_ahead(search, best[0])
         if self.method == "dtaccept":
             return self._run_dtaccept(search, problem, best, slack, penalty)
@@ -405,6 +418,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     def _collect(self, search, problem, cost):
         """Set ``acceptable_subsets_``."""
+        self.acceptable_subsets_, self.n_acceptable_ = [], 0
+        if cost is None:
+            return
         slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
         # What was found may itself be worse than the best one, by no more than `slack`.
         run = CompleteRun(problem, search, lookahead=self._lookahead, limit=cost + slack)

@@ -1,9 +1,4 @@
-"""Small random problems for the searches over feature subsets, and their brute force.
-
-How many are tried is set by SKTREE_OPT_TESTS_EXAMPLES: a factor, 1 unless told otherwise.
-"""
-
-import os
+"""Small random problems for the searches over feature subsets, and their brute force."""
 
 import numpy as np
 from hypothesis import settings
@@ -25,9 +20,8 @@ CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
 
 def examples(n):
-    """Settings of a test of `n` examples, or as many times more as the environment asks for."""
-    factor = float(os.environ.get("SKTREE_OPT_TESTS_EXAMPLES", "1"))
-    return settings(max_examples=max(1, round(n * factor)), deadline=None)
+    """Settings of a test of `n` examples in CI, more with a more thorough profile."""
+    return settings(max_examples=n * settings.default.max_examples // 100, deadline=None)
 
 
 class Case:

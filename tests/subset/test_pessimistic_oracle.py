@@ -33,7 +33,7 @@ def estimates_of(case):
     return found
 
 
-@examples(40)
+@examples(100)
 @given(cases(max_columns=5))
 def test_the_least_feared_error(case):
     assume(case.costs is None)

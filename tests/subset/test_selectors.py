@@ -250,11 +250,20 @@ def test_a_callable_is_held_against_all_subsets():
 
 def test_a_small_memory_limit_gives_the_best_so_far():
     X, y = load_breast_cancer(return_X_y=True)
-    selector = AcceptableSubsetSelector(memory_limit="400kB", error="cross_validation")
+    options = {"error": "cross_validation", "random_state": 0}
+    selector = AcceptableSubsetSelector(memory_limit="200kB", **options)
     with pytest.warns(UserWarning, match="memory_limit"):
         selector.fit(X, y)
     assert selector.status_ == "memory_limit"
     assert 0.0 <= selector.lower_bound_ <= selector.objective_ < 0.2
+    # Where not even one tree was rated, nothing is said about errors.
+    selector.set_params(memory_limit=20_000, collect=True)
+    with pytest.warns(UserWarning, match="memory_limit"):
+        selector.fit(X, y)
+    assert np.isnan(selector.error_)
+    assert selector.lower_bound_ == 0.0 < selector.gap_ == np.inf
+    assert selector.acceptable_subsets_ == []
+    assert selector.support_.all()
 
 
 def test_the_peak_of_the_black_box_is_that_of_a_tree():
