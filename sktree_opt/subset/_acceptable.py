@@ -53,7 +53,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
         pruning are refused; error-based pruning is applied to the selected tree alone. With a
         `cost_matrix`, errors are mean costs.
 

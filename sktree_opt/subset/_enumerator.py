@@ -32,7 +32,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
         pruning are refused; error-based pruning is applied to kept trees alone.
 
     method : {"on_demand", "dtdistinct"}, default="on_demand"
