@@ -191,11 +191,10 @@ public:
         if (cost() > lower_bound() || control_.stopped()) return known_tree();
         Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
         std::vector<TreeNode> nodes;
-        // Where a bound ended the search early, deeper trees are not looked at.
         if (proved_depth_ == max_depth_)
             nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         else
-            nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
+            nodes = exact.smallest_of_any_depth(max_depth_, budget_, incumbent_.cost);
         collect_stats();
         return exact.failed() ? known_tree() : nodes;
     }

@@ -23,16 +23,20 @@ public:
     Reconstruction(Search<Lane>& search, Order order)
         : search_(search), problem_(search.problem()), order_(order) {}
 
-    // Of the trees of the root that cost `target`, or more by ties, one with the fewest levels. This
-    // and what follows mean nothing after `failed`.
-    std::vector<TreeNode> shallowest(int most, int budget, double target) {
+    // The smallest of the trees of the root that cost `target`, or more by ties, where a bound on all
+    // trees has ended the search before all levels were searched. This and what follows mean nothing
+    // after `failed`.
+    std::vector<TreeNode> smallest_of_any_depth(int most, int budget, double target) {
+        // Sizes are searched from below, however many levels they have.
+        if (problem_.is_perfect(target)) return smallest(most, budget, target);
         const double cost = problem_.true_cost(target);
-        const bool is_perfect = problem_.is_perfect(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
         for (int depth = 2; depth <= most && !search_.control().stopped(); ++depth) {
-            const double found = is_perfect ? smallest_perfect(depth, budget, upper)
-                                            : search_.search(0, depth, budget, upper);
-            if (found < upper) return smallest(depth, budget, found);
+            const double found = search_.search(0, depth, budget, upper);
+            if (found >= upper) continue;
+            // Of few levels this takes less: fewer splits are left to be ruled out among all levels.
+            const int few = smallest_budget(depth, std::min(budget, full_budget(depth)), found);
+            return smallest(most, std::min(few, budget), found);
         }
         failed_ = true;
         return {};
@@ -40,10 +44,7 @@ public:
 
     // The tree of the root that costs `target`.
     std::vector<TreeNode> smallest(int depth, int budget, double target) {
-        budget = std::min(budget, full_budget(depth));
-        const double small = search_.small_cost(search_.root(), depth, budget);
-        if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget))
-            budget = fewest_splits(depth, budget, target);
+        budget = smallest_budget(depth, std::min(budget, full_budget(depth)), target);
         if (problem_.is_perfect(target))
             target = smallest_perfect(depth, budget, target + problem_.slack);
         build(0, depth, budget, target);
@@ -154,18 +155,27 @@ private:
         return known;
     }
 
+    // The fewest splits of a tree that costs `target`, where ties leave that open; else as many as may be.
+    int smallest_budget(int depth, int budget, double target) {
+        const double small = search_.small_cost(search_.root(), depth, budget);
+        if (depth <= 2 || is_within(small, target) || !sizes_may_tie(budget)) return budget;
+        return fewest_splits(depth, budget, target);
+    }
+
     // What the smallest tree without an error costs, if that is below `upper`. Searched for by size,
     // from small trees on: with few splits to share out, bounds by size rule most columns out, while
     // the search for any tree may have found a large one.
     double smallest_perfect(int depth, int budget, double upper) {
-        double found = search_.small_cost(search_.root(), depth, budget);
-        for (int splits = 3; depth > 2 && found >= upper && !search_.control().stopped(); ++splits) {
+        const double small = search_.small_cost(search_.root(), depth, budget);
+        if (depth <= 2 || small < upper) return small;
+        for (int splits = 3; !search_.control().stopped(); ++splits) {
             const double next = std::min(upper, (splits + 0.5) * problem_.tie_cost);
-            found = search_.search(0, depth, budget, next);
-            if (found < next) break;
-            if (next == upper) return upper;
+            // Not below `next`, it is a bound, no cost.
+            const double found = search_.search(0, depth, budget, next);
+            if (found < next) return found;
+            if (next == upper) break;
         }
-        return found;
+        return upper;
     }
 
     // The tree of the node at `level` that costs `target`; its index.
