@@ -232,7 +232,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self._refuse_worse_tree(result, objective, problem.weights)
         self.objective_ = objective
         self.status_ = result.status
-        self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
+        is_proved = result.status == "optimal"
+        self.lower_bound_ = objective if is_proved else min(objective, result.lower_bound)
         self.gap_ = objective - self.lower_bound_
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats

@@ -300,9 +300,7 @@ def plain_tree(problem, control, engine, off):
     the one that a single thread finds that begins with nothing.
     """
     limits = replace(problem.limits, n_threads=1)
-    plain = replace(
-        problem, limits=limits, started=control, progress=None, kept=None, initial=None
-    )
+    plain = replace(problem, limits=limits, started=control, progress=None, kept=None, initial=None)
     found = search(plain, off, is_plain=True)
     if control.stopped:
         return engine.known_tree(), {"has_fewest_tests": False}
