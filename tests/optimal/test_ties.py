@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.greedy import GreedyTreeClassifier
@@ -130,3 +131,29 @@ def test_the_search_for_a_smaller_tree_may_be_given_up(name, data_dir):
     for other in other_ways(model, X, y, None, 4):
         assert other.tree_ == model.tree_
         assert other.search_stats_["has_fewest_tests"] == model.search_stats_["has_fewest_tests"]
+
+
+@pytest.mark.parametrize("decimals", [2, 6])
+def test_tables_of_many_thresholds(decimals, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.random((200, 4)).round(decimals)
+    rule = (X[:, 0] > 0.5) ^ ((X[:, 1] > 0.3) & (X[:, 2] > 0.5))
+    for y in (rule, np.where(rng.random(200) < 0.1, ~rule, rule)):
+        model = OptimalTreeClassifier(max_depth=3).fit(X, y)
+        assert "n_passes" in model.search_stats_
+        for other in other_ways(model, X, y, None, 3):
+            assert other.tree_ == model.tree_
+
+
+def test_a_known_tree_serves_where_a_search_by_ranks_is_stopped(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X, y = rng.random((800, 8)), rng.integers(0, 2, 800)
+    known = DecisionTreeClassifier(max_depth=7, max_leaf_nodes=60, random_state=0).fit(X, y)
+    errors = np.count_nonzero(known.predict(X) != y)
+    model = OptimalTreeClassifier(max_depth=7, time_limit=0.01, initial_tree=known)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model.fit(X, y)
+    assert "n_passes" in model.search_stats_
+    assert model.lower_bound_ <= model.objective_ <= errors
+    assert np.count_nonzero(model.predict(X) != y) == model.objective_
+    assert model.incumbents_[-1][1] == model.objective_

@@ -201,7 +201,7 @@ def test_a_time_limit_leaves_a_tree_and_a_bound():
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
-@pytest.mark.parametrize("parameters", [{"warm_start": True}, {"categorical_splits": "subset"}])
+@pytest.mark.parametrize("parameters", [{"n_trees": 2}, {"categorical_splits": "subset"}])
 def test_absolute_error_refuses_what_it_cannot_do(parameters):
     X = np.arange(12.0).reshape(6, 2) % 7
     if "categorical_splits" in parameters:
