@@ -7,6 +7,9 @@ import numpy as np
 # Weights that are neither equal nor whole numbers are rounded to this many bits of the largest.
 FRACTION_BITS = 30
 
+# Beside a weight that is so many times as large, too few of these are left.
+MOST_UNEQUAL = 1e7
+
 # Of the whole numbers that a float64 holds.
 FLOAT_BITS = 53
 
@@ -147,10 +150,22 @@ def class_units(weights, classes, n_classes):
             whole = mine.astype(np.int64)
             unit[code] = np.gcd.reduce(whole)
         else:
+            refuse_unequal(mine)
             unit[code] = mine.max() / 2**FRACTION_BITS
             whole = mine
         units[classes == code] = np.maximum(1, np.rint(whole / unit[code]))
     return (None if (units == 1).all() else units), unit
+
+
+def refuse_unequal(weights):
+    """Raise if rounding would change what light rows weigh beside heavy ones."""
+    ratio = weights.max() / weights.min()
+    if ratio > MOST_UNEQUAL:
+        raise ValueError(
+            f"The largest sample_weight (times class_weight) of a class is {ratio:.0e} times the "
+            f"smallest; n_trees > 1 and metrics need a ratio of at most {MOST_UNEQUAL:.0e}, or "
+            f"whole numbers below 2**{FRACTION_BITS}. Leave out rows that weigh next to nothing."
+        )
 
 
 def nodes_from_preorder(columns):
