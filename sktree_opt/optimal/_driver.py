@@ -211,8 +211,8 @@ class Problem:
                 self.initial = nodes
         return *found, lambda nodes: self.kept.keep(name, *found, nodes)
 
-    def engine(self, control, off=()):
-        """An engine for the problem; see ``_engine.SWITCHES`` for `off`."""
+    def engine(self, control, off=(), **order):
+        """An engine for the problem; see ``_engine.Engine`` for `off` and `order`."""
         limits = self.limits
         no_limit = limits.memory_limit is None
         return Engine(
@@ -226,10 +226,11 @@ class Problem:
             min_weight_leaf=limits.min_weight_leaf,
             cache_bytes=DEFAULT_CACHE_BYTES if no_limit else limits.memory_limit,
             off=off,
+            **order,
         )
 
 
-def search(problem, off=()):
+def search(problem, off=(), **order):
     """Find the best tree of binary tests.
 
     Parameters
@@ -237,13 +238,17 @@ def search(problem, off=()):
     problem : Problem
     off : tuple of str
         Techniques to do without (see ``_engine.SWITCHES``).
+    **order
+        `column_order` and `seed` of ``_engine.Engine``.
 
     Returns
     -------
     result : SearchResult
     """
     limits = problem.limits
-    control, engine, close = problem.open("depths", lambda control: problem.engine(control, off))
+    control, engine, close = problem.open(
+        "depths", lambda control: problem.engine(control, off, **order)
+    )
     begin(problem, engine, limits.max_depth, limits.max_splits)
     dives = Dives(problem, control, engine)
     for depth in range(3, limits.max_depth + 1):
