@@ -98,17 +98,17 @@ def reference_of(X, y, weights, options):
 
 
 def rows_of(problem):
-    """Rows of a reference problem, as other references take them: (outcomes, row number)."""
+    """Rows of a reference problem as other references take them, with their numbers."""
     return [(tuple(outcomes), i) for i, outcomes in enumerate(problem["X"])]
 
 
-def leaf_rules(problem):
-    """Whether such rows may be a leaf, and what they cost as one."""
+def leaf_rules(problem, number=1):
+    """Whether rows may be a leaf, and what they cost as one; where in a row its number is."""
 
     def may_be_leaf(rows):
-        return is_allowed([row[1] for row in rows], problem)
+        return is_allowed([row[number] for row in rows], problem)
 
     def leaf_cost(rows):
-        return LEAF_COSTS[problem["objective"]]([row[1] for row in rows], problem)
+        return LEAF_COSTS[problem["objective"]]([row[number] for row in rows], problem)
 
     return may_be_leaf, leaf_cost
