@@ -115,11 +115,11 @@ def peer(solver, task, depth, cost, limit):
     if solver == "gosdt":
         from gosdt import GOSDTClassifier
 
-        # Its cost is per leaf, of which there is one more than splits; its depth counts levels.
+        # Its cost is per leaf, of which there is one more than splits.
         return GOSDTClassifier(
             regularization=cost,
             allow_small_reg=True,
-            depth_budget=depth + 1,
+            depth_budget=depth,
             time_limit=int(limit),
         )
     from pystreed import STreeDClassifier, STreeDRegressor

@@ -214,8 +214,8 @@ class Problem:
                 self.initial = nodes
         return *found, lambda nodes: self.kept.keep(name, *found, nodes)
 
-    def engine(self, control, off=()):
-        """An engine for the problem; see ``_engine.SWITCHES`` for `off`."""
+    def engine(self, control, off=(), **order):
+        """An engine for the problem; see ``_engine.Engine`` for `off` and `order`."""
         limits = self.limits
         no_limit = limits.memory_limit is None
         return Engine(
@@ -229,10 +229,11 @@ class Problem:
             min_weight_leaf=limits.min_weight_leaf,
             cache_bytes=DEFAULT_CACHE_BYTES if no_limit else limits.memory_limit,
             off=off,
+            **order,
         )
 
 
-def search(problem, off=(), is_plain=False):
+def search(problem, off=(), is_plain=False, **order):
     """Find the best tree of binary tests.
 
     Parameters
@@ -242,6 +243,8 @@ def search(problem, off=(), is_plain=False):
         Techniques to do without (see ``_engine.SWITCHES``).
     is_plain : bool
         Whether it begins with nothing, and does nothing for the case that it is stopped.
+    **order
+        `column_order` and `seed` of ``_engine.Engine``.
 
     Returns
     -------
@@ -249,7 +252,9 @@ def search(problem, off=(), is_plain=False):
     """
     limits = problem.limits
     is_plain = is_plain or is_plain_search(problem)
-    control, engine, close = problem.open("depths", lambda control: problem.engine(control, off))
+    control, engine, close = problem.open(
+        "depths", lambda control: problem.engine(control, off, **order)
+    )
     begin(problem, engine, limits.max_depth, limits.max_splits)
     dives = Dives(problem, control, engine, is_plain)
     for depth in range(3, limits.max_depth + 1):

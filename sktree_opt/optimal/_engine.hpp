@@ -52,6 +52,9 @@ public:
     std::int64_t cache_bytes() const {
         return caches_ ? caches_->bounds.bytes() + caches_->small.bytes() : 0;
     }
+    std::int64_t n_cache_entries() const {
+        return caches_ ? caches_->bounds.n_entries() + caches_->small.n_entries() : 0;
+    }
     virtual double true_cost(double cost) const = 0;
     int n_columns() const { return n_columns_; }
     int n_slots() const { return n_slots_; }
@@ -99,6 +102,7 @@ public:
         row_sets_.build(
             problem_.words.data(), problem_.present.data(), problem_.n_words, problem_.stride,
             problem_.n_columns);
+        if (!switches.row_sets) problem_.branches.build(problem_.n_columns);
         caches_.reset(new Caches(control, cache_bytes));
         constant_ = problem_.constant =
             reduced.cancelled * objective.pair_cost() + objective.unit * within;

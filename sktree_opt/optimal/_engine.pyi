@@ -6,6 +6,7 @@ from sktree_opt.utils._control import SearchControl
 SCORES: tuple[str, ...]
 INSTRUCTION_SETS: tuple[str, ...]
 SWITCHES: tuple[str, ...]
+COLUMN_ORDERS: tuple[str, ...]
 COLUMN_PADDING: int
 
 def available_instruction_sets() -> list[str]: ...
@@ -34,6 +35,8 @@ class Engine:
         min_weight_leaf: float = 0.0,
         cache_bytes: int = ...,
         off: tuple[str, ...] = (),
+        column_order: str = ...,
+        seed: int = 0,
     ) -> None: ...
     def begin(self, max_depth: int, max_splits: int, split_cost: float = 0.0) -> None: ...
     def offer(self, nodes: np.ndarray, cost: float) -> None: ...

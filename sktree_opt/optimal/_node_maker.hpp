@@ -64,15 +64,6 @@ public:
         solve_small(root);
     }
 
-    // Rows and key of a child; enough to ask the cache about it.
-    void set_rows(const Node<Lane>& node, int column, bool side, Node<Lane>& child) const {
-        const std::uint64_t* bits = row_sets_.column(node.columns[column]);
-        const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
-        std::uint64_t* mask = child.mask.need(row_sets_.n_words);
-        for (int w = 0; w < row_sets_.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
-        child.key = row_sets_.key(mask);
-    }
-
     // The rest of the child, after set_rows.
     void make_child(const Node<Lane>& node, int column, bool side, Node<Lane>& child) {
         ++n_nodes;
@@ -142,7 +133,10 @@ public:
             if (control_.stopped() || of_counted.known == Known::BOUND) return;
         } else {
             set_side_counts(node, j, small_is_true);
-            problem_.kernels.sweep(task);
+            if (problem_.switches.subtraction)
+                problem_.kernels.sweep(task);
+            else
+                sweep_apart(node, j, small_is_true, task);
         }
         set_costs(counted.best, base_cost(counted.totals), of_counted.costs);
         set_costs(sibling.best, base_cost(sibling.totals), of_sibling.costs);
@@ -328,6 +322,22 @@ private:
         });
     }
 
+    // Both sides by counting their own rows.
+    void sweep_apart(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
+        SweepSide<Lane>* const sibling = task.sibling;
+        task.sibling = nullptr;
+        task.pairs = pairs_apart_.need(
+            static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
+        problem_.kernels.sweep(task);
+        take_rows(node, problem_.bits, j, !small_is_true, side_, nullptr);
+        task.words = side_.words.data();
+        task.spans = side_.spans.data();
+        task.slots = side_.slots.data();
+        task.n_slots = side_.n_rows;
+        task.counted = sibling;
+        problem_.kernels.sweep(task);
+    }
+
     // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none is
     // scored again if bounds are enough.
     template <class IsEnough>
@@ -483,7 +493,7 @@ private:
     SideRows side_;
     RoughRows<Lane> rough_rows_;
     Buffer<std::int32_t> listed_;
-    Buffer<Lane> tile_, row_maxima_, side_marginals_;
+    Buffer<Lane> tile_, row_maxima_, side_marginals_, pairs_apart_;
     std::vector<Lane> side_totals_;
     Buffer<std::int32_t> rough_marginals_;
     Buffer<float> rough_best_;

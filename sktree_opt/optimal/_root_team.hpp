@@ -29,9 +29,6 @@ struct Moment {
     double seconds, cost, bound;
 };
 
-// In which order columns are tried at the root of a subtree.
-enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
-
 // A column at the root, solved: how its children share the splits, and what they cost.
 struct SolvedColumn {
     int column, depth;

@@ -22,6 +22,7 @@
 
 #include "sktree_opt/optimal/_bounds.hpp"
 #include "sktree_opt/optimal/_cache.hpp"
+#include "sktree_opt/optimal/_column_order.hpp"
 #include "sktree_opt/optimal/_node_maker.hpp"
 #include "sktree_opt/optimal/_root_team.hpp"
 #include "sktree_opt/optimal/_search_memory.hpp"
@@ -119,7 +120,7 @@ public:
     // Makes the child of the node at `level`, one level below.
     Node<Lane>& make_child(int level, int column, bool side) {
         Node<Lane>& child = *levels_[level + 1];
-        maker_.set_rows(*levels_[level], column, side, child);
+        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
         maker_.make_child(*levels_[level], column, side, child);
         return child;
     }
@@ -216,17 +217,8 @@ public:
                 sequence.push_back(j);
         stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
         stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
-        if (by == Order::INDEX) return sequence;
-        const bool by_look_ahead = by == Order::LOOK_AHEAD;
-        const Lane* with = node.best_true.data();
-        const Lane* without = node.best_false.data();
-        const double* order = phase.order.data();
-        std::sort(sequence.begin(), sequence.end(), [=](int a, int b) {
-            if (!by_look_ahead && order[a] != order[b]) return order[a] < order[b];
-            const double score_a = static_cast<double>(with[a]) + static_cast<double>(without[a]);
-            const double score_b = static_cast<double>(with[b]) + static_cast<double>(without[b]);
-            return score_a > score_b || (score_a == score_b && a < b);
-        });
+        const Order order = by == Order::BOUNDS ? problem_.switches.column_order : by;
+        sort_columns(problem_, node, phase.order.data(), order, sequence);
         return sequence;
     }
 
@@ -385,7 +377,7 @@ private:
 
     double search_side(int level, int column, bool side, int depth, int budget, double upper) {
         Node<Lane>& child = *levels_[level + 1];
-        maker_.set_rows(*levels_[level], column, side, child);
+        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
         double known = 0.0;
         budget = std::min(budget, full_budget(depth));
         if (ask_cache(child.key, depth, budget, upper, known)) return known;
@@ -437,15 +429,15 @@ private:
         maker_.solve_sides(node, j, with, without, is_enough);
         if (stopped() || !problem_.switches.small_cache) return;
         store_side(key_true_, with);
-        store_side(node.key - key_true_, without);
+        store_side(key_false_, without);
     }
 
     // What the cache has of the two children, without the cost of splits; whether that is all.
     bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!problem_.switches.small_cache) return false;
-        key_true_ = row_sets_.key(node.mask.data(), node.columns[j]);
+        find_keys(problem_, row_sets_, node, j, key_true_, key_false_);
         find_side(key_true_, with);
-        find_side(node.key - key_true_, without);
+        find_side(key_false_, without);
         const bool is_all = with.known == Known::EXACT && without.known == Known::EXACT;
         stats_.n_small_hits += is_all;
         return is_all;
@@ -479,7 +471,7 @@ private:
     double most_work_ = std::numeric_limits<double>::infinity();
     std::vector<std::unique_ptr<Node<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
-    Key key_true_;
+    Key key_true_, key_false_;
 };
 
 }  // namespace sktree_opt
