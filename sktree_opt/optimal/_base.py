@@ -181,8 +181,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _search(self, problem):
         if problem.table is None:
             return _driver.search(problem)
-        # This search keeps nothing, nor begins with a known tree: in general it takes less time so.
-        # Of equally good trees it may take another than a search over binary tests.
+        # It keeps nothing, and begins with no known tree; a search over binary tests, which would,
+        # takes more time even so, and may take another of equally good trees.
         tests_of_known, known_cost = problem.tests, np.inf
         if problem.initial is not None:
             known_cost = problem.cost_of(problem.initial)

@@ -318,10 +318,14 @@ private:
             const int budget = std::min(budget_, full_budget(depth));
             SharedRoot level;
             level.best.store(incumbent_.cost);
-            level.incumbent = std::move(incumbent_);
+            level.incumbent = incumbent_;
             level.counts_splits = true;
             level.sequence = search.root_sequence(depth, budget);
-            search.explore_root(depth, budget, level, LookAhead());
+            try {
+                search.explore_root(depth, budget, level, LookAhead());
+            } catch (const std::bad_alloc&) {
+                control_.request_stop(MEMORY_LIMIT);
+            }
             incumbent_ = std::move(level.incumbent);
         }
         const bool is_done = !search.stopped();

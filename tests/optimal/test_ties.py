@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, _driver
+from sktree_opt.optimal._engine import available_instruction_sets
 from tests.optimal.common import examples, load_binary
 from tests.reference.brute_force_queries import least_costs
 
@@ -157,3 +158,28 @@ def test_a_known_tree_serves_where_a_search_by_ranks_is_stopped(global_random_se
     assert model.lower_bound_ <= model.objective_ <= errors
     assert np.count_nonzero(model.predict(X) != y) == model.objective_
     assert model.incumbents_[-1][1] == model.objective_
+
+
+@pytest.mark.parametrize("simd", available_instruction_sets())
+def test_any_processor_gives_up_at_the_same_place(simd, data_dir, monkeypatch):
+    X, y = load_binary(data_dir, "mushroom")
+    expected = OptimalTreeClassifier(max_depth=4).fit(X, y)
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    model = OptimalTreeClassifier(max_depth=4).fit(X, y)
+    assert model.tree_ == expected.tree_
+    assert model.search_stats_["n_nodes"] == expected.search_stats_["n_nodes"]
+
+
+def test_a_limit_that_ends_the_search_among_ties_is_no_optimum(monkeypatch, global_random_seed):
+    def stopped(problem, control, engine, off):
+        control.request_stop()
+        return engine.known_tree(), {"has_fewest_tests": False}
+
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.integers(0, 2, (300, 14))
+    y = np.where(X[:, 0], np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1]), X[:, 2])
+    monkeypatch.setattr(_driver, "plain_tree", stopped)
+    model = OptimalTreeClassifier(max_depth=4, time_limit=1000.0)
+    model.fit(X, y)
+    assert model.status_ == "stopped"
+    assert model.gap_ == 0.0
