@@ -2,9 +2,12 @@
 
     python benchmarks/memory_optimal.py --set german-credit --depth 5 --limits 20MB 50MB 200MB
     python benchmarks/memory_optimal.py --set yeast --depth 6 --limits 200MB none --seconds 60
+    python benchmarks/memory_optimal.py --depth 6 --limits 200MB none --questions ranking several
 
 Each fit has a process of its own; what counts is its peak over what the process had when `fit` was
 called. Caches take what the limit leaves: with less, a proof takes longer, and it is the same.
+`--questions` are the searches: the plain one, a ranking by size, several trees, and a metric; a
+regression is the plain search for targets. A peak over the limit by more than a fifth is marked.
 """
 
 import argparse
@@ -16,8 +19,18 @@ import warnings
 from pathlib import Path
 
 from bench_optimal import load
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.utils._memory import parse_memory
+
+QUESTIONS = {
+    "plain": (OptimalTreeClassifier, {}),
+    "ranking": (OptimalTreeClassifier, {"ranking": ("size", "error")}),
+    "several": (OptimalTreeClassifier, {"n_trees": 1000}),
+    "metric": (OptimalTreeClassifier, {"objective": "f1"}),
+    "regression": (OptimalTreeRegressor, {}),
+}
+# Share of a limit that a peak may take.
+MOST = 1.2
 
 
 def megabytes():
@@ -26,11 +39,12 @@ def megabytes():
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
-def work(name, depth, limit, seconds):
+def work(name, question, depth, limit, seconds):
     """One fit."""
-    X, y = load(name)
-    OptimalTreeClassifier(max_depth=2).fit(X[:50], y[:50])
-    model = OptimalTreeClassifier(max_depth=depth, memory_limit=limit, time_limit=seconds)
+    estimator, parameters = QUESTIONS[question]
+    X, y = load(name, "regression" if question == "regression" else "error")
+    OptimalTreeClassifier(max_depth=2).fit(X[:50], y[:50] > y.mean())
+    model = estimator(max_depth=depth, memory_limit=limit, time_limit=seconds, **parameters)
     before, start = megabytes(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -50,26 +64,36 @@ def main():
     parser.add_argument("--depth", type=int, default=5)
     parser.add_argument("--limits", nargs="+", default=["20MB", "50MB", "200MB", "none"])
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--questions", nargs="+", default=["plain"], choices=QUESTIONS)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         limit = None if options.worker == "none" else options.worker
-        print(json.dumps(work(options.set, options.depth, limit, options.seconds)))
+        question = options.questions[0]
+        print(json.dumps(work(options.set, question, options.depth, limit, options.seconds)))
         return
     print(f"{options.set}, depth {options.depth}, at most {options.seconds:g} s")
-    for limit in options.limits:
-        command = [sys.executable, __file__, "--worker", limit, "--set", options.set]
-        command += ["--depth", str(options.depth), "--seconds", str(options.seconds)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found = json.loads(done.stdout)
-        share = ""
-        if limit != "none":
-            share = f" ({1e8 * found['megabytes'] * 1.048576 / parse_memory(limit):.0f} %)"
-        print(
-            f"limit {limit:>6s}: peak {found['megabytes']:7.1f} MiB{share}, "
-            f"{found['seconds']:6.2f} s, {found['status']}, objective {found['objective']:g}",
-            flush=True,
-        )
+    for question in options.questions:
+        for limit in options.limits:
+            show(question, limit, options)
+
+
+def show(question, limit, options):
+    """Run a process for one fit; print a line."""
+    command = [sys.executable, __file__, "--worker", limit, "--set", options.set]
+    command += ["--depth", str(options.depth), "--seconds", str(options.seconds)]
+    command += ["--questions", question]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    share = ""
+    if limit != "none":
+        part = found["megabytes"] * 2**20 / parse_memory(limit)
+        share = f" ({part:.0%}{', OVER' if part > MOST else ''})"
+    print(
+        f"{question:10s} limit {limit:>6s}: peak {found['megabytes']:7.1f} MiB{share}, "
+        f"{found['seconds']:6.2f} s, {found['status']}, objective {found['objective']:g}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

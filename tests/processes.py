@@ -1,7 +1,9 @@
 """What tests of interrupts and of threads share."""
 
 import os
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +25,12 @@ def in_two_threads(make, tables):
     for thread in threads:
         thread.join()
     return found
+
+
+def processor_seconds(pid):
+    """What a process has used of the processors so far; None where that cannot be asked."""
+    if not sys.platform.startswith("linux"):
+        return None
+    # The name, in parentheses, may hold blanks; after it, user and system time are 12th and 13th.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

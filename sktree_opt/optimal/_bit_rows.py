@@ -4,8 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Weights that are neither equal nor whole numbers are rounded to this many bits of the largest.
+from sktree_opt.optimal.objectives import whole_factor
+
+# Weights that are not multiples of one number are rounded to this many bits of the largest.
 FRACTION_BITS = 30
+# Weights of a class among which such a number is looked for.
+MOST_DISTINCT = 64
+
+# Beside a weight that is so many times as large, too few of these are left.
+MOST_UNEQUAL = 1e7
 
 # Of the whole numbers that a float64 holds.
 FLOAT_BITS = 53
@@ -143,14 +150,39 @@ def class_units(weights, classes, n_classes):
         if (mine == mine[0]).all():
             unit[code] = mine[0]
             continue
-        if mine.max() < 2**FRACTION_BITS and (mine == np.rint(mine)).all():
-            whole = mine.astype(np.int64)
-            unit[code] = np.gcd.reduce(whole)
+        factor = common_factor(mine)
+        if factor is not None:
+            whole = np.rint(mine / factor).astype(np.int64)
+            gcd = np.gcd.reduce(whole)
+            whole, unit[code] = whole // gcd, factor * gcd
         else:
+            refuse_unequal(mine)
             unit[code] = mine.max() / 2**FRACTION_BITS
-            whole = mine
-        units[classes == code] = np.maximum(1, np.rint(whole / unit[code]))
+            whole = np.rint(mine / unit[code])
+        units[classes == code] = np.maximum(1, whole)
     return (None if (units == 1).all() else units), unit
+
+
+def refuse_unequal(weights):
+    """Raise if rounding would change what light rows weigh beside heavy ones."""
+    ratio = weights.max() / weights.min()
+    if ratio > MOST_UNEQUAL:
+        raise ValueError(
+            f"The largest sample_weight (times class_weight) of a class is {ratio:.0e} times the "
+            f"smallest; n_trees > 1 and metrics need a ratio of at most {MOST_UNEQUAL:.0e}, or "
+            f"whole numbers below 2**{FRACTION_BITS}. Leave out rows that weigh next to nothing."
+        )
+
+
+def common_factor(weights):
+    """A number of which all weights are multiples, such as 0.1 of 0.3 and 1.7; None if none is."""
+    if weights.max() < 2**FRACTION_BITS and (weights == np.rint(weights)).all():
+        return 1.0
+    distinct = np.unique(weights)
+    if len(distinct) > MOST_DISTINCT:
+        return None
+    factor = whole_factor(distinct)
+    return None if factor == 1.0 else factor
 
 
 def nodes_from_preorder(columns):

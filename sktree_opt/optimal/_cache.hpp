@@ -93,6 +93,16 @@ public:
 
     std::int64_t bytes() const { return bytes_.load(); }
 
+    std::int64_t n_entries() const {
+        std::int64_t count = 0;
+        for (int k = 0; k < STRIPES; ++k) {
+            stripes_[k].lock.lock();
+            count += static_cast<std::int64_t>(stripes_[k].used);
+            stripes_[k].lock.unlock();
+        }
+        return count;
+    }
+
 private:
     static constexpr int STRIPES = 32;
     static constexpr std::size_t RUN = 8;

@@ -179,7 +179,7 @@ private:
         for (const int j : all) {
             errors[j] =
                 static_cast<double>(node.best_true[j]) + static_cast<double>(node.best_false[j]);
-            gains[j] = gain(node, j);
+            gains[j] = gini_gain(problem_, node, j);
         }
         std::vector<std::int32_t> by_error = all, by_gain = all, both;
         const auto sort = [n](auto& columns, const std::vector<double>& score) {
@@ -201,22 +201,6 @@ private:
                     both.push_back(j);
                 }
         return both;
-    }
-
-    // Sum over sides and channels of squared sums by mass: what Gini and variance gain, but for a
-    // constant.
-    double gain(const Node<Lane>& node, int j) const {
-        const int mass = problem_.channels.mass();
-        const double all = static_cast<double>(node.totals[mass]);
-        const double with = static_cast<double>(node.marginal_row(mass)[j]);
-        double sum = 0.0;
-        for (int c = 0; c < problem_.channels.n_channels; ++c) {
-            const double of_true = static_cast<double>(node.marginal_row(c)[j]);
-            const double of_false = static_cast<double>(node.totals[c]) - of_true;
-            if (with > 0.0) sum += of_true * of_true / with;
-            if (all > with) sum += of_false * of_false / (all - with);
-        }
-        return sum;
     }
 
     int rebuild(int level, int index) {

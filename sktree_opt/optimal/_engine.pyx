@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
@@ -27,10 +27,15 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         int64_t min_samples_leaf
         double min_weight_leaf
 
+    enum class Order(int):
+        pass
+
     cdef cppclass Switches:
         cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
         cpp_bool removal, cache, small_cache, look_ahead, dynamic_order, rough_sweeps
-        cpp_bool subtraction, side_bounds
+        cpp_bool subtraction, side_bounds, row_sets
+        Order column_order
+        uint64_t seed
 
     cdef cppclass Rows:
         const uint8_t* bits
@@ -55,13 +60,16 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
         void dive(int discrepancies) except +
         vector[TreeNode] known_tree() except +
-        vector[TreeNode] tree() except +
+        vector[TreeNode] tree(double share) except +
+        cpp_bool is_at_floor()
+        cpp_bool has_fewest_splits()
         void solve_root(int n_times) except +
         double cost()
         double lower_bound()
         double constant()
         double true_cost(double cost)
         int64_t cache_bytes()
+        int64_t n_cache_entries()
         int n_columns()
         int n_slots()
         const char* lane_name()
@@ -94,12 +102,14 @@ SWITCHES = (
     "removal",
     "cache",
     "small_cache",
+    "row_sets",
     "look_ahead",
     "dynamic_order",
     "rough_sweeps",
     "subtraction",
     "side_bounds",
 )
+COLUMN_ORDERS = ("bounds", "look_ahead", "index", "gini", "random")
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
 
@@ -152,7 +162,7 @@ cdef Objective convert_objective(objective):
     return converted
 
 
-cdef Switches convert_switches(off) except *:
+cdef Switches convert_switches(off, column_order, seed) except *:
     cdef Switches switches
     unknown = set(off) - set(SWITCHES)
     if unknown:
@@ -171,6 +181,9 @@ cdef Switches convert_switches(off) except *:
     switches.rough_sweeps = "rough_sweeps" not in off
     switches.subtraction = "subtraction" not in off
     switches.side_bounds = "side_bounds" not in off
+    switches.row_sets = "row_sets" not in off
+    switches.column_order = <Order> (<int> COLUMN_ORDERS.index(column_order))
+    switches.seed = seed
     return switches
 
 
@@ -214,7 +227,14 @@ cdef class Engine:
         The most that caches may take.
 
     off : tuple of str
-        Techniques of ``SWITCHES`` to do without.
+        Techniques of ``SWITCHES`` to do without; without "row_sets", caches know a node by the
+        tests on its path.
+
+    column_order : str
+        One of ``COLUMN_ORDERS``: in which order tests are tried.
+
+    seed : int
+        Of the random order.
     """
 
     cdef unique_ptr[CppEngine] engine
@@ -233,6 +253,8 @@ cdef class Engine:
         double min_weight_leaf=0.0,
         int64_t cache_bytes=1 << 30,
         off=(),
+        column_order="bounds",
+        seed=0,
     ):
         cdef Rows rows
         cdef Constraints constraints
@@ -240,7 +262,7 @@ cdef class Engine:
         cdef const double[::1] targets
         cdef const double[::1] weight_values
         cdef Objective converted = convert_objective(objective)
-        cdef Switches switches = convert_switches(off)
+        cdef Switches switches = convert_switches(off, column_order, seed)
         rows.n_rows = bits.shape[0]
         rows.row_bytes = <int> bits.shape[1]
         rows.n_columns = n_columns
@@ -310,12 +332,26 @@ cdef class Engine:
             nodes = self.engine.get().known_tree()
         return node_array(nodes)
 
-    def tree(self):
-        """The same or, when it is proved, the tree that ties between optimal ones fall to."""
+    def tree(self, double share=float("inf")):
+        """The same or, when it is proved, the tree that ties between optimal ones fall to.
+
+        At the floor, where all that counts is the number of tests, the least is searched for with
+        at most such a share of the work so far; the smallest tree found if that is not enough.
+        """
         cdef vector[TreeNode] nodes
         with nogil:
-            nodes = self.engine.get().tree()
+            nodes = self.engine.get().tree(share)
         return node_array(nodes)
+
+    @property
+    def is_at_floor(self):
+        """Whether the best tree known, of more than two levels, costs as little as any might."""
+        return bool(self.engine.get().is_at_floor())
+
+    @property
+    def has_fewest_splits(self):
+        """Whether ``tree`` has found that no tree as good has fewer tests."""
+        return bool(self.engine.get().has_fewest_splits())
 
     def solve_root(self, int n_times):
         """Solve the root for two levels again and again, for benchmarks of the kernel."""
@@ -357,6 +393,7 @@ cdef class Engine:
             "n_cache_hits": stats.n_cache_hits,
             "n_columns": stats.n_columns,
             "n_columns_pruned": stats.n_pruned_columns,
+            "n_cache_entries": self.engine.get().n_cache_entries(),
             "cache_bytes": self.engine.get().cache_bytes(),
             "n_distinct_tests": self.engine.get().n_columns(),
             "n_row_slots": self.engine.get().n_slots(),

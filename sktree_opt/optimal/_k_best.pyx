@@ -163,7 +163,8 @@ cdef class KBestSearch:
         algebra.n_best = n_best
         algebra.split_cost = round(split_cost / grid) * grid
         algebra.min_rows = min_rows
-        algebra.min_weight = min_weight
+        # Sums of rounded weights that should equal it may fall short.
+        algebra.min_weight = min_weight * (1.0 - 1e-9)
         algebra.unit = weights.tolist()
         algebra.has_row_channel = view.counts_rows()
         algebra.use_bounds = use_bounds

@@ -85,6 +85,34 @@ struct Node {
     const Lane* marginal_row(int channel) const { return marginals.data() + channel * stride; }
 };
 
+// Rows and key of a child; enough to ask the cache about it.
+template <class Lane>
+void set_rows(
+    const Problem<Lane>& problem, const RowSets& row_sets, const Node<Lane>& node, int column,
+    bool side, Node<Lane>& child) {
+    const std::uint64_t* bits = row_sets.column(node.columns[column]);
+    const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
+    std::uint64_t* mask = child.mask.need(row_sets.n_words);
+    for (int w = 0; w < row_sets.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
+    child.key = problem.branches.are_keys()
+                    ? problem.branches.extend(node.key, node.columns[column], side)
+                    : row_sets.key(mask);
+}
+
+// Keys of both children of a column.
+template <class Lane>
+void find_keys(
+    const Problem<Lane>& problem, const RowSets& row_sets, const Node<Lane>& node, int column,
+    Key& with, Key& without) {
+    if (problem.branches.are_keys()) {
+        with = problem.branches.extend(node.key, node.columns[column], true);
+        without = problem.branches.extend(node.key, node.columns[column], false);
+    } else {
+        with = row_sets.key(node.mask.data(), node.columns[column]);
+        without = node.key - with;
+    }
+}
+
 // The rows on one side of a test, as words by segment; columns as in the parent.
 struct SideRows {
     Buffer<std::uint16_t> words;

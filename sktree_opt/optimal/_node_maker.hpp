@@ -32,6 +32,7 @@ public:
 
     std::int64_t n_nodes = 0;
     std::int64_t n_sweeps = 0;
+    double work = 0.0;  // of sweeps, in pairs of columns by word; the same on any machine
     bool may_poll = true;
 
     void make_root(Node<Lane>& root) {
@@ -61,15 +62,6 @@ public:
         sum_totals(root);
         if (problem_.rough.are_there) rough_rows_.sum_root(root, rough_task(root));
         solve_small(root);
-    }
-
-    // Rows and key of a child; enough to ask the cache about it.
-    void set_rows(const Node<Lane>& node, int column, bool side, Node<Lane>& child) const {
-        const std::uint64_t* bits = row_sets_.column(node.columns[column]);
-        const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
-        std::uint64_t* mask = child.mask.need(row_sets_.n_words);
-        for (int w = 0; w < row_sets_.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
-        child.key = row_sets_.key(mask);
     }
 
     // The rest of the child, after set_rows.
@@ -135,13 +127,16 @@ public:
         task.work = row_maxima_.need(sweep_work(node.stride));
         SmallCosts& of_counted = small_is_true ? with : without;
         SmallCosts& of_sibling = small_is_true ? without : with;
-        ++n_sweeps;
+        count_sweep(side_.n_words, node.n_columns);
         if (problem_.rough.are_there) {
             sweep_roughly(node, j, small_is_true, task, of_counted, of_sibling, is_enough);
             if (control_.stopped() || of_counted.known == Known::BOUND) return;
         } else {
             set_side_counts(node, j, small_is_true);
-            problem_.kernels.sweep(task);
+            if (problem_.switches.subtraction)
+                problem_.kernels.sweep(task);
+            else
+                sweep_apart(node, j, small_is_true, task);
         }
         set_costs(counted.best, base_cost(counted.totals), of_counted.costs);
         set_costs(sibling.best, base_cost(sibling.totals), of_sibling.costs);
@@ -167,7 +162,7 @@ public:
             solve_small_roughly(node, task);
         else
             problem_.kernels.sweep(task);
-        ++n_sweeps;
+        count_sweep(node.n_words, node.n_columns);
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
         price_splits(problem_.split_cost, node.small_costs);
@@ -190,6 +185,14 @@ public:
     }
 
 private:
+    // However few pairs there are, a sweep takes about a microsecond.
+    static constexpr double WORK_A_SWEEP = 1e5;
+
+    void count_sweep(int n_words, int n_columns) {
+        ++n_sweeps;
+        work += WORK_A_SWEEP + static_cast<double>(n_words) * n_columns * n_columns;
+    }
+
     double base_cost(const Lane* totals) const {
         return problem_.objective.unit * problem_.objective.base_factor *
                static_cast<double>(totals[problem_.channels.base()]);
@@ -317,6 +320,22 @@ private:
             need_pairs(node, i);
             problem_.kernels.score_pairs_of(task, i);
         });
+    }
+
+    // Both sides by counting their own rows.
+    void sweep_apart(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
+        SweepSide<Lane>* const sibling = task.sibling;
+        task.sibling = nullptr;
+        task.pairs = pairs_apart_.need(
+            static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
+        problem_.kernels.sweep(task);
+        take_rows(node, problem_.bits, j, !small_is_true, side_, nullptr);
+        task.words = side_.words.data();
+        task.spans = side_.spans.data();
+        task.slots = side_.slots.data();
+        task.n_slots = side_.n_rows;
+        task.counted = sibling;
+        problem_.kernels.sweep(task);
     }
 
     // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none is
@@ -474,7 +493,7 @@ private:
     SideRows side_;
     RoughRows<Lane> rough_rows_;
     Buffer<std::int32_t> listed_;
-    Buffer<Lane> tile_, row_maxima_, side_marginals_;
+    Buffer<Lane> tile_, row_maxima_, side_marginals_, pairs_apart_;
     std::vector<Lane> side_totals_;
     Buffer<std::int32_t> rough_marginals_;
     Buffer<float> rough_best_;

@@ -119,7 +119,8 @@ cdef class ParetoSearch:
         cdef RowTable view = row_table(table)
         cdef ParetoFronts algebra
         algebra.min_rows = min_rows
-        algebra.min_weight = min_weight
+        # Sums of rounded weights that should equal it may fall short.
+        algebra.min_weight = min_weight * (1.0 - 1e-9)
         algebra.unit[0] = table.unit[0]
         algebra.unit[1] = table.unit[1]
         algebra.has_row_channel = table.units is not None

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sktree_opt/optimal/_branch.hpp"
 #include "sktree_opt/optimal/_buffer.hpp"
 #include "sktree_opt/optimal/_kernels.hpp"
 #include "sktree_opt/optimal/_rough_sums.hpp"
@@ -38,6 +39,9 @@ struct Constraints {
     double min_weight_leaf = 0.0;
 };
 
+// In which order columns are tried at the root of a subtree (see _column_order.hpp).
+enum class Order { BOUNDS, LOOK_AHEAD, INDEX, GINI, RANDOM };
+
 // Which techniques are on: all of them, but for tests.
 struct Switches {
     bool merge_rows = true;
@@ -49,11 +53,14 @@ struct Switches {
     bool removal = true;
     bool cache = true;
     bool small_cache = true;
+    bool row_sets = true;        // caches know a node by its rows, not by its branch
     bool look_ahead = true;      // iterative deepening and its order
     bool dynamic_order = true;
     bool rough_sweeps = true;
     bool subtraction = true;
     bool side_bounds = true;
+    Order column_order = Order::BOUNDS;  // of all searches that are not for a tree of known cost
+    std::uint64_t seed = 0;              // of a random order
 };
 
 // Rows as given: bits by row, and classes or targets.
@@ -94,6 +101,7 @@ struct Problem {
     Constraints constraints;
     Switches switches;
     ChannelPlan channels;
+    Branches branches;                  // if caches know nodes by them
     Kernels<Lane> kernels;
     BitKernels bits;
     ScoreParameters<Lane> score;

@@ -29,9 +29,6 @@ struct Moment {
     double seconds, cost, bound;
 };
 
-// In which order columns are tried at the root of a subtree.
-enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
-
 // A column at the root, solved: how its children share the splits, and what they cost.
 struct SolvedColumn {
     int column, depth;
@@ -43,6 +40,7 @@ struct SolvedColumn {
 struct SharedRoot {
     std::atomic<double> best;
     double seconds = std::numeric_limits<double>::infinity();  // when to pause
+    bool counts_splits = false;  // goes on for smaller trees where one is perfect
     bool is_last = false;  // no deeper trees are asked for, so that bounds are bounds on all
     // One order for all, since `next` hands out places in it: the threads' own bounds differ.
     std::vector<std::int32_t> sequence;

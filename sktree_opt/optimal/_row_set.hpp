@@ -24,6 +24,11 @@ inline Key operator-(Key a, Key b) {
     return {a.low - b.low, a.high - b.high - (a.low < b.low)};
 }
 
+inline Key operator+(Key a, Key b) {
+    const std::uint64_t low = a.low + b.low;
+    return {low, a.high + b.high + (low < a.low)};
+}
+
 inline void add_product(Key& sum, std::uint64_t word, Key factor) {
 #if defined(__SIZEOF_INT128__)
     const unsigned __int128 product = static_cast<unsigned __int128>(word) * factor.low;

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import settings
 
 from sktree_opt.optimal import _driver
+from sktree_opt.optimal._engine import COLUMN_ORDERS, SWITCHES
 from sktree_opt.optimal.objectives import OBJECTIVES, REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 
@@ -40,25 +41,33 @@ def random_table(seed, n=300, m=20, n_classes=2):
     return X.astype(np.uint8), np.unique(y, return_inverse=True)[1].astype(np.int32)
 
 
-def search(X, y, objective="error", weights=None, off=(), **limits):
-    """The search alone, with some techniques off."""
+# Each technique off, and each other order of columns.
+VARIANTS = {f"no {name}": {"off": (name,)} for name in SWITCHES} | {
+    f"by {order}": {"column_order": order} for order in COLUMN_ORDERS[1:]
+}
+ENGINE = ("off", "column_order", "seed")
+
+
+def search(X, y, objective="error", weights=None, **limits):
+    """The search alone; among its limits, what sets the engine (see ``ENGINE``)."""
     class_weights = np.bincount(y, weights=weights).astype(np.float64)
     unit = np.ones(len(y)) if weights is None else weights
     form = OBJECTIVES[objective].leaf_form(class_weights, unit)
-    return search_with(form, X, y, weights, off, **limits)
+    return search_with(form, X, y, weights, **limits)
 
 
-def search_with(form, X, y, weights, off, **limits):
+def search_with(form, X, y, weights, **limits):
     """The search for one form of an objective."""
+    variant = {name: limits.pop(name) for name in ENGINE if name in limits}
     tests = BinaryTests.from_matrix(X.astype(np.float64), np.full(X.shape[1], -1))
     limits.setdefault("max_splits", 2 ** limits["max_depth"] - 1)
     problem = _driver.Problem(tests, y, weights, form, _driver.SearchLimits(**limits))
-    return _driver.search(problem, off)
+    return _driver.search(problem, **variant)
 
 
-def search_regression(X, targets, weights=None, off=(), **limits):
+def search_regression(X, targets, weights=None, **limits):
     """The search for squared errors of centred targets."""
     unit = np.ones(len(targets)) if weights is None else weights
     targets = targets - np.average(targets, weights=unit)
     form = REGRESSION_OBJECTIVES["squared_error"].leaf_form(targets, unit)
-    return search_with(form, X, targets, weights, off, **limits)
+    return search_with(form, X, targets, weights, **limits)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from tests.optimal.common import random_table
-from tests.processes import in_two_threads, needs_sigint
+from tests.processes import in_two_threads, needs_sigint, processor_seconds
 
 
 def hard_table(n=600, m=90):
@@ -36,6 +37,36 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(time_limit, max_splits, n_jobs):
     assert clf.gap_ == clf.objective_ - clf.lower_bound_
     assert clf.tree_.depth <= 6
     assert max_splits is None or clf.tree_.n_splits <= max_splits
+
+
+LATE = {
+    "wide": (100_000, 200, {"max_depth": 4}),
+    "deep": (2000, 90, {"max_depth": 8}),
+    "few splits": (2000, 90, {"max_depth": 8, "max_splits": 20}),
+    "ranking": (2000, 90, {"max_depth": 8, "ranking": ("size", "error")}),
+    "several trees": (2000, 90, {"max_depth": 8, "n_trees": 100}),
+    "metric": (2000, 90, {"max_depth": 8, "objective": "f1"}),
+}
+
+
+@pytest.mark.parametrize("case", LATE)
+def test_the_time_limit_holds(case):
+    # What a busy machine does not make more: the processor's time from the limit on.
+    n, m, parameters = LATE[case]
+    X, y = hard_table(n, m)
+    at_limit = []
+    timer = threading.Timer(0.5, lambda: at_limit.append(time.process_time()))
+    clf = OptimalTreeClassifier(time_limit=0.5, **parameters)
+    timer.start()
+    wall = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        clf.fit(X, y)
+    end, wall = time.process_time(), time.perf_counter() - wall
+    timer.join()
+    over = max(0.0, end - at_limit[0])
+    print(f"{case}: {over:.3f} s of the processor over the limit, {wall - 0.5:.3f} s in all")
+    # Five times what is promised.
+    assert over < 5 * (0.1 + 0.01 * 0.5)
 
 
 def test_a_search_that_was_stopped_is_better_than_two_levels():
@@ -108,6 +139,7 @@ def test_the_memory_limit_holds(splits):
 
 
 INTERRUPTED = """
+    import sys, time
     import numpy as np
     from sktree_opt.optimal import (
         OptimalTreeClassifier, OptimalTreeClassifierCV, OptimalTreeRegressor, optimal_path)
@@ -121,6 +153,7 @@ INTERRUPTED = """
         QUESTION
     except KeyboardInterrupt:
         print("interrupted", hasattr(model, "tree_"))
+        print(time.process_time(), file=sys.stderr)
     print(OptimalTreeClassifier(max_depth=3).fit(*small).status_)
 """
 
@@ -141,13 +174,25 @@ QUESTIONS = {
 
 
 def interrupt(question, delay):
-    """What a fit prints that is interrupted some seconds after it began."""
+    """What a fit prints that is interrupted some seconds after it began.
+
+    It has to end within 0.2 s of a processor's time for each of two threads, which a busy machine
+    does not make more; five times as much is allowed.
+    """
     code = textwrap.dedent(INTERRUPTED).replace("QUESTION", QUESTIONS[question])
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+    command, pipe = [sys.executable, "-c", code], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as run:
         assert run.stdout.readline() == "ready\n"
         time.sleep(delay)
+        before, wall = processor_seconds(run.pid), time.perf_counter()
         run.send_signal(signal.SIGINT)
-        return run.communicate(timeout=60)[0].split()
+        out, seconds = run.communicate(timeout=60)
+        wall = time.perf_counter() - wall
+    if before is not None:
+        seconds = float(seconds) - before
+        print(f"{question}: {seconds:.3f} s of processors, {wall:.3f} s until the process ended")
+        assert seconds < 5 * 2 * 0.2
+    return out.split()
 
 
 @needs_sigint

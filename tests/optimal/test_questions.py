@@ -18,6 +18,7 @@ from sktree_opt.optimal import (
     OptimalTreeRegressor,
     optimal_path,
 )
+from tests.optimal.cases import problems, reference_of
 from tests.optimal.common import examples
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
@@ -39,46 +40,69 @@ def g_mean(fp, fn, n, p):
 REFERENCES = {"f1": f1, "mcc": mcc, "g_mean": g_mean}
 
 
-@st.composite
-def tables(draw):
-    n, m = draw(st.integers(2, 20)), draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    y = np.append([0, 1], rng.integers(0, 2, n - 2))
-    weights = draw(st.sampled_from([np.ones(n), rng.integers(1, 4, n).astype(float)]))
-    return rng.integers(0, 2, (n, m)), y, weights
-
-
-@settings(deadline=None, max_examples=examples(150))
+@settings(deadline=None, max_examples=examples(200))
 @given(
-    table=tables(),
+    problem=problems("error", max_columns=4, n_classes=2),
     metric=st.sampled_from(sorted(REFERENCES)),
-    max_depth=st.integers(0, 3),
-    max_splits=st.none() | st.integers(0, 7),
     complexity_cost=st.sampled_from([0.0, 0.01, 0.1]),
 )
-def test_metric_is_the_best_of_all_trees(table, metric, max_depth, max_splits, complexity_cost):
-    X, y, weights = table
-    rows = list(zip(map(tuple, X.tolist()), y.tolist(), weights.tolist(), strict=True))
-    attained = errors_of_all_trees(rows, max_depth, bool)
-    totals = np.bincount(y, weights)
-    most = math.inf if max_splits is None else max_splits
+def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost):
+    X, y, weights, options = problem
+    options |= {"objective": metric, "complexity_cost": complexity_cost}
+    reference = reference_of(X, y, weights, options)
+    labels, whole = np.array(reference["y"]), np.array(reference["weights"])
+    rows = list(zip(map(tuple, reference["X"]), reference["y"], reference["weights"], strict=True))
+    attained = errors_of_all_trees(
+        rows,
+        options["max_depth"],
+        lambda rows: (
+            len(rows) >= options["min_samples_leaf"]
+            and sum(row[2] for row in rows) >= options["min_weight_leaf"] - 1e-9
+        ),
+    )
+    totals = np.bincount(labels, whole)
+    most = math.inf if options["max_splits"] is None else options["max_splits"]
+
+    def loss(fp, fn):
+        # Sums in another order are a little less, or more.
+        errors = (
+            total if math.isclose(error, total) else error
+            for error, total in zip((fp, fn), totals, strict=True)
+        )
+        return 1 - REFERENCES[metric](*errors, *totals)
+
     expected = min(
-        1 - REFERENCES[metric](fp, fn, *totals) + complexity_cost * n_splits
+        loss(fp, fn) + complexity_cost * n_splits
         for (fp, fn), n_splits in attained.items()
         if n_splits <= most
     )
-    model = OptimalTreeClassifier(
-        objective=metric,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        complexity_cost=complexity_cost,
-    ).fit(X, y, sample_weight=weights)
-    assert model.objective_ == pytest.approx(expected, abs=1e-12)
+    model = OptimalTreeClassifier(**options).fit(X, y, sample_weight=weights)
+    # Weights are rounded a little.
+    near = {"abs": 1e-12 if (whole == np.rint(whole)).all() else 1e-6}
+    assert model.objective_ == pytest.approx(expected, **near)
     assert model.status_ == "optimal"
-    wrong = model.predict(X) != y
-    fp, fn = (weights[wrong & (y == label)].sum() for label in (0, 1))
-    loss = 1 - REFERENCES[metric](fp, fn, *totals)
-    assert loss + complexity_cost * model.tree_.n_splits == pytest.approx(expected, abs=1e-12)
+    kept = slice(None) if weights is None else weights > 0
+    wrong = model.predict(X[kept]) != labels
+    fp, fn = (whole[wrong & (labels == label)].sum() for label in (0, 1))
+    found = loss(fp, fn) + complexity_cost * model.tree_.n_splits
+    assert found == pytest.approx(expected, **near)
+    leaves = model.tree_.nodes[model.tree_.nodes["n_children"] == 0]
+    assert leaves["n_samples"].min() >= options["min_samples_leaf"]
+    assert leaves["weight"].min() >= options["min_weight_leaf"] - 1e-6
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_trees": 2}, {"objective": "f1"}])
+def test_a_leaf_may_weigh_just_as_much_as_it_must(parameters):
+    X, y, weights = [[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1], [0.3, 0.3, 1.7] * 2
+    model = OptimalTreeClassifier(max_depth=1, min_weight_leaf=2.3, **parameters)
+    assert model.fit(X, y, sample_weight=weights).objective_ == 0.0
+
+
+def test_rounded_weights_make_no_idle_tests():
+    # Three tenths are worth as much in one class as in the other.
+    X, y, weights = [[0, 1], [1, 1], [1, 0]], [0, 1, 0], [1.7, 0.3, 0.3]
+    model = OptimalTreeClassifier(max_depth=1, n_trees=2).fit(X, y, sample_weight=weights)
+    assert model.tree_objectives_.tolist() == [0.3]
 
 
 @pytest.fixture

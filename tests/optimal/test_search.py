@@ -6,6 +6,7 @@ import pytest
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.optimal._engine import SWITCHES, available_instruction_sets
 from tests.optimal.common import (
+    VARIANTS,
     load_binary,
     random_table,
     reference_errors,
@@ -23,23 +24,51 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_technique_changes_the_optimum(off, case, n_classes, global_random_seed):
+def test_no_technique_changes_the_optimum(variant, case, n_classes, global_random_seed):
     X, y = random_table(global_random_seed, n=200, m=12, n_classes=n_classes)
     expected = search(X, y, max_depth=4, **CASES[case])
-    found = search(X, y, max_depth=4, off=(off,), **CASES[case])
+    found = search(X, y, max_depth=4, **VARIANTS[variant], **CASES[case])
     assert found.status == expected.status == "optimal"
     assert found.cost == pytest.approx(expected.cost, rel=1e-10)
 
 
-@pytest.mark.parametrize("off", SWITCHES)
-@pytest.mark.parametrize("name", ["anneal", "tic-tac-toe", "wine", "compas"])
-def test_no_technique_changes_the_optimum_of_real_sets(off, name, data_dir):
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "name", ["anneal", "tic-tac-toe", "wine", "compas", "vote", "german-credit"]
+)
+def test_no_technique_changes_the_optimum_of_real_sets(variant, name, data_dir):
     X, y = load_binary(data_dir, name)
     expected = reference_errors(data_dir)[name, 4]
-    assert search(X, y, max_depth=4, off=(off,)).cost == expected
+    assert search(X, y, max_depth=4, **VARIANTS[variant]).cost == expected
+
+
+# Nothing rules a node out but its caches, so that their answers can be counted.
+UNBOUNDED = ("similarity", "inheritance", "removal", "look_ahead", "side_bounds", "cache")
+
+
+def test_caches_find_a_branch_in_any_order_and_more_by_its_rows(global_random_seed):
+    X, y = random_table(global_random_seed, m=10)
+    # Both of the first two columns hold where both of the next two do.
+    X[:, 2] = np.where(X[:, 0], X[:, 1], X[:, 4])
+    X[:, 3] = np.where(X[:, 0], X[:, 1], 1 - X[:, 4])
+    counted = [
+        search(X, y, max_depth=4, off=UNBOUNDED + off).stats["n_depth_two_counted"]
+        for off in ((), ("row_sets",), ("small_cache",))
+    ]
+    assert counted[0] < counted[1] < counted[2]
+
+
+def test_a_random_order_is_that_of_its_seed(global_random_seed):
+    X, y = random_table(global_random_seed, m=14)
+    work = []
+    for seed in (0, 0, 1, 2):
+        found = search(X, y, max_depth=4, column_order="random", seed=seed)
+        work.append([found.stats[name] for name in ("n_nodes", "n_columns_pruned")])
+    assert work[0] == work[1]
+    assert work[0] != work[2] or work[0] != work[3]
 
 
 def regression_problem(seed, kind):
@@ -54,16 +83,16 @@ def regression_problem(seed, kind):
     return X.astype(np.uint8), score + rng.normal(size=len(X)), weights
 
 
-@pytest.mark.parametrize("off", SWITCHES)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("kind", ["unit", "equal rows", "weighted"])
 @pytest.mark.parametrize("split_cost", [0.0, 4.0])
 def test_no_technique_changes_the_optimum_of_a_regression(
-    off, kind, split_cost, global_random_seed
+    variant, kind, split_cost, global_random_seed
 ):
     X, y, weights = regression_problem(global_random_seed, kind)
     limits = {"max_depth": 4, "split_cost": split_cost}
     expected = search_regression(X, y, weights, **limits)
-    found = search_regression(X, y, weights, off=(off,), **limits)
+    found = search_regression(X, y, weights, **VARIANTS[variant], **limits)
     assert found.status == expected.status == "optimal"
     assert found.cost == pytest.approx(expected.cost, rel=1e-10)
 
@@ -176,11 +205,11 @@ def test_the_order_of_rows_changes_nothing(case, global_random_seed):
         assert np.array_equal(found.nodes, expected.nodes)
 
 
-@pytest.mark.parametrize("off", SWITCHES)
-def test_no_technique_changes_the_tree(off, global_random_seed):
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_technique_changes_the_tree(variant, global_random_seed):
     X, y = random_table(global_random_seed, n=80, m=14)
     expected = search(X, y, max_depth=4)
-    assert np.array_equal(search(X, y, max_depth=4, off=(off,)).nodes, expected.nodes)
+    assert np.array_equal(search(X, y, max_depth=4, **VARIANTS[variant]).nodes, expected.nodes)
 
 
 def test_the_root_is_the_first_of_equally_good_columns(global_random_seed):
