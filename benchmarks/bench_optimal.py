@@ -161,7 +161,7 @@ def work(solver, name, task, depth, cost, limit, n_jobs):
     """In a process of its own: fit once, return what it took."""
     X, y = load(name, task)
 
-    def make():
+    def make(depth):
         if solver == "ours":
             return ours(task, depth, cost, limit, n_jobs)
         return peer(solver, task, depth, cost, limit)
@@ -176,14 +176,15 @@ def work(solver, name, task, depth, cost, limit, n_jobs):
         target = pd.Series(y, name="class")
     else:
         target = y
-    # Imports and first calls are nobody's search.
+    # Imports and first calls are nobody's search; of two levels, so that their memory is not as
+    # much as that of the search that is measured.
     small = X[:50] if solver == "gosdt" else X[:50, :5]
     if solver == "gosdt":
         small = small.iloc[:, :5]
-        make().fit(small, target[:50])
+        make(2).fit(small, target[:50])
     else:
-        make().fit(small, np.arange(50) % 2 + (0.5 if task in REGRESSIONS else 0))
-    estimator = make()
+        make(2).fit(small, np.arange(50) % 2 + (0.5 if task in REGRESSIONS else 0))
+    estimator = make(depth)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, start = time.perf_counter(), time.process_time()
     estimator.fit(X, target)

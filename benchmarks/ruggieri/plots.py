@@ -101,7 +101,7 @@ def seconds_by_size(run, m, how):
     n = X.shape[1]
     seconds = [[] for _ in range(n + 1)]
     if how == "DTdistinct":
-        _, stream = enumerator._start(search, y, None)
+        _, stream, _ = enumerator._start(search, y, None)
         start = time.perf_counter()
         for features, _, _ in stream:
             now = time.perf_counter()

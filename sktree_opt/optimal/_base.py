@@ -1,6 +1,7 @@
 """What the optimal estimators share: parameters, and the way from a table to a proved tree."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -93,8 +94,11 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             self._keep_result(problem, self._search(problem))
         progress.finish()
         if self.status_ not in ("optimal", "stopped"):
+            open_question = (
+                "proved an optimum" if self.gap_ > 0.0 else "settled which optimal tree to take"
+            )
             warnings.warn(
-                f"The search ended by {self.status_} before it proved an optimum: the objective "
+                f"The search ended by {self.status_} before it {open_question}: the objective "
                 f"of the tree is {self.objective_:.6g}, its lower bound {self.lower_bound_:.6g}.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -144,6 +148,11 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         tests, table, table_thresholds = tests_or_table(
             data, choice, split, n_threads, leaf_form, self._asks_for_one_tree(), prefers_tests
         )
+        if tests is None and self.initial_tree is not None:
+            # The known tree may ask any of them.
+            original = table_of(data, n_threads)
+            cuts = choice.codes(original, data)
+            tests = BinaryTests.from_table(original, cuts, encoder.feature_names_, split)
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
             f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
@@ -167,14 +176,27 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
 
     def _asks_for_one_tree(self):
         """Whether the answer is one tree whose leaves' costs sum to the least."""
-        # The search over all thresholds has no use for a known tree, and keeps nothing.
-        return not self.warm_start and self.initial_tree is None
+        return True
 
     def _search(self, problem):
         if problem.table is None:
             return _driver.search(problem)
+        # It keeps nothing, and begins with no known tree; a search over binary tests, which would,
+        # takes more time even so, and may take another of equally good trees.
+        tests_of_known, known_cost = problem.tests, np.inf
+        if problem.initial is not None:
+            known_cost = problem.cost_of(problem.initial)
         problem.tests, result = continuous.search(problem)
-        return result
+        if result.status == "optimal" or result.cost <= known_cost:
+            return result
+        problem.tests = tests_of_known
+        moment = (result.stats["seconds"], known_cost, min(known_cost, result.lower_bound))
+        return replace(
+            result,
+            nodes=problem.initial,
+            cost=known_cost,
+            incumbents=[*result.incumbents, moment],
+        )
 
     def _splits_within_depth(self):
         full = 2**self.max_depth - 1
@@ -229,7 +251,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self._refuse_worse_tree(result, objective, problem.weights)
         self.objective_ = objective
         self.status_ = result.status
-        self.lower_bound_ = objective if result.status == "optimal" else result.lower_bound
+        is_proved = result.status == "optimal"
+        self.lower_bound_ = objective if is_proved else min(objective, result.lower_bound)
         self.gap_ = objective - self.lower_bound_
         self.incumbents_ = result.incumbents
         self.search_stats_ = result.stats
@@ -285,9 +308,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
             return tests, None, None
-    if matrix.dtype.kind in "biu":
-        matrix = matrix.astype(np.float64)
-    table = Table.from_matrix(matrix, n_categories, n_threads)
+    table = table_of(data, n_threads)
     cuts = choice.codes(table, data)
     # Of three categories each division has one alone on a side.
     by_ranks = split is OneVsRest or n_categories.max() <= 3
@@ -303,7 +324,14 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
             return None, searched, thresholds
     if not binary:
         raise ValueError(
-            "This objective needs categorical_splits='one_vs_rest', and has no use for warm_start, "
-            "initial_tree or n_trees > 1."
+            "This objective needs categorical_splits='one_vs_rest', and has no use for n_trees > 1."
         )
     return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None
+
+
+def table_of(data, n_threads):
+    """The columns of training data by ranks."""
+    matrix = data.matrix
+    if matrix.dtype.kind in "biu":
+        matrix = matrix.astype(np.float64)
+    return Table.from_matrix(matrix, data.encoder.n_categories_, n_threads)

@@ -11,6 +11,9 @@ FRACTION_BITS = 30
 # Weights of a class among which such a number is looked for.
 MOST_DISTINCT = 64
 
+# Beside a weight that is so many times as large, too few of these are left.
+MOST_UNEQUAL = 1e7
+
 # Of the whole numbers that a float64 holds.
 FLOAT_BITS = 53
 
@@ -153,10 +156,22 @@ def class_units(weights, classes, n_classes):
             gcd = np.gcd.reduce(whole)
             whole, unit[code] = whole // gcd, factor * gcd
         else:
+            refuse_unequal(mine)
             unit[code] = mine.max() / 2**FRACTION_BITS
             whole = np.rint(mine / unit[code])
         units[classes == code] = np.maximum(1, whole)
     return (None if (units == 1).all() else units), unit
+
+
+def refuse_unequal(weights):
+    """Raise if rounding would change what light rows weigh beside heavy ones."""
+    ratio = weights.max() / weights.min()
+    if ratio > MOST_UNEQUAL:
+        raise ValueError(
+            f"The largest sample_weight (times class_weight) of a class is {ratio:.0e} times the "
+            f"smallest; n_trees > 1 and metrics need a ratio of at most {MOST_UNEQUAL:.0e}, or "
+            f"whole numbers below 2**{FRACTION_BITS}. Leave out rows that weigh next to nothing."
+        )
 
 
 def common_factor(weights):

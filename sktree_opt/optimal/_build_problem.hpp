@@ -110,11 +110,16 @@ void lay_out(
 }
 
 // Costs as multiples of a power of two: coarse enough that their sums are exact, fine enough not to
-// be seen. Counted errors are whole anyway.
+// be seen. Counted errors are whole anyway. Sums of real weights are rounded by a share of the whole
+// that grows with the number of rows, which some units (see Problem::slack) have to cover, but no more:
+// beside heavy rows, light ones would not count.
 inline double cost_grid(
-    const Objective& objective, LaneType lane, double split_cost, double largest_cost) {
+    const Objective& objective, LaneType lane, double split_cost, double largest_cost, int n_rows) {
     if (lane != LaneType::DOUBLE && split_cost == std::floor(split_cost)) return objective.unit;
-    return std::ldexp(1.0, std::ilogb(std::max(largest_cost, 1e-290)) - 40);
+    int bits = 40;
+    if (objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST)
+        bits = std::clamp(56 - std::ilogb(static_cast<double>(n_rows)) - 1, 40, 49);
+    return std::ldexp(1.0, std::ilogb(std::max(largest_cost, 1e-290)) - bits);
 }
 
 }  // namespace sktree_opt

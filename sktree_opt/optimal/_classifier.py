@@ -158,7 +158,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         What the proof is relative to, in words.
 
     search_stats_ : dict
-        Counters of the search.
+        Counters of the search; of one for the best tree of binary tests, ``has_fewest_tests``, too:
+        whether it is known that no tree as good has fewer tests.
 
     classes_ : ndarray of shape (n_classes,)
         Class labels.
@@ -180,7 +181,14 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Notes
     -----
     The search is MurTree's [1]_ over DL8's row-set caches [2]_. Of equally good trees, the one with
-    the fewest tests is taken, then with the lowest columns and thresholds from the root down.
+    the fewest tests is taken, then with the fewest levels and the lowest columns and thresholds
+    from the root down. Where the objective is the least that any tree might have, the search for
+    fewer tests is given up after some work; where a table has many thresholds, not all equally good
+    trees are compared. For any `n_jobs` the tree is the same then, too; see the user guide.
+
+    Objectives that differ by what sums in double precision are rounded to, some ``1e-15`` of the
+    total weight for each row, count as equal. Metrics and `n_trees` take weights of a class that
+    are no whole numbers if none is more than ``1e7`` times as large as another.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """From tests and an objective to a proved tree: what every optimal estimator runs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -24,6 +24,9 @@ DEFAULT_CACHE_BYTES = 1 << 30
 
 # The gap of a proved search that took less is of no interest.
 SECONDS_WITHOUT_FLOOR = 0.1
+
+# Work for a smaller tree than the first that costs as little as any might, by that for the first.
+SHARE_FOR_SIZE = 0.4
 
 # Trees with more levels are searched for by limited discrepancy, too.
 PROVABLE_DEPTH = 5
@@ -230,7 +233,7 @@ class Problem:
         )
 
 
-def search(problem, off=(), **order):
+def search(problem, off=(), is_plain=False, **order):
     """Find the best tree of binary tests.
 
     Parameters
@@ -238,6 +241,8 @@ def search(problem, off=(), **order):
     problem : Problem
     off : tuple of str
         Techniques to do without (see ``_engine.SWITCHES``).
+    is_plain : bool
+        Whether it begins with nothing, and does nothing for the case that it is stopped.
     **order
         `column_order` and `seed` of ``_engine.Engine``.
 
@@ -246,11 +251,12 @@ def search(problem, off=(), **order):
     result : SearchResult
     """
     limits = problem.limits
+    is_plain = is_plain or is_plain_search(problem)
     control, engine, close = problem.open(
         "depths", lambda control: problem.engine(control, off, **order)
     )
     begin(problem, engine, limits.max_depth, limits.max_splits)
-    dives = Dives(problem, control, engine)
+    dives = Dives(problem, control, engine, is_plain)
     for depth in range(3, limits.max_depth + 1):
         dives.go_on(depth)
         if control.poll() or engine.cost <= engine.lower_bound:
@@ -259,11 +265,16 @@ def search(problem, off=(), **order):
         dives.level_is_done()
     control.raise_pending()
     proved = engine.cost <= engine.lower_bound
-    status = "optimal" if proved else control.status
-    # What a dive of many levels has brought to the least cost there is has no need to be smaller.
-    nodes = engine.known_tree() if dives.has_ended_it else engine.tree()
+    stats = {}
+    if proved and engine.is_at_floor and not is_plain:
+        nodes, stats = plain_tree(problem, control, engine, off)
+    else:
+        nodes = engine.known_tree() if dives.has_ended_it else engine.tree(SHARE_FOR_SIZE)
+        stats = {"has_fewest_tests": engine.has_fewest_splits}
     control.raise_pending()
     close(nodes)
+    proved = proved and not control.stopped
+    status = "optimal" if proved else control.status
     moments = problem.moments_in_units(engine.incumbents)
     cost = problem.in_units(engine.cost)
     floor = -np.inf
@@ -276,8 +287,29 @@ def search(problem, off=(), **order):
         lower_bound=max(problem.in_units(engine.lower_bound), min(floor, cost)),
         status=status,
         incumbents=[(t, cost, max(bound, min(floor, cost))) for t, cost, bound in moments],
-        stats=engine.stats | {"seconds": control.seconds},
+        stats=engine.stats | stats | {"seconds": control.seconds},
     )
+
+
+def is_plain_search(problem):
+    """Whether a search is the one that decides ties at the floor, see ``plain_tree``."""
+    is_deep = problem.limits.max_depth > PROVABLE_DEPTH
+    is_alone = problem.kept is None and problem.initial is None and problem.limits.n_threads == 1
+    return is_alone and (is_deep or not may_stop(problem))
+
+
+def plain_tree(problem, control, engine, off):
+    """The tree of a search that has ended at the first tree that costs as little as any might.
+
+    Which one that is depends on threads, on what was known, on what is looked for first. So it is
+    the one that a single thread finds that begins with nothing.
+    """
+    limits = replace(problem.limits, n_threads=1)
+    plain = replace(problem, limits=limits, started=control, progress=None, kept=None, initial=None)
+    found = search(plain, off, is_plain=True)
+    if control.stopped:
+        return engine.known_tree(), {"has_fewest_tests": False}
+    return found.nodes, {"has_fewest_tests": found.stats["has_fewest_tests"]}
 
 
 class Dives:
@@ -288,11 +320,12 @@ class Dives:
     as there are columns. Up to that depth a greedy tree is enough, where the search may be stopped.
     """
 
-    def __init__(self, problem, control, engine):
+    def __init__(self, problem, control, engine, is_plain=False):
         limits = problem.limits
         self.problem, self.control, self.engine = problem, control, engine
         self.is_deep = limits.max_depth > PROVABLE_DEPTH
-        self.discrepancies = 0 if self.is_deep or may_stop(problem) else None
+        is_useful = self.is_deep or (not is_plain and may_stop(problem))
+        self.discrepancies = 0 if is_useful else None
         self.dive_work = self.level_work = self.before_level = 0
         self.has_ended_it = False
 

@@ -32,8 +32,14 @@ public:
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
     // Of the trees that cost as little as the incumbent, the one that ties fall to (see
-    // _reconstruct.hpp), if the search has got so far.
-    virtual std::vector<TreeNode> tree() = 0;
+    // _reconstruct.hpp), if the search has got so far. At the floor the fewest splits are still to be
+    // found: with so much work, as a share of all before, the incumbent is made smaller.
+    virtual std::vector<TreeNode> tree(double share) = 0;
+    // Whether the incumbent, of more than two levels, costs as little as any tree might, so that the
+    // search has ended, or may end, at the first tree that did.
+    virtual bool is_at_floor() const = 0;
+    // Whether `tree` has found that no tree as good has fewer splits.
+    bool has_fewest_splits() const { return has_fewest_splits_; }
 
     // Solves the root for two levels so many times more: what benchmarks of the kernel call.
     virtual void solve_root(int n_times) = 0;
@@ -59,6 +65,7 @@ protected:
     std::vector<Moment> moments_;
     double lower_bound_ = 0.0;
     double constant_ = 0.0;
+    bool has_fewest_splits_ = false;
     SearchStats stats_;
     std::unique_ptr<Caches> caches_;
     int n_columns_ = 0, n_slots_ = 0;
@@ -107,7 +114,7 @@ public:
     void begin(int max_depth, int max_splits, double split_cost) override {
         budget_ = max_splits;
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
-        problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_);
+        problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
         set_tie_cost(lane);
         problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
@@ -157,10 +164,7 @@ public:
             const int thread = 0;
 #endif
             try {
-                searches_[thread]->explore_root(
-                    depth, budget, *shared_, [](Search<Lane>& search, const SolvedColumn& root) {
-                        return Reconstruction<Lane>(search, Order::LOOK_AHEAD).below(root);
-                    });
+                searches_[thread]->explore_root(depth, budget, *shared_, LookAhead());
             } catch (const std::bad_alloc&) {
                 control_.request_stop(MEMORY_LIMIT);
             }
@@ -191,20 +195,34 @@ public:
         return Reconstruction<Lane>(*searches_[0], Order::INDEX).two_levels(max_depth_, budget_);
     }
 
-    std::vector<TreeNode> tree() override {
+    bool is_at_floor() const override {
+        return !incumbent_.nodes.empty() && true_cost(incumbent_.cost) <= 0.0;
+    }
+
+    std::vector<TreeNode> tree(double share) override {
+        has_fewest_splits_ = false;
         if (cost() > lower_bound() || control_.stopped()) return known_tree();
+        const bool is_perfect = is_at_floor() && problem_.is_perfect(incumbent_.cost);
+        if (is_perfect && !make_smallest(share)) return known_tree();
         Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
         std::vector<TreeNode> nodes;
         // Where a bound ended the search early, deeper trees are not looked at.
-        if (proved_depth_ == max_depth_)
+        if (proved_depth_ == max_depth_ || is_perfect)
             nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         else
             nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
         collect_stats();
+        // No tree of more than two levels has fewer splits than the smallest of two.
+        const bool has_two_levels = incumbent_.nodes.empty();
+        has_fewest_splits_ =
+            !exact.failed() && (proved_depth_ == max_depth_ || is_perfect || has_two_levels);
         return exact.failed() ? known_tree() : nodes;
     }
 
 private:
+    // A tenth of a millisecond or so, see NodeMaker.
+    static constexpr double FREE_WORK = 1e7;
+
     void set_score() {
         ScoreParameters<Lane>& score = problem_.score;
         const ChannelPlan& plan = problem_.channels;
@@ -288,6 +306,40 @@ private:
             searches_.emplace_back(
                 new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
     }
+
+    // Searches on, where only the number of splits counts, for a smaller tree than the incumbent. True if
+    // none is left, false after a stop or with more work than a share of all before.
+    bool make_smallest(double share) {
+        Search<Lane>& search = *searches_[0];
+        search.limit_work(search.maker().work * (1.0 + share) + (share > 0.0 ? FREE_WORK : 0.0));
+        // Trees of so many levels have as many splits at least.
+        for (int depth = 3; depth <= max_depth_ && !search.stopped(); ++depth) {
+            if (depth * problem_.tie_cost >= incumbent_.cost) break;
+            const int budget = std::min(budget_, full_budget(depth));
+            SharedRoot level;
+            level.best.store(incumbent_.cost);
+            level.incumbent = incumbent_;
+            level.counts_splits = true;
+            level.sequence = search.root_sequence(depth, budget);
+            try {
+                search.explore_root(depth, budget, level, LookAhead());
+            } catch (const std::bad_alloc&) {
+                control_.request_stop(MEMORY_LIMIT);
+            }
+            incumbent_ = std::move(level.incumbent);
+        }
+        const bool is_done = !search.stopped();
+        search.lift_work_limit();
+        collect_stats();
+        return is_done;
+    }
+
+    // Makes the tree of a column that is better than all before.
+    struct LookAhead {
+        std::vector<TreeNode> operator()(Search<Lane>& search, const SolvedColumn& root) const {
+            return Reconstruction<Lane>(search, Order::LOOK_AHEAD).below(root);
+        }
+    };
 
     // False if columns of the root are left.
     bool finish(int depth, int budget, double upper) {

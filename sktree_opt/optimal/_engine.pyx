@@ -60,7 +60,9 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
         void dive(int discrepancies) except +
         vector[TreeNode] known_tree() except +
-        vector[TreeNode] tree() except +
+        vector[TreeNode] tree(double share) except +
+        cpp_bool is_at_floor()
+        cpp_bool has_fewest_splits()
         void solve_root(int n_times) except +
         double cost()
         double lower_bound()
@@ -330,12 +332,26 @@ cdef class Engine:
             nodes = self.engine.get().known_tree()
         return node_array(nodes)
 
-    def tree(self):
-        """The same or, when it is proved, the tree that ties between optimal ones fall to."""
+    def tree(self, double share=float("inf")):
+        """The same or, when it is proved, the tree that ties between optimal ones fall to.
+
+        At the floor, where all that counts is the number of tests, the least is searched for with
+        at most such a share of the work so far; the smallest tree found if that is not enough.
+        """
         cdef vector[TreeNode] nodes
         with nogil:
-            nodes = self.engine.get().tree()
+            nodes = self.engine.get().tree(share)
         return node_array(nodes)
+
+    @property
+    def is_at_floor(self):
+        """Whether the best tree known, of more than two levels, costs as little as any might."""
+        return bool(self.engine.get().is_at_floor())
+
+    @property
+    def has_fewest_splits(self):
+        """Whether ``tree`` has found that no tree as good has fewer tests."""
+        return bool(self.engine.get().has_fewest_splits())
 
     def solve_root(self, int n_times):
         """Solve the root for two levels again and again, for benchmarks of the kernel."""

@@ -27,11 +27,9 @@ public:
     // and what follows mean nothing after `failed`.
     std::vector<TreeNode> shallowest(int most, int budget, double target) {
         const double cost = problem_.true_cost(target);
-        const bool is_perfect = problem_.is_perfect(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
-        for (int depth = 2; depth <= most && !search_.control().stopped(); ++depth) {
-            const double found = is_perfect ? smallest_perfect(depth, budget, upper)
-                                            : search_.search(0, depth, budget, upper);
+        for (int depth = 2; depth <= most && !search_.stopped(); ++depth) {
+            const double found = search_.search(0, depth, budget, upper);
             if (found < upper) return smallest(depth, budget, found);
         }
         failed_ = true;
@@ -44,8 +42,6 @@ public:
         const double small = search_.small_cost(search_.root(), depth, budget);
         if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget))
             budget = fewest_splits(depth, budget, target);
-        if (problem_.is_perfect(target))
-            target = smallest_perfect(depth, budget, target + problem_.slack);
         build(0, depth, budget, target);
         return std::move(nodes_);
     }
@@ -67,7 +63,7 @@ public:
     }
 
     // The search was stopped, or rounding has hidden the tree.
-    bool failed() const { return failed_ || search_.control().stopped(); }
+    bool failed() const { return failed_ || search_.stopped(); }
 
     // For trees that are put together elsewhere.
     int add_node() {
@@ -143,7 +139,7 @@ private:
     // the first step down is small.
     int fewest_splits(int depth, int known, double target) {
         int below = 2;
-        for (int step = 1; known - below > 1 && !search_.control().stopped();) {
+        for (int step = 1; known - below > 1 && !search_.stopped();) {
             const int fewer = std::max(known - step, (known + below) / 2);
             const double cost =
                 search_.search(0, std::min(depth, fewer), fewer, upper_bound(target));
@@ -152,20 +148,6 @@ private:
             step = is_enough ? 2 * step : 1;
         }
         return known;
-    }
-
-    // What the smallest tree without an error costs, if that is below `upper`. Searched for by size,
-    // from small trees on: with few splits to share out, bounds by size rule most columns out, while
-    // the search for any tree may have found a large one.
-    double smallest_perfect(int depth, int budget, double upper) {
-        double found = search_.small_cost(search_.root(), depth, budget);
-        for (int splits = 3; depth > 2 && found >= upper && !search_.control().stopped(); ++splits) {
-            const double next = std::min(upper, (splits + 0.5) * problem_.tie_cost);
-            found = search_.search(0, depth, budget, next);
-            if (found < next) break;
-            if (next == upper) return upper;
-        }
-        return found;
     }
 
     // The tree of the node at `level` that costs `target`; its index.
@@ -190,7 +172,7 @@ private:
         if (!is_within(search_.search(level, depth, budget, upper), target)) return false;
         int j = -1;
         const double cost = search_.explore(level, depth, budget, upper, j, order_);
-        if (search_.control().stopped() || j < 0) return false;
+        if (search_.stopped() || j < 0) return false;
         const SolvedColumn root =
             search_.share_of(search_.node(level).phases[depth], depth, j, cost, level);
         if (root.column < 0) return false;
@@ -203,7 +185,7 @@ private:
         set_column(at, search_.node(level).columns[root.column]);
         for (const bool side : {true, false}) {
             const Node<Lane>& child = search_.make_child(level, root.column, side);
-            if (search_.control().stopped() && search_.maker().may_poll) return;
+            if (search_.stopped() && search_.maker().may_poll) return;
             const int budget = side ? root.budget_true : root.budget_false;
             double target = side ? root.cost_true : root.cost_false;
             if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);

@@ -125,7 +125,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         What the proof is relative to, in words.
 
     search_stats_ : dict
-        Counters of the search.
+        Counters of the search; of one for the best tree of binary tests, ``has_fewest_tests``, too:
+        whether it is known that no tree as good has fewer tests.
 
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the objective.

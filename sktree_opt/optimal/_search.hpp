@@ -25,33 +25,9 @@
 #include "sktree_opt/optimal/_column_order.hpp"
 #include "sktree_opt/optimal/_node_maker.hpp"
 #include "sktree_opt/optimal/_root_team.hpp"
+#include "sktree_opt/optimal/_search_memory.hpp"
 
 namespace sktree_opt {
-
-struct SearchStats {
-    std::int64_t n_nodes = 0;           // made, with all their pair counts
-    std::int64_t n_sweeps = 0;          // depth-two solutions by counting
-    std::int64_t n_small_hits = 0;      // depth-two solutions out of the cache
-    std::int64_t n_cache_hits = 0;      // searches answered by the cache
-    std::int64_t n_columns = 0;         // columns that could have been the root of a subtree
-    std::int64_t n_pruned_columns = 0;  // of these, ruled out by bounds
-    void add(const SearchStats& other) {
-        n_nodes += other.n_nodes;
-        n_sweeps += other.n_sweeps;
-        n_small_hits += other.n_small_hits;
-        n_cache_hits += other.n_cache_hits;
-        n_columns += other.n_columns;
-        n_pruned_columns += other.n_pruned_columns;
-    }
-};
-
-struct Caches {
-    CacheTable<Bounds> bounds;
-    CacheTable<SmallOptima> small;  // without the cost of splits, and so for all of them
-    int salt = 0;                   // bounds: problems of another split cost are other problems
-    Caches(SearchControl& control, std::int64_t max_bytes)
-        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
-};
 
 template <class Lane>
 class Search {
@@ -82,6 +58,16 @@ public:
     Caches& caches() { return caches_; }
     SearchControl& control() { return control_; }
 
+    // Whether to leave at once: the whole search has to end, or its work has come to a limit that was
+    // set. After the latter, bounds at the root may be wrong until the limit is lifted.
+    bool stopped() const { return control_.stopped() || maker_.work > most_work_; }
+    void limit_work(double most) { most_work_ = most; }
+    void lift_work_limit() {
+        if (stopped())
+            for (Phase& phase : root().phases) phase.is_open = false;
+        most_work_ = std::numeric_limits<double>::infinity();
+    }
+
     SearchStats stats() const {
         SearchStats all = stats_;
         all.n_nodes = maker_.n_nodes;
@@ -103,7 +89,7 @@ public:
         double shallower = depth == 3 ? small_cost(node, 2, budget) : 0.0;
         if (best > lower && problem_.switches.look_ahead && depth > 3) {
             shallower = search(level, depth - 1, budget, best);
-            if (control_.stopped()) return best;
+            if (stopped()) return best;
             best = std::min(best, shallower);
             raise_by_size(depth, shallower, lower);
         }
@@ -113,7 +99,7 @@ public:
             lower = std::max(lower, std::min(found, best));
             best = std::min(best, found);
         }
-        if (control_.stopped()) return best;
+        if (stopped()) return best;
         const bool exact = best < upper;
         const double answer = exact ? best : std::max(lower, upper);
         remember(node, depth, budget, answer, exact, column);
@@ -143,7 +129,7 @@ public:
     bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!find_sides(node, j, with, without)) {
             count_sides(node, j, with, without, [] { return false; });
-            if (control_.stopped()) return false;
+            if (stopped()) return false;
         }
         price_splits(problem_.split_cost, with.costs);
         price_splits(problem_.split_cost, without.costs);
@@ -186,7 +172,7 @@ public:
         double best = upper;
         for (const int j : sequence_of(level, depth, phase, order, upper)) {
             const double cost = try_column(level, depth, phase, j, best);
-            if (control_.stopped()) return best;
+            if (stopped()) return best;
             if (cost >= best) continue;
             best = cost;
             best_column = j;
@@ -207,7 +193,7 @@ public:
         }
         const double cost = depth == 3 ? solve_pair(node, phase, j, upper)
                                        : solve_children(level, depth, phase, j, upper);
-        if (!control_.stopped()) spread_bounds(problem_, node, phase, j);
+        if (!stopped()) spread_bounds(problem_, node, phase, j);
         return cost;
     }
 
@@ -262,20 +248,20 @@ public:
         std::size_t n_read = 0;
         for (;;) {
             // The smallest of perfect trees is looked for when the tree is made.
-            if (problem_.is_perfect(shared.best.load())) break;
+            if (problem_.is_perfect(shared.best.load()) && !shared.counts_splits) break;
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
             read_found(shared, phase, n_read);
-            if (next >= static_cast<int>(shared.sequence.size()) || control_.stopped()) break;
+            if (next >= static_cast<int>(shared.sequence.size()) || stopped()) break;
             const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
-            if (control_.stopped()) break;
+            if (stopped()) break;
             Incumbent found;
             if (cost < shared.best.load()) {
                 found.cost = cost;
                 found.depth = depth;
                 found.nodes = tree_of(*this, share_of(phase, depth, j, cost));
-                if (control_.stopped()) break;
+                if (stopped()) break;
             }
             share_found(shared, phase, j, found);
         }
@@ -364,12 +350,12 @@ private:
             first = std::max(
                 first,
                 search_side(level, j, true_first, depth - 1, budget_first, limit - second));
-            if (control_.stopped()) return best;
+            if (stopped()) return best;
             if (first + second < limit)
                 second = std::max(
                     second,
                     search_side(level, j, !true_first, depth - 1, budget_second, limit - first));
-            if (control_.stopped()) return best;
+            if (stopped()) return best;
             best = std::min(best, with + without + problem_.split_cost);
         }
         // Nothing below `upper`: what is known of the shares that were not searched, too.
@@ -414,7 +400,7 @@ private:
             ++stats_.n_small_hits;
         } else {
             count_sides(node, j, with, without, is_ruled_out);
-            if (control_.stopped()) return 0.0;
+            if (stopped()) return 0.0;
             set_side_bounds(node, phase, j, with, without);
         }
         return column_bound(phase, node.stride, j) + problem_.split_cost;
@@ -441,7 +427,7 @@ private:
         Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
         const IsEnough& is_enough) {
         maker_.solve_sides(node, j, with, without, is_enough);
-        if (control_.stopped() || !problem_.switches.small_cache) return;
+        if (stopped() || !problem_.switches.small_cache) return;
         store_side(key_true_, with);
         store_side(key_false_, without);
     }
@@ -482,6 +468,7 @@ private:
     SearchControl& control_;
     NodeMaker<Lane> maker_;
     SearchStats stats_;
+    double most_work_ = std::numeric_limits<double>::infinity();
     std::vector<std::unique_ptr<Node<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
     Key key_true_, key_false_;

@@ -132,6 +132,20 @@ class TableEncoder:
             dtype=np.int64,
         )
 
+    def forget_absent(self, matrix: NDArray[Any]) -> None:
+        """Forget nominal categories that no row of a matrix of codes has, and renumber the others.
+
+        The matrix is changed in place.
+        """
+        for j in np.flatnonzero(self.n_categories_ > 0):
+            codes = matrix[:, j]
+            is_known = ~np.isnan(codes)
+            present = np.unique(codes[is_known]).astype(np.intp)
+            if len(present) < len(self.categories_[j]):
+                self.categories_[j] = self.categories_[j][present]
+                codes[is_known] = np.searchsorted(present, codes[is_known])
+        self._index_categories()
+
     def _fit_column(self, j, column, asked):
         """Decide kind and categories of column `j`; `asked` is None for "from_dtype"."""
         is_categorical = column.is_categorical if asked is None else asked

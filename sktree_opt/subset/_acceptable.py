@@ -1,5 +1,6 @@
 """The best or an acceptable feature subset of a greedy tree, as a scikit-learn selector."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import eliminate
 from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
+from sktree_opt.subset._best_trees import BestTrees
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import DistinctStream
 from sktree_opt.utils._callbacks import Progress
@@ -51,12 +53,13 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
         pruning are refused; error-based pruning is applied to the selected tree alone. With a
         `cost_matrix`, errors are mean costs.
 
     delta : float, default=0.0
-        How far the error may be from the least one. 0 finds a best subset.
+        How far the error, with penalties, may be from the least one. 0 finds a best subset.
 
     feature_penalty : float, default=0.0
         What each used feature adds to the error.
@@ -65,19 +68,19 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         "on_demand" decides features when a node asks for them and bounds what is left;
         "dtaccept" is Algorithm 3 of [1]_ with the lower bound of Algorithm 4.
 
-    lookahead : int, default=1
-        How many splits the bounds of "on_demand" look ahead. More takes longer for each decision
-        and needs fewer of them; 0 switches this off.
+    lookahead : int or None, default=None
+        How many splits the bounds of "on_demand" look ahead; None for 1. More takes longer for each
+        decision and needs fewer of them; 0 switches this off. "dtaccept" has no such bounds.
 
     warm_start : bool, default=False
         Whether a search that a limit has ended is continued by the next `fit`, if that is given the
-        same data and the same problem. `lookahead` and the limits may be others.
+        same data and the same problem. `lookahead` and the limits may be others. "on_demand" only.
 
     collect : bool, default=False
         Whether `acceptable_subsets_` is to be made. It takes a second search.
 
-    max_collected : int, default=10000
-        The collection ends with so many subsets.
+    max_collected : int, default=100
+        How many of the acceptable subsets, the best ones, are kept.
 
     error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
             default="search"
@@ -96,7 +99,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     cv : int, cross-validation generator, iterable or None, default=None
         How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", None means 5 stratified folds.
+        "cross_validation", an integer is the number of stratified folds, None 5 of them;
+        no group of `groups` is in two. Other estimates split no rows.
 
     n_bootstraps : int, default=10
         Number of samples of "bootstrap".
@@ -125,7 +129,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         Number of selected features.
 
     error_ : float
-        Estimated error of the selected features, without penalty.
+        Estimated error of the selected features, without penalty; NaN where a limit ended the
+        search before any tree was rated.
 
     objective_ : float
         `error_` and the penalties of the selected features.
@@ -137,11 +142,17 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         `objective_` - `lower_bound_`.
 
     status_ : str
-        "optimal" when the search has ended; else "time_limit", "memory_limit" or "stopped".
+        "optimal" when the search has ended, so that the result is at most `delta` from the best
+        one; else "time_limit", "memory_limit" or "stopped".
 
     acceptable_subsets_ : list of dict
-        With `collect`: "features" (indices), "error", "n_features" and "n_leaves" of each distinct
-        tree that is at most `delta` worse than `error_`, best first. Penalties do not count here.
+        With `collect`: the distinct trees of which the error is at most `delta` more than the least
+        one, best first, and of those the `max_collected` first: "features" (indices), "error",
+        "n_features", "n_leaves", and "tree", a ``GreedyTreeClassifier`` fitted on all rows with
+        these features (None where time was up before). Penalties do not count here.
+
+    n_acceptable_ : int
+        With `collect`: how many such trees there are.
 
     search_stats_ : dict
         Counters of the search.
@@ -190,6 +201,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     lower_bound_: float
     gap_: float
     acceptable_subsets_: list[dict[str, Any]]
+    n_acceptable_: int
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
@@ -197,7 +209,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         "delta": [Interval(Real, 0, None, closed="left")],
         "feature_penalty": [Interval(Real, 0, None, closed="left")],
         "method": [StrOptions({"on_demand", "dtaccept"})],
-        "lookahead": [Interval(Integral, 0, 8, closed="both")],
+        "lookahead": [Interval(Integral, 0, 8, closed="both"), None],
         "warm_start": ["boolean"],
         "collect": ["boolean"],
         "max_collected": [Interval(Integral, 1, None, closed="left")],
@@ -210,10 +222,10 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         delta: float = 0.0,
         feature_penalty: float = 0.0,
         method: Literal["on_demand", "dtaccept"] = "on_demand",
-        lookahead: int = 1,
+        lookahead: int | None = None,
         warm_start: bool = False,
         collect: bool = False,
-        max_collected: int = 10000,
+        max_collected: int = 100,
         error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
         feature_groups: Sequence[ArrayLike] | None = None,
         search_size: float = 0.3,
@@ -271,32 +283,53 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         self : AcceptableSubsetSelector
             The fitted selector.
         """
-        if self.warm_start and self.method != "on_demand":
-            raise ValueError("warm_start=True needs method='on_demand'.")
+        self._check_method()
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
             before = self._take_up(search, groups)
             parts = self._parts(search, y, groups) if before is None else before["parts"]
             problem = self._make_problem(search, parts, self.error)
-            best, bound = self._search_best(search, problem, before)
+            best, short_of = self._search_best(search, problem, before)
             if self.warm_start:
                 self._unfinished["parts"] = parts
             self.support_ = np.zeros(search.table.n_columns, dtype=bool)
             self.support_[best[0]] = True
             self.n_features_ = len(best[0])
-            self.error_ = problem.to_error(best[1])
-            self.objective_ = self.error_ + self.feature_penalty * self.n_features_
-            # Errors are not negative, but what a callable returns may be.
-            least = -np.inf if callable(self.error) else 0.0
-            self.lower_bound_ = min(max(bound, least), self.objective_)
-            self.gap_ = self.objective_ - self.lower_bound_
+            self._set_errors(problem, best, short_of)
+            for name in ("acceptable_subsets_", "n_acceptable_"):
+                self.__dict__.pop(name, None)
             if self.collect:
                 self._collect(search, problem, best[1])
             self._keep_tree(search, best[0])
             self._set_status(search)
         progress.finish()
         return self
+
+    def _check_method(self):
+        if self.method == "on_demand":
+            return
+        if self.warm_start:
+            raise ValueError("warm_start=True needs method='on_demand'.")
+        if self.lookahead is not None:
+            raise ValueError("lookahead needs method='on_demand': 'dtaccept' has no such bounds.")
+
+    def _set_errors(self, problem, best, short_of):
+        """Set error, objective and bound of the best tree; others may cost `short_of` less."""
+        # Errors are not negative, but what a callable returns may be.
+        least = -np.inf if callable(self.error) else 0.0
+        if best[1] is None:  # Nothing has been rated.
+            self.error_, self.objective_, self.lower_bound_, self.gap_ = (
+                np.nan,
+                np.inf,
+                least,
+                np.inf,
+            )
+            return
+        self.error_ = problem.to_error(best[1])
+        self.objective_ = self.error_ + self.feature_penalty * self.n_features_
+        self.lower_bound_ = max(self.objective_ - problem.to_error(short_of), least)
+        self.gap_ = self.objective_ - self.lower_bound_
 
     def _take_up(self, search, groups):
         """What an earlier search of the same problem has left, or None."""
@@ -309,7 +342,9 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             parameters["random_state"] = self.random_state
         of_tree = {**search.tree.get_params(), "n_jobs": None}
         table, data = search.table, (search.data.y, search.weights, groups)
-        fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
+        # A splitter that has been changed is another one.
+        of_cv = vars(self.cv) if hasattr(self.cv, "__dict__") else None
+        fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree, of_cv))
         before = getattr(self, "_unfinished", None)
         now = {"fingerprint": fingerprint, "error": self.error, "cv": self.cv}
         if before is not None and all(is_same(before[name], now[name]) for name in now):
@@ -318,7 +353,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         return None
 
     def _search_best(self, search, problem, before):
-        """Features, cost and leaves of the best tree, and a lower bound of all objectives."""
+        """Features, cost and leaves of the best tree, and how much less others may cost."""
         penalty = problem.to_cost(self.feature_penalty)
         # Rounded down, so that nothing is cut off that is better by more than delta.
         slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 - 1e-9)))
@@ -330,7 +365,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             self._unfinished = {**self._unfinished, "best": best}
         if best is None:
             self.search_stats_ = {}
-            return (np.arange(search.table.n_columns), problem.total_units, 0), -np.inf
+            return (np.arange(search.table.n_columns), None, 0), np.inf
         self._grow_ahead(search, best[0])
         if self.method == "dtaccept":
             return self._run_dtaccept(search, problem, best, slack, penalty)
@@ -340,7 +375,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             start=best,
             state=None if before is None else before.get("state"),
             only_best=True,
-            lookahead=self.lookahead,
+            lookahead=self._lookahead,
             slack=slack,
             penalty=penalty,
         )
@@ -352,8 +387,12 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
         if problem.is_callable and not run.stream.is_done:
-            return best, -np.inf
-        return best, problem.to_error(run.stream.lower_bound)
+            return best, np.inf
+        return best, max(0, rating(best, penalty)[0] - run.stream.lower_bound)
+
+    @property
+    def _lookahead(self):
+        return 1 if self.lookahead is None else self.lookahead
 
     def _first_tree(self, search, problem, penalty):
         """The best tree of a backward elimination; None when it was stopped at once."""
@@ -376,61 +415,33 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         for found in search.watch("subsets", one_by_one(stream)):
             best = min(best, found, key=lambda tree: rating(tree, penalty))
         self.search_stats_ = stream.stats
-        bound = rating(best, penalty)[0] - slack if stream.is_done else -np.inf
-        return best, problem.to_error(bound)
+        return best, slack if stream.is_done else np.inf
 
     def _collect(self, search, problem, cost):
         """Set ``acceptable_subsets_``."""
-        limit = cost + int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
-        found = []
-        run = CompleteRun(problem, search, lookahead=self.lookahead, limit=limit)
+        self.acceptable_subsets_, self.n_acceptable_ = [], 0
+        if cost is None:
+            return
+        slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
+        # What was found may itself be worse than the best one, by no more than `slack`.
+        run = CompleteRun(problem, search, lookahead=self._lookahead, limit=cost + slack)
+        kept, n_by_cost = BestTrees(self.max_collected), Counter()
         for features, tree_cost, n_leaves in search.watch("subsets", run.pieces()):
-            found.append(
-                {
-                    "features": features,
-                    "error": problem.to_error(tree_cost),
-                    "n_features": len(features),
-                    "n_leaves": n_leaves,
-                }
-            )
-            if len(found) == self.max_collected:
-                break
-        order = ("error", "n_features", "n_leaves")
-        found.sort(key=lambda entry: (*(entry[name] for name in order), *entry["features"]))
-        self.acceptable_subsets_ = found
-
-    def tree_on(
-        self,
-        features: ArrayLike,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> GreedyTreeClassifier:
-        """Fit the tree on some features, such as those of an acceptable subset.
-
-        Parameters
-        ----------
-        features : array-like of int
-            Column indices.
-
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights.
-
-        Returns
-        -------
-        tree : GreedyTreeClassifier
-            It takes the columns of `X`.
-        """
-        check_is_fitted(self, "support_")
-        with all_or_nothing(self):
-            search = self._begin(X, y, sample_weight)
-            return self._fit_tree_on(search, np.asarray(features, dtype=np.intp))
+            kept.add(features, tree_cost, n_leaves)
+            n_by_cost[tree_cost] += 1
+        limit = min(n_by_cost, default=0) + slack
+        self.n_acceptable_ = sum(n for tree_cost, n in n_by_cost.items() if tree_cost <= limit)
+        self.acceptable_subsets_ = [
+            {
+                "features": features,
+                "error": problem.to_error(tree_cost),
+                "n_features": len(features),
+                "n_leaves": n_leaves,
+                "tree": self._fit_tree_in_time(search, features),
+            }
+            for features, tree_cost, n_leaves in kept.in_order()
+            if tree_cost <= limit
+        ]
 
     def _get_support_mask(self):
         check_is_fitted(self, "support_")

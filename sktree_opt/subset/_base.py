@@ -1,6 +1,7 @@
 """What the feature-subset searches share: parameters, and the way from a table to a problem."""
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -8,9 +9,11 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.greedy._base import MAX_CLASSES, count_weights
@@ -22,7 +25,8 @@ from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
 from sktree_opt.utils._compat import CallbackSupportMixin, Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._memory import parse_memory
-from sktree_opt.utils._validation import TrainingData, check_training_data
+from sktree_opt.utils._typing import TableLike
+from sktree_opt.utils._validation import TrainingData, check_columns, check_training_data
 
 # Bytes of the lattice that a search keeps when no memory_limit is given.
 DEFAULT_BUDGET = 1 << 30
@@ -228,49 +232,38 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
             n_threads=n_threads,
             costs=tree._check_costs(len(data.classes)),
-            groups=self._column_groups(encoder),
+            groups=self._column_groups(),
             time_limit=self.time_limit,
             memory_limit=limit,
             progress=progress,
         )
 
-    def _column_groups(self, encoder):
+    def _column_groups(self):
         """The columns of each of `feature_groups`, for searches that have them."""
         groups = getattr(self, "feature_groups", None)
         if groups is None:
             return None
-        place = {name: j for j, name in enumerate(encoder.feature_names_)}
         seen, columns = set(), []
         for group in groups:
             if isinstance(group, str) or not np.iterable(group):
                 raise TypeError(f"feature_groups must hold lists of columns, got {group!r}.")
-            columns.append(np.array([self._column(c, place) for c in group], dtype=np.int64))
+            columns.append(column_indices(self, group, "feature_groups"))
             twice = seen.intersection(columns[-1].tolist())
             if twice or len(set(columns[-1].tolist())) < len(columns[-1]):
                 raise ValueError(f"feature_groups names a column twice in, or before, {group!r}.")
             seen.update(columns[-1].tolist())
         return [group for group in columns if len(group)]
 
-    def _column(self, column, place):
-        """Index of a column that is given by its name or its index."""
-        if isinstance(column, str):
-            if not hasattr(self, "feature_names_in_") or column not in place:
-                raise ValueError(f"feature_groups names {column!r}, which is no column of X.")
-            return place[column]
-        if not isinstance(column, Integral) or not 0 <= column < self.n_features_in_:
-            raise ValueError(
-                f"feature_groups names {column!r}; X has columns 0 to {self.n_features_in_ - 1}."
-            )
-        return int(column)
-
     def _parts(self, search, y, groups):
         """The trees of the error estimate."""
-        name = "training" if callable(self.error) else self.error
-        estimator = ERROR_ESTIMATORS[name]
+        estimator = ERROR_ESTIMATORS["training" if callable(self.error) else self.error]
         if groups is not None:
-            groups = np.asarray(groups)
-            if not estimator.uses_groups:
-                raise ValueError(f"groups have no meaning with error={self.error!r}.")
+            groups = column_or_1d(groups)
+            check_consistent_length(groups, y)
+        # Only groups are refused: scikit-learn's checks give `cv` to whatever has that parameter.
+        if groups is not None and not estimator.splits_rows:
+            name = "a function" if callable(self.error) else repr(self.error)
+            raise ValueError(f"groups have no meaning where error is {name}: it splits no rows.")
         return estimator.parts(
             EstimateRequest(
                 y=search.data.y,
@@ -307,6 +300,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             confidence=tree.confidence if error == "pessimistic" else None,
             costs=search.costs,
             groups=search.groups,
+            has_penalty=getattr(self, "feature_penalty", 0.0) > 0.0,
         )
         if callable(error):
             problem.set_callback(
@@ -336,6 +330,47 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
         return tree
+
+    def _fit_tree_in_time(self, search, features):
+        """The same, on all rows; None where the search's time is up."""
+        tree = self._fit_tree_on(search, features, control=search.control)
+        return None if search.control.stopped else tree
+
+    def tree_on(
+        self,
+        features: ArrayLike,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> GreedyTreeClassifier:
+        """Fit the greedy tree on some features, such as those of an acceptable subset.
+
+        This estimator is left as it is.
+
+        Parameters
+        ----------
+        features : array-like
+            Column indices, column names, or a mask of the columns.
+
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows, with the columns of `fit`.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights.
+
+        Returns
+        -------
+        tree : GreedyTreeClassifier
+            It takes the columns of `X`.
+        """
+        check_is_fitted(self)
+        check_columns(self, X)
+        owner = copy(self)
+        search = owner._begin(X, y, sample_weight)
+        return owner._fit_tree_on(search, column_indices(owner, features))
 
     def _attributes_on(self, search, features, tree=None):
         """What predicting by the tree of some features needs."""
@@ -383,6 +418,46 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
     def _leaf_frequencies(self, X, smooth=False):
         self._fitted_tree()
         return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
+
+
+def column_indices(estimator, columns, name="features"):
+    """Indices of columns that are given by index, by name, or by a mask of all columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One that knows its columns.
+
+    columns : array-like
+
+    name : str
+        What the columns are given as, for messages.
+    """
+    columns = list(columns)
+    if columns and all(isinstance(column, bool | np.bool_) for column in columns):
+        if len(columns) != estimator.n_features_in_:
+            raise ValueError(
+                f"{name} is a mask of {len(columns)} columns; X has {estimator.n_features_in_}."
+            )
+        return np.flatnonzero(columns)
+    return np.array([column_index(estimator, column, name) for column in columns], dtype=np.int64)
+
+
+def column_index(estimator, column, name):
+    """Index of one column that is given by its index or its name."""
+    n_columns = estimator.n_features_in_
+    if isinstance(column, str):
+        if not hasattr(estimator, "feature_names_in_"):
+            raise ValueError(f"{name} names {column!r}, but X has no column names.")
+        place = np.flatnonzero(estimator.feature_names_in_ == column)
+        if not place.size:
+            raise ValueError(f"{name} names {column!r}, which is no column of X.")
+        return int(place[0])
+    if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
+        raise TypeError(f"{name} must hold indices or names of columns, got {column!r}.")
+    if not 0 <= column < n_columns:
+        raise ValueError(f"{name} names {column!r}; X has columns 0 to {n_columns - 1}.")
+    return int(column)
 
 
 def one_by_one(items):

@@ -31,7 +31,8 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
         pruning are refused; error-based pruning is applied to the selected tree alone. With a
         `cost_matrix`, errors are mean costs.
 
@@ -65,7 +66,8 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
 
     cv : int, cross-validation generator, iterable or None, default=None
         How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", None means 5 stratified folds.
+        "cross_validation", an integer is the number of stratified folds, None 5 of them;
+        no group of `groups` is in two. Other estimates split no rows.
 
     n_bootstraps : int, default=10
         Number of samples of "bootstrap".
@@ -234,6 +236,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
+            self._check_sizes()
             problem = self._make_problem(search, self._parts(search, y, groups), self.error)
             started = search.control.seconds
             stream = BackwardStream(
@@ -260,6 +263,17 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
             self._set_status(search, finished="finished")
         progress.finish()
         return self
+
+    def _check_sizes(self):
+        for name in ("min_features", "n_features_to_select"):
+            value = getattr(self, name)
+            if value is not None and value > self.n_features_in_:
+                raise ValueError(f"{name}={value}; X has {self.n_features_in_} features.")
+        target = self.n_features_to_select
+        if target is not None and target < self.min_features:
+            raise ValueError(
+                f"n_features_to_select={target} is below min_features={self.min_features}."
+            )
 
     def _set_history(self, problem, steps, n_features):
         """Set what the steps tell; without any, all features are selected."""

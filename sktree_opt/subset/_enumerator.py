@@ -1,7 +1,7 @@
 """All distinct greedy trees over the subsets of the features."""
 
-import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from copy import copy
 from numbers import Integral
 from typing import ClassVar, Literal, Self
 
@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
+from sktree_opt.subset._best_trees import BestTrees
 from sktree_opt.subset._complete import CompleteRun
 from sktree_opt.subset._streams import ORDERS, DistinctStream
+from sktree_opt.subset._tree_iterator import TreeIterator
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
@@ -30,7 +32,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     Parameters
     ----------
     estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones. `max_leaf_nodes` and reduced-error
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
         pruning are refused; error-based pruning is applied to kept trees alone.
 
     method : {"on_demand", "dtdistinct"}, default="on_demand"
@@ -57,7 +60,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     cv : int, cross-validation generator, iterable or None, default=None
         How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", None means 5 stratified folds.
+        "cross_validation", an integer is the number of stratified folds, None 5 of them;
+        no group of `groups` is in two. Other estimates split no rows.
 
     n_bootstraps : int, default=10
         Number of samples of "bootstrap".
@@ -102,6 +106,10 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     errors_ : ndarray of float
         Their errors.
 
+    trees_ : list of GreedyTreeClassifier
+        The trees of these features, fitted on all rows; None for one where time was up before. They
+        take the columns of `X`.
+
     progress_ : float
         Estimated share of the enumeration that was done; 1 at its end.
 
@@ -134,6 +142,24 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     --------
     AcceptableSubsetSelector : The best of all subsets.
 
+    Notes
+    -----
+    Why "on_demand" finds all and only the distinct trees, each once. The search grows one tree,
+    node by node in a fixed order, and knows of each feature whether it is in, out, or undecided. At
+    an open node it goes down the ranking of the features by the quality of their splits. A feature
+    that is out is passed over; one that is in splits the node; at one that is undecided the search
+    branches: the feature is in, and splits the node, or it is out. Where the ranking ends, or the
+    stopping rule holds, the node is a leaf.
+
+    *All*: let S be a subset. At each branching take the side on which the feature is in if it is in
+    S. Along this path every node is split as DT(S) splits it, since the first feature of the
+    ranking that is in S is the one of best quality in S (Assumption 4), and stops where DT(S) stops
+    (Assumption 5): the path ends at DT(S). *Only*: where a path ends, the features that are in are
+    those that the tree uses, as a feature becomes in where it splits a node; so the tree is DT(S)
+    for S the features that are in. *Each once*: two paths part at some feature, which the tree of
+    one uses, and the tree of the other does not. A binary search whose ends are the n distinct
+    trees has branched n - 1 times; no tree is built in vain.
+
     References
     ----------
     .. [1] S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20, 2019.
@@ -157,6 +183,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     feature_usage_: NDArray[np.float64]
     supports_: list[NDArray[np.int64]]
     errors_: NDArray[np.float64]
+    trees_: list[GreedyTreeClassifier | None]
     progress_: float
 
     _parameter_constraints: ClassVar[dict] = {
@@ -227,13 +254,15 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
-            problem, run, pieces = self._start(search, y, groups)
-            kept = self._count(search.watch("trees", pieces), search.table.n_columns)
+            problem, run, make_pieces = self._start(search, y, groups)
+            kept = self._count(search.watch("trees", make_pieces()), search.table.n_columns)
             self._set_work(search, run)
-            self.supports_ = [features for _, features in kept]
-            self.errors_ = np.array([problem.to_error(cost) for cost, _ in kept])
-            best = kept[0][1] if kept else np.arange(search.table.n_columns)
+            self.supports_ = [features for features, _, _ in kept]
+            self.errors_ = np.array([problem.to_error(cost) for _, cost, _ in kept])
+            best = self.supports_[0] if kept else np.arange(search.table.n_columns)
             self._keep_tree(search, best)
+            others = [self._fit_tree_in_time(search, features) for features in self.supports_[1:]]
+            self.trees_ = [self.estimator_, *others] if kept else []
             self._set_status(search, finished="finished")
         progress.finish()
         return self
@@ -244,10 +273,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> Iterator[tuple[NDArray[np.int64], GreedyTreeClassifier]]:
-        """Yield the distinct trees as they are found, in constant memory.
+    ) -> TreeIterator:
+        """Hand the distinct trees out as they are found, in constant memory.
 
-        The iteration can be left and taken up again; limits count from its first step.
+        The iteration can be left and taken up again: its limits count what the search takes, not
+        what is done between two trees. A limit that ends it gives a ``ConvergenceWarning``; the
+        ``resume`` of the iterator goes on from there, its ``status`` and ``progress`` tell how far
+        it got. This estimator is left as it is, fitted or not.
 
         Parameters
         ----------
@@ -263,52 +295,46 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         groups : array-like of shape (n_samples,) or None, default=None
             Rows of a group stay on one side of a split.
 
-        Yields
-        ------
-        features : ndarray of int
-            The features that the tree uses.
-
-        tree : GreedyTreeClassifier
-            The tree, grown on the rows of the estimate's first part. It takes the columns of `X`.
+        Returns
+        -------
+        trees : TreeIterator
+            Over pairs: the features that a tree uses (ndarray of int), and the tree, a
+            ``GreedyTreeClassifier`` grown on the rows of the estimate's first part. It takes the
+            columns of `X`.
         """
         self._validate_params()
-        search = self._begin(X, y, sample_weight)
-        parts = self._parts(search, y, groups)
-        _, _, pieces = self._start(search, y, groups, parts)
-        for features, _, _ in search.watch("trees", pieces):
-            yield features, self._fit_tree_on(search, features, parts[0].build_rows)
+        owner = copy(self)
+        search = owner._begin(X, y, sample_weight)
+        parts = owner._parts(search, y, groups)
+        _, run, make_pieces = owner._start(search, y, groups, parts)
+        rows = parts[0].build_rows
+        return TreeIterator(
+            search, run, make_pieces, lambda features: owner._fit_tree_on(search, features, rows)
+        )
 
     def _start(self, search, y, groups, parts=None):
-        """The problem, a search that is not begun, and its trees in lists."""
+        """The problem, a search that is not begun, and what makes lists of its trees."""
         parts = self._parts(search, y, groups) if parts is None else parts
         problem = self._make_problem(search, parts, self.error)
         if self.method == "on_demand":
             run = CompleteRun(problem, search)
-            return problem, run, run.pieces()
+            return problem, run, run.pieces
         stream = DistinctStream(problem, search.control, order=self.order, budget=search.budget)
-        return problem, stream, one_by_one(stream)
+        return problem, stream, lambda: one_by_one(stream)
 
     def _count(self, trees, n_features):
-        """Run through all trees; return (cost, features) of the best ones, best first."""
+        """Run through all trees; return (features, cost, leaves) of the best ones, best first."""
         by_size = np.zeros(n_features + 1, dtype=np.int64)
         usage = np.zeros(n_features, dtype=np.int64)
-        heap = []
-        for features, cost, _ in trees:
+        kept = BestTrees(self.max_trees)
+        for features, cost, n_leaves in trees:
             by_size[len(features)] += 1
             usage[features] += 1
-            if self.max_trees == 0:
-                continue
-            # The worst on top: high cost, then many features, then high indices.
-            entry = (-cost, -len(features), tuple((-features).tolist()))
-            push = heapq.heappush if len(heap) < self.max_trees else heapq.heappushpop
-            push(heap, entry)
+            kept.add(features, cost, n_leaves)
         self.n_distinct_ = int(by_size.sum())
         self.n_distinct_by_size_ = by_size
         self.feature_usage_ = usage / max(self.n_distinct_, 1)
-        return [
-            (-cost, -np.array(features, dtype=np.int64))
-            for cost, _, features in sorted(heap, reverse=True)
-        ]
+        return kept.in_order()
 
     def _set_work(self, search, run):
         """Set what the counts of trees do not say of an ended search."""

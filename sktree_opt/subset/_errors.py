@@ -8,10 +8,16 @@ searches know about a tree (Lemma 6, shared subtrees, bounds at nodes) holds for
 To add an estimator: a class with ``parts``, and one line in ``ERROR_ESTIMATORS``.
 """
 
+import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    StratifiedGroupKFold,
+    check_cv,
+)
 from sklearn.utils import check_random_state
 
 
@@ -84,6 +90,10 @@ class EstimateRequest:
     n_bootstraps: int = 10
     random_state: object = None
 
+    def kept_groups(self):
+        """Groups of the rows that are here."""
+        return self.groups[self.kept_rows]
+
     def user_splits(self):
         """Splits of the user's splitter, which sees all of the user's rows."""
         y = self.y if self.all_y is None else self.all_y
@@ -104,8 +114,9 @@ def make_part(request, build_rows, search_rows):
     search_rows, search_counts = np.unique(np.asarray(search_rows, np.intp), return_counts=True)
     if not build_rows.size or not search_rows.size:
         raise ValueError(
-            f"n_samples = {len(request.y)} cannot be split into rows to grow trees on and rows to "
-            "try them on; give more rows, or use error='training'."
+            f"n_samples = {len(request.y)} with a weight cannot be split into rows to grow trees "
+            "on and rows to try them on: give more rows or another search_size or cv, or use "
+            "error='training'."
         )
     weights = request.weights
     return Part(
@@ -133,7 +144,8 @@ def stratified_split(y, search_size, rng):
 class SearchError:
     """One split of the rows: the wrapper model, the paper's estimate."""
 
-    uses_groups = True
+    # Whether `cv` and `groups` mean something.
+    splits_rows = True
 
     def parts(self, request):
         """One part: stratified, by groups, or the first split of the user's splitter."""
@@ -141,6 +153,8 @@ class SearchError:
         if request.cv is not None:
             split = first_split(request)
         elif request.groups is not None:
+            if len(np.unique(request.kept_groups())) < 2:
+                raise ValueError("groups has one group, which cannot be on both sides of a split.")
             cv = GroupShuffleSplit(1, test_size=request.search_size, random_state=rng)
             split = first_split(replace(request, cv=cv))
         else:
@@ -158,7 +172,7 @@ def first_split(request):
 class TrainingError:
     """The error on the rows that the tree is grown on."""
 
-    uses_groups = False
+    splits_rows = False
 
     def parts(self, request):
         """One part that grows on all rows and is tried on all rows."""
@@ -169,15 +183,18 @@ class TrainingError:
 class CrossValidationError:
     """The error over all folds of a cross-validation: one tree for each fold."""
 
-    uses_groups = True
+    splits_rows = True
 
     def parts(self, request):
         """One part for each fold: stratified, shuffled, 5 of them unless the user says more."""
         rng = check_random_state(request.random_state)
         cv = 5 if request.cv is None else request.cv
-        if isinstance(cv, (int, np.integer)) and request.groups is None:
-            return [make_part(request, *split) for split in stratified_folds(request.y, cv, rng)]
-        splits = replace(request, cv=cv).user_splits()
+        if not isinstance(cv, (int, np.integer)):
+            splits = request.user_splits()
+        elif request.groups is None:
+            splits = stratified_folds(request.y, cv, rng)
+        else:
+            splits = group_folds(request, cv, rng)
         parts = [make_part(request, *split) for split in splits]
         if not parts:
             raise ValueError("cv gives no split.")
@@ -195,6 +212,25 @@ def stratified_folds(y, n_folds, rng):
         yield order[~in_fold], order[in_fold]
 
 
+def group_folds(request, n_folds, rng):
+    """The same with each group in one fold; by default there are no more folds than groups."""
+    n_groups = len(np.unique(request.kept_groups()))
+    if request.cv is None:
+        n_folds = min(n_folds, n_groups)
+    if not 2 <= n_folds <= n_groups:
+        raise ValueError(
+            f"cv={n_folds} folds need at least 2 folds and as many groups; {n_groups} are given."
+        )
+    seed = rng.randint(np.iinfo(np.int32).max)
+    cv = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Classes of fewer rows than folds are taken as they come.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        if np.bincount(request.y).max() < n_folds:
+            cv = GroupKFold(n_folds, shuffle=True, random_state=seed)
+        yield from replace(request, cv=cv).user_splits()
+
+
 class BootstrapError:
     """The .632 bootstrap: out-of-bag error of resampled trees, and training error of one tree.
 
@@ -202,7 +238,7 @@ class BootstrapError:
     selection", IJCAI 1995, section 3.2.
     """
 
-    uses_groups = False
+    splits_rows = False
     OUT_OF_BAG_SHARE = 0.632
 
     def parts(self, request):

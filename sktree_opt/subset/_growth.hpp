@@ -74,6 +74,7 @@ public:
         if (merges_ && !problem_.rare_rows().empty()) {
             merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
         }
+        cuts_.forget_node();
         ranked.clear();
         varying.clear();
         // Where the measure sees no impurity, nothing has been looked at.
@@ -169,7 +170,9 @@ private:
         // The cases of a subset split are asked for by position.
         const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
         const RareRows::Column* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
-        if (has_cuts(cases, column, feature) && (rare != nullptr || is_indexed(cases, feature))) {
+        const bool has_order = problem_.orders().has(feature);
+        const bool is_small = cases.size() < problem_.order_rules.min_cases;
+        if (has_cuts(cases, column) && (has_order || is_small)) {
             evaluate_cuts(cases, feature, rare);
         } else if (rare != nullptr) {
             evaluate_rare(cases, feature, *rare);
@@ -194,54 +197,72 @@ private:
     }
 
     // Whether the cuts of the column are those of _two_classes.hpp.
-    bool has_cuts(const greedy::CaseSet& cases, const greedy::Column& column,
-                  std::int32_t feature) const {
+    bool has_cuts(const greedy::CaseSet& cases, const greedy::Column& column) const {
         const greedy::Induction& induction = problem_.induction;
         return problem_.reads_cuts && induction.measure == greedy::Measure::ENTROPY &&
                problem_.target().n_classes == 2 && cases.kind == greedy::WeightKind::UNIT &&
-               !column.has_missing && problem_.orders().has(feature);
+               !column.has_missing && !column.is_nominal &&
+               column.n_values < greedy::EntryBits<Item>::MISSING;
     }
 
     // `rare`: null where no value is common.
     void evaluate_cuts(const greedy::CaseSet& cases, std::int32_t feature,
                        const RareRows::Column* rare) {
         if (!(totals_.impurity > 0.0)) return;
-        const greedy::Induction& induction = problem_.induction;
-        const OrderIndex& orders = problem_.orders();
-        const auto ones = static_cast<std::int64_t>(totals_.outputs[1]);
-        std::int64_t n_common = 0, ones_common = 0;
-        if (places_.empty()) places_.resize(orders.n_rows());
-        if (rare == nullptr) {
+        if (!cuts_.has_node()) {
+            const auto ones = static_cast<std::int64_t>(totals_.outputs[1]);
+            const greedy::Induction& induction = problem_.induction;
+            cuts_.start_node(*induction.context().logs, cases.size(), ones,
+                             induction.rules.min_leaf_weight, greedy::score_tolerance(totals_));
+            items_.resize(std::max(items_.size(), cases.size() + OrderIndex::WASTE + 2));
+        }
+        if (rare != nullptr) {
+            cut_rare(cases, feature, *rare);
+        } else if (is_indexed(cases, feature)) {
+            const OrderIndex& orders = problem_.orders();
+            if (places_.empty()) places_.resize(orders.n_rows());
             orders.add(feature, cases.rows, places_);
+            orders.drain(feature, places_, items_.data());
+            keep_cut(cases, cuts_.best_cut(items_.data(), cases.size(), CommonItem()));
         } else {
-            n_common = cases.size();
-            ones_common = ones;
-            merger_.visit_rare(*rare, [&](std::uint32_t row) {
-                orders.add(feature, row, places_);
-                --n_common;
-                ones_common -= problem_.target().classes[row];
-            });
-            if (n_common == cases.size()) return;
+            sort_items(cases, feature);
+            keep_cut(cases, cuts_.best_cut(items_.data(), cases.size(), CommonItem()));
         }
-        CutSearch search(*induction.context().logs, cases.size(), ones,
-                         induction.rules.min_leaf_weight, greedy::score_tolerance(totals_));
-        if (n_common == 0) {
-            orders.drain(feature, places_, [&](std::uint32_t code, std::int64_t label) {
-                search.move(code, 1 - label, label);
-            });
-        } else {
-            bool is_before = true;
-            const auto move_common = [&] {
-                is_before = false;
-                search.move(rare->common, n_common - ones_common, ones_common);
-            };
-            orders.drain(feature, places_, [&](std::uint32_t code, std::int64_t label) {
-                if (is_before && code > rare->common) move_common();
-                search.move(code, 1 - label, label);
-            });
-            if (is_before) move_common();
+    }
+
+    void cut_rare(const greedy::CaseSet& cases, std::int32_t feature, const RareRows::Column& rare) {
+        const OrderIndex& orders = problem_.orders();
+        if (places_.empty()) places_.resize(orders.n_rows());
+        std::uint32_t n_rare = 0;
+        CommonItem common;
+        common.ones = static_cast<std::int64_t>(totals_.outputs[1]);
+        merger_.visit_rare(rare, [&](std::uint32_t row) {
+            orders.add(feature, row, places_);
+            ++n_rare;
+            common.ones -= problem_.target().classes[row];
+        });
+        if (n_rare == 0) return;
+        common.n = cases.size() - n_rare;
+        if (common.n == 0) {
+            orders.drain(feature, places_, items_.data());
+            keep_cut(cases, cuts_.best_cut(items_.data(), n_rare, CommonItem()));
+            return;
         }
-        keep_cut(cases, search.finish());
+        common.place = orders.drain_around(feature, places_, rare.common, items_.data());
+        items_[common.place] = rare.common << 16;
+        keep_cut(cases, cuts_.best_cut(items_.data(), n_rare + 1, common));
+    }
+
+    // Few cases, by insertion.
+    void sort_items(const greedy::CaseSet& cases, std::int32_t feature) {
+        Item* items = items_.data();
+        const std::uint16_t* classes = targets_.classes.data();
+        greedy::with_codes(problem_.column(feature), [&](auto codes) {
+            for (std::uint32_t i = 0; i < cases.size(); ++i) {
+                items[i] = static_cast<Item>(codes[cases.rows[i]]) << 16 | classes[i];
+            }
+        });
+        greedy::sort_by_comparing(items, cases.size());
     }
 
     void keep_cut(const greedy::CaseSet& cases, const Cut& cut) {
@@ -407,6 +428,8 @@ private:
     greedy::OrderingWorkspace ordering_;
     PlaceSet places_;
     CaseMerger merger_;
+    CutSearch cuts_;
+    std::vector<Item> items_;
     MergedCases merged_;
     bool merges_ = false;           // equal cases of the node
     std::uint32_t low_ = 0, high_ = 0;  // of `candidate_`, as codes of the column

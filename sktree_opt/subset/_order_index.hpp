@@ -4,11 +4,11 @@
 // the place of their row in that order, and the bits are read from the first to the last: two passes
 // over the cases, whatever their number. What is read is all that a split search asks for: the code
 // and, at the same place, the class. That is faster than sorting the codes of some dozens of cases, as
-// most nodes have: no bucket is cleared, no comparison is guessed wrong.
+// most nodes have: no bucket is cleared, few comparisons are guessed wrong.
 //
-//   place_[feature][row]       place of the row in the order of the column
-//   entries_[feature][place]   entry (greedy/ordering.hpp) of that row; its index is the place
-//   classes_[feature][place]   class of that row
+//   places[row]    of a column: place of the row in its order
+//   items[place]   code of that row << 16 | its class; all bits of a missing code are set
+//   classes[place] class of that row
 //
 // Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose places
 // fit 16 bits. Cost: sorting each column once. Memory: 8 bytes for each cell of the columns that are
@@ -22,6 +22,11 @@
 #include "sktree_opt/greedy/ordering.hpp"
 
 namespace sktree_opt::subset {
+
+// A case in the order of a column.
+using Item = std::uint32_t;
+inline std::uint32_t code_of(Item item) { return item >> 16; }
+inline std::uint32_t class_of(Item item) { return item & 0xffffu; }
 
 inline int lowest_bit(std::uint64_t word) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -38,6 +43,8 @@ inline int lowest_bit(std::uint64_t word) {
 class PlaceSet {
 public:
     bool empty() const { return words_.empty(); }
+    // Whether words have many bits, as far as that can be known.
+    bool is_dense() const { return !has_marks_; }
 
     void resize(std::size_t n_places) {
         words_.assign(n_places / 64 + 1, 0);
@@ -48,18 +55,28 @@ public:
         words_[place >> 6] |= std::uint64_t{1} << (place & 63);
         if (has_marks_) marks_[place >> 12] |= std::uint64_t{1} << (place >> 6 & 63);
     }
-    // Calls visit(place), increasing, and leaves the set empty.
+    // Calls visit(word, place of its lowest bit) for each word that has a bit, and for others where
+    // there are few; leaves the set empty.
     template <class F>
-    void drain(F&& visit) {
+    void drain_words(F&& visit) {
         if (!has_marks_) {
-            for (std::size_t w = 0; w < words_.size(); ++w) drain_word(w, visit);
+            for (std::size_t w = 0; w < words_.size(); ++w) take_word(w, visit);
             return;
         }
         for (std::size_t m = 0; m < marks_.size(); ++m) {
             for (; marks_[m] != 0; marks_[m] &= marks_[m] - 1) {
-                drain_word(m << 6 | static_cast<std::size_t>(lowest_bit(marks_[m])), visit);
+                take_word(m << 6 | static_cast<std::size_t>(lowest_bit(marks_[m])), visit);
             }
         }
+    }
+    // Calls visit(place), increasing, and leaves the set empty.
+    template <class F>
+    void drain(F&& visit) {
+        drain_words([&](std::uint64_t word, std::uint32_t first) {
+            for (; word != 0; word &= word - 1) {
+                visit(first + static_cast<std::uint32_t>(lowest_bit(word)));
+            }
+        });
     }
 
 private:
@@ -67,10 +84,8 @@ private:
     static constexpr std::size_t FEW_WORDS = 8;
 
     template <class F>
-    void drain_word(std::size_t w, F&& visit) {
-        for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
-            visit(static_cast<std::uint32_t>(w << 6) + static_cast<std::uint32_t>(lowest_bit(word)));
-        }
+    void take_word(std::size_t w, F&& visit) {
+        visit(words_[w], static_cast<std::uint32_t>(w << 6));
         words_[w] = 0;
     }
 
@@ -110,9 +125,12 @@ public:
         columns_.resize(n_indexed);
         std::vector<std::uint32_t> rows(n_rows);
         std::iota(rows.begin(), rows.end(), 0u);
+        std::vector<Entry> entries(n_rows);
         greedy::OrderingWorkspace ws;
         for (std::size_t j = 0; j < columns.size(); ++j) {
-            if (slots_[j] >= 0) add_column(columns[j], target, rows, ws, columns_[slots_[j]]);
+            if (slots_[j] < 0) continue;
+            greedy::order_cases(columns[j], rows.data(), n_rows, entries.data(), ws);
+            add_column(entries, target, columns_[slots_[j]]);
         }
         return n_bytes;
     }
@@ -124,7 +142,7 @@ public:
     }
     const std::uint16_t* classes(std::int32_t feature) const { return of(feature).classes.data(); }
     std::uint32_t code_at(std::int32_t feature, std::uint32_t place) const {
-        return greedy::rank_of(of(feature).entries[place]);
+        return code_of(of(feature).items[place]);
     }
 
     // Puts the place of a row into the set.
@@ -135,43 +153,68 @@ public:
         const std::uint16_t* places = of(feature).places.data();
         for (std::uint32_t row : rows) set.add(places[row]);
     }
-    // Calls visit(code, class) for the places of the set in the order of the column; leaves it empty.
-    template <class F>
-    void drain(std::int32_t feature, PlaceSet& set, F&& visit) const {
-        const Entry* entries = of(feature).entries.data();
-        const std::uint16_t* classes = of(feature).classes.data();
-        set.drain([&](std::uint32_t place) {
-            visit(greedy::rank_of(entries[place]), classes[place]);
+
+    // Empties the set into `items`, in the order of the column. There must be room for WASTE more.
+    void drain(std::int32_t feature, PlaceSet& set, Item* items) const {
+        const Item* all = of(feature).items.data();
+        if (!set.is_dense()) {
+            set.drain([&](std::uint32_t place) { *items++ = all[place]; });
+            return;
+        }
+        set.drain_words([&](std::uint64_t word, std::uint32_t first) {
+            // WASTE at a time, present or not, since how many bits a word has is hard to guess.
+            while (word != 0) {
+                for (std::size_t i = 0; i < WASTE; ++i) {
+                    *items = all[first + lowest_bit(word | TOP_BIT)];
+                    items += word != 0;
+                    word &= word - 1;
+                }
+            }
         });
     }
+    // The same with a gap before codes above `gap_at`; returns how many come before the gap.
+    std::uint32_t drain_around(std::int32_t feature, PlaceSet& set, std::uint32_t gap_at,
+                               Item* items) const {
+        const Item* all = of(feature).items.data();
+        std::uint32_t n_below = 0;
+        set.drain([&](std::uint32_t place) {
+            const bool is_above = code_of(all[place]) > gap_at;
+            items[is_above] = all[place];
+            ++items;
+            n_below += !is_above;
+        });
+        return n_below;
+    }
+    static constexpr std::size_t WASTE = 4;
 
-    // Fills `entries` with the n cases `rows` in the order of the column.
+    // Fills `entries` with the n cases `rows` in the order of the column: as entries of
+    // greedy/ordering.hpp, the places being their positions.
     void order(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n, PlaceSet& set,
                Entry* entries) const {
         const ColumnOrder& column = of(feature);
         for (std::uint32_t i = 0; i < n; ++i) set.add(column.places[rows[i]]);
-        set.drain([&](std::uint32_t place) { *entries++ = column.entries[place]; });
+        set.drain([&](std::uint32_t place) {
+            *entries++ = (column.items[place] & ~greedy::EntryBits<Entry>::INDEX_MASK) | place;
+        });
     }
 
 private:
     struct ColumnOrder {
         std::vector<std::uint16_t> places, classes;
-        std::vector<Entry> entries;
+        std::vector<Item> items;
     };
+    static constexpr std::uint64_t TOP_BIT = std::uint64_t{1} << 63;
 
-    static void add_column(const greedy::Column& column, const greedy::Target& target,
-                           const std::vector<std::uint32_t>& rows, greedy::OrderingWorkspace& ws,
+    static void add_column(const std::vector<Entry>& entries, const greedy::Target& target,
                            ColumnOrder& order) {
-        const auto n = static_cast<std::uint32_t>(rows.size());
-        order.places.resize(n);
-        order.classes.resize(n);
-        order.entries.resize(n);
-        greedy::order_cases(column, rows.data(), n, order.entries.data(), ws);
-        for (std::uint32_t place = 0; place < n; ++place) {
-            const std::uint32_t row = greedy::index_of(order.entries[place]);
+        order.places.resize(entries.size());
+        order.classes.resize(entries.size());
+        order.items.resize(entries.size() + 64);  // bits that are not there are read, too
+        for (std::uint32_t place = 0; place < entries.size(); ++place) {
+            const std::uint32_t row = greedy::index_of(entries[place]);
             order.places[row] = static_cast<std::uint16_t>(place);
             order.classes[place] = target.classes[row];
-            order.entries[place] += place - row;
+            order.items[place] = greedy::rank_of(entries[place]) << 16 | target.classes[row];
         }
     }
 

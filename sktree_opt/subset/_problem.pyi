@@ -9,6 +9,7 @@ from sktree_opt.utils._control import SearchControl
 
 NOMINAL_SPLITS: dict[str, int]
 
+def as_number(answer: object) -> float: ...
 def find_twins(codes: list[NDArray[Any]]) -> NDArray[np.int32]: ...
 
 class SubsetProblem:
@@ -33,6 +34,7 @@ class SubsetProblem:
         confidence: float | None = None,
         costs: NDArray[np.float64] | None = None,
         groups: Iterable[Any] | None = None,
+        has_penalty: bool = False,
         order_index: tuple[int, int] | None = ...,
         merge_equal: tuple[float, float, int] = ...,
         reads_cuts: bool = True,

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.subset._units import MAX_UNITS, choose_unit
 
 # Above this total the learner's table of logarithms would outgrow the data.
 cdef enum:
@@ -20,14 +21,26 @@ NOMINAL_SPLITS = {
 cdef double CALLBACK_UNIT = 2.0**-40
 
 
+def as_number(answer):
+    """What the user's error estimator returned, as a float."""
+    try:
+        return float(answer)
+    except (TypeError, ValueError):
+        raise TypeError(f"The function given as error returned {answer!r}, not a number.") from None
+
+
 cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features) noexcept with gil:
     """Call the user's error estimator; what it raises is kept and ends the search."""
     cdef SubsetProblem problem = <SubsetProblem> context
     cdef size_t i
     try:
-        error = float(problem.callback(np.array([features[i] for i in range(n_features)], int)))
+        answer = problem.callback(np.array([features[i] for i in range(n_features)], int))
+        error = as_number(answer)
         if not np.isfinite(error) or abs(error) > 2.0**20:
-            raise ValueError(f"The error estimator returned {error}: a finite number is needed.")
+            raise ValueError(
+                f"The function given as error returned {error}; a finite number is needed, of at "
+                "most 2**20 in size."
+            )
         return round(error / CALLBACK_UNIT)
     except BaseException as raised:
         problem.callback_error = raised
@@ -68,6 +81,9 @@ cdef class SubsetProblem:
     groups : list of ndarray of int or None
         Columns that are kept or dropped together; those that are in none are on their own.
 
+    has_penalty : bool
+        Whether costs are to be fine enough for penalties.
+
     order_index : tuple of int or None
         Columns of so many values are read in order, by nodes of so many cases; None for no column.
 
@@ -105,6 +121,7 @@ cdef class SubsetProblem:
         confidence=None,
         costs=None,
         groups=None,
+        bint has_penalty=False,
         order_index=(32, 10),
         merge_equal=(0.5, 1.0, 10),
         bint reads_cuts=True,
@@ -128,6 +145,7 @@ cdef class SubsetProblem:
             "confidence": confidence,
             "costs": costs,
             "groups": groups,
+            "has_penalty": has_penalty,
             "order_index": order_index,
             "merge_equal": merge_equal,
             "reads_cuts": reads_cuts,
@@ -187,24 +205,21 @@ cdef class SubsetProblem:
                 self.cpp.unit_of[<Py_ssize_t> column] = number
 
     def _set_costs(self, parts, confidence):
-        """Choose the weight that a cost of 1 stands for: 1 where weights are whole and not vast."""
+        """Choose the weight that a cost of 1 stands for."""
+        costs = self.recipe["costs"]
+        has_penalty = self.recipe["has_penalty"]
         if confidence is not None:
             self.cpp.is_pessimistic = True
             self.cpp.error_bound.confidence = confidence
             self.cpp.error_bound.z = ndtri(1.0 - confidence)
             self.total_cost = sum(part.build_weights.sum() for part in parts)
-            whole = False
-        else:
-            weights = np.concatenate([part.search_weights for part in parts])
-            self.total_cost = weights.sum()
-            costs = self.recipe["costs"]
-            factors = weights if costs is None else np.append(weights, costs)
-            whole = bool((factors == np.floor(factors)).all())
-        # Some 2^50 units in all: sums stay far from overflow, and a unit far below any difference.
-        # A power of two: weights that are binary fractions are counted exactly.
+            # No errors but what is feared: no unit is a whole part of it.
+            self.cpp.cost_unit = 2.0 ** np.floor(np.log2(self.total_cost / MAX_UNITS))
+            return
+        weights = np.concatenate([part.search_weights for part in parts])
+        self.total_cost = weights.sum()
         heaviest = self.total_cost * max(self.cpp.largest_loss, 1.0)
-        whole &= bool(heaviest <= 2.0**50)
-        self.cpp.cost_unit = 1.0 if whole else 2.0 ** (np.floor(np.log2(heaviest)) - 50)
+        self.cpp.cost_unit = choose_unit(weights, costs, heaviest, has_penalty=has_penalty)
 
     def _add_part(self, part):
         """Add a part; returns the weight of its cases if it is a whole number, else 1."""

@@ -80,7 +80,12 @@ private:
 #ifdef _OPENMP
 #pragma omp critical(sktree_opt_subset_stats)
 #endif
-        stats_.add(lattice.stats());
+        {
+            // One tree after the other, each with a lattice of its own.
+            const std::int64_t peak = std::max(stats_.peak_bytes, lattice.stats().peak_bytes);
+            stats_.add(lattice.stats());
+            stats_.peak_bytes = peak;
+        }
     }
 
     const Problem& problem_;

@@ -1,21 +1,25 @@
-// The best cut of an indexed column between two classes, read off the bits of its order.
+// The best cut of a column between two classes, from its cases in order.
 //
 // Problem: as greedy::search_threshold with the entropy of two classes, cases of weight 1, no missing
 // value. Exact: the same scores, as whole numbers, hence the same cut.
-// What takes time there is to write the cases in order and to read them again. Here each bit of the
-// order (_order_index.hpp) is a case that moves to the left side; cases of the common value of a
-// column (_equal_cases.hpp) move all at once.
+// Most time goes into the nodes of some dozens of cases, of which there are thousands, with a search
+// for each column. There it is not arithmetic that takes long but what the processor guesses wrong: so
+// cases are read into a list first, and the list is gone through without a jump. What the two sides of
+// a cut have by class is looked up once for both, in sums made for the node: they are those of all its
+// columns. Cases of the common value of a column (_equal_cases.hpp) are one item.
 //
-//   n, ones       cases on a side, and those of the second class
+//   n, ones       cases of a node or left of a cut, and those of the second class
 //   score         x log2 x over the classes, less that over the side, for both sides
+//   item          code of the column << 16 | class, of a case (_order_index.hpp)
 //
-// Cost: one step for each case that has not the common value. Memory: a bit for each row.
+// Cost: three look-ups for each case; the sums of a node are as many as its cases, twice. Memory: them.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "sktree_opt/greedy/evaluator.hpp"
 #include "sktree_opt/subset/_order_index.hpp"
@@ -30,58 +34,101 @@ struct Cut {
     bool is_constant = true;   // the column
 };
 
-// Cases that move to the left side in the order of a column, value by value.
+// Cases of one value that are a single item.
+struct CommonItem {
+    std::uint32_t place = std::numeric_limits<std::uint32_t>::max();  // among the items; past them: none
+    std::int64_t n = 1, ones = 0;
+};
+
+// The cuts of all columns at a node, one column after the other.
 class CutSearch {
 public:
-    CutSearch(const greedy::LogTable& logs, std::int64_t n, std::int64_t ones, double min_leaf,
-              double tolerance)
-        : logs_(logs.data()), ones_right_(logs_ + ones), zeros_right_(logs_ + (n - ones)),
-          right_(logs_ + n), tolerance_(logs.from_real(tolerance)) {
-        const auto least = std::max<std::int64_t>(1, std::llround(std::ceil(min_leaf)));
-        least_ = least;
-        // As unsigned numbers, what is below `least` is above any range.
-        range_ = n >= 2 * least ? static_cast<std::uint64_t>(n - 2 * least) + 1 : 0;
-        base_ = logs_[ones] + logs_[n - ones] - logs_[n];
+    void forget_node() { n_ = 0; }
+    bool has_node() const { return n_ > 0; }
+
+    void start_node(const greedy::LogTable& logs, std::int64_t n, std::int64_t ones, double min_leaf,
+                    double tolerance) {
+        n_ = n;
+        least_ = std::max<std::int64_t>(1, std::llround(std::ceil(min_leaf)));
+        tolerance_ = logs.from_real(tolerance);
+        const std::int64_t* log = logs.data();
+        base_ = log[ones] + log[n - ones] - log[n];
+        add_sides(log, n, of_all_);
+        add_sides(log, ones, of_ones_);
+        add_sides(log, n - ones, of_zeros_);
     }
 
-    void move(std::uint32_t code, std::int64_t zeros, std::int64_t ones) {
-        if (code != code_) {
-            const std::int64_t n = zeros_ + ones_;
-            if (static_cast<std::uint64_t>(n - least_) < range_) {
-                ++n_tried_;
-                const std::int64_t score = (logs_[ones_] + logs_[zeros_] - logs_[n]) +
-                                           (ones_right_[-ones_] + zeros_right_[-zeros_] - right_[-n]);
-                if (score > to_beat_) {
-                    to_beat_ = score + tolerance_;
-                    cut_.low = code_;
-                    cut_.high = code;
-                    cut_.n_below = n;
-                }
-            }
-            code_ = code;
-            ++n_values_;
+    // Of `n_items` in the order of their codes, with room for one more.
+    Cut best_cut(Item* items, std::uint32_t n_items, const CommonItem& common) {
+        Cut cut;
+        cut.is_constant = code_of(items[0]) == code_of(items[n_items - 1]);
+        if (cut.is_constant) return cut;
+        items[n_items] = items[n_items - 1];  // no cut after the last
+        items_ = items;
+        ones_ = 0;
+        to_beat_ = std::numeric_limits<std::int64_t>::lowest();
+        n_tried_ = 0;
+        if (common.place >= n_items) {
+            scan(0, n_items, 0);
+        } else {
+            scan(0, common.place, 0);
+            ones_ += common.ones;
+            // As if the cases before it were more: what is looked at is the cut after it.
+            scan(common.place, common.place + 1, common.n - 1);
+            scan(common.place + 1, n_items, common.n - 1);
         }
-        zeros_ += zeros;
-        ones_ += ones;
-    }
-
-    // The best cut, if one has been tried.
-    Cut finish() {
-        cut_.n_tried = n_tried_;
-        cut_.is_constant = n_values_ < 2;
-        if (n_tried_ > 0) cut_.gain = to_beat_ - tolerance_ - base_;
-        return cut_;
+        cut.n_tried = n_tried_;
+        if (n_tried_ == 0) return cut;
+        cut.gain = to_beat_ - tolerance_ - base_;
+        cut.low = code_of(items[best_]);
+        cut.high = code_of(items[best_ + 1]);
+        cut.n_below = best_ + 1 + (best_ >= common.place ? common.n - 1 : 0);
+        return cut;
     }
 
 private:
-    const std::int64_t *logs_, *ones_right_, *zeros_right_, *right_;
-    std::int64_t tolerance_, least_ = 1, base_ = 0;
-    std::uint64_t range_ = 0;
-    std::int64_t zeros_ = 0, ones_ = 0;
-    std::int64_t to_beat_ = std::numeric_limits<std::int64_t>::lowest();
-    std::uint32_t code_ = std::numeric_limits<std::uint32_t>::max();
-    std::uint32_t n_tried_ = 0, n_values_ = 0;
-    Cut cut_;
+    static void add_sides(const std::int64_t* log, std::int64_t n, std::vector<std::int64_t>& sums) {
+        if (sums.size() <= static_cast<std::size_t>(n)) sums.resize(n + 1);
+        for (std::int64_t i = 0; i <= n; ++i) sums[i] = log[i] + log[n - i];
+    }
+
+    // Cuts after the items from `first` to before `last`; left of item i are i + `n_more` cases.
+    void scan(std::int64_t first, std::int64_t last, std::int64_t n_more) {
+        const Item* items = items_;
+        std::int64_t i = first, ones = ones_;
+        const std::int64_t n_before = std::min(last, least_ - 1 - n_more);
+        const std::int64_t end = std::min(last, n_ - least_ - n_more);
+        for (; i < n_before; ++i) ones += class_of(items[i]);
+        const std::int64_t* of_all = of_all_.data() + n_more + 1;
+        const std::int64_t* of_zeros = of_zeros_.data() + n_more + 1;
+        const std::int64_t* of_ones = of_ones_.data();
+        const std::int64_t tolerance = tolerance_;
+        std::int64_t to_beat = to_beat_, best = best_;
+        std::uint32_t n_tried = n_tried_;
+        for (; i < end; ++i) {
+            ones += class_of(items[i]);
+            const bool is_cut = code_of(items[i]) != code_of(items[i + 1]);
+            const std::int64_t score = of_ones[ones] + of_zeros[i - ones] - of_all[i];
+            // By a mask: compilers make jumps of conditions.
+            const std::int64_t mask = -static_cast<std::int64_t>(is_cut & (score > to_beat));
+            to_beat ^= (to_beat ^ (score + tolerance)) & mask;
+            best ^= (best ^ i) & mask;
+            n_tried += is_cut;
+        }
+        for (; i < last; ++i) ones += class_of(items[i]);
+        ones_ = ones;
+        to_beat_ = to_beat;
+        best_ = best;
+        n_tried_ = n_tried;
+    }
+
+    // Of the node.
+    std::int64_t n_ = 0, least_ = 1, tolerance_ = 0, base_ = 0;
+    std::vector<std::int64_t> of_all_, of_ones_, of_zeros_;  // by what is left of a cut: both sides
+    // Of the column.
+    const Item* items_ = nullptr;
+    std::int64_t ones_ = 0, to_beat_ = 0, best_ = 0;  // best_: the item before the best cut
+    std::uint32_t n_tried_ = 0;
 };
 
 }  // namespace sktree_opt::subset

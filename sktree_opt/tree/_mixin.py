@@ -139,6 +139,10 @@ class TreeMixin(DocLinkMixin):
         return tags
 
 
+# Probabilities closer than this are equal: sums of shares of cases differ by rounding.
+TIE_TOLERANCE = 1e-9
+
+
 class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     """A classifier whose fit leaves ``tree_``, ``classes_`` and ``_encoder``."""
 
@@ -148,7 +152,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """Predict the class of each row.
 
         The most frequent class of the row's leaf; with a cost matrix, the class of least expected
-        cost. Of equally good classes the first in ``classes_``.
+        cost. Of equally good classes, but for rounding, the first in ``classes_``.
 
         Parameters
         ----------
@@ -222,9 +226,9 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""
         costs = getattr(self, "_costs", None)
-        if costs is None:
-            return np.argmax(proba, axis=1)
-        return np.argmin(proba @ costs, axis=1)
+        worth = proba if costs is None else -(proba @ costs)
+        tolerance = TIE_TOLERANCE if costs is None else TIE_TOLERANCE * np.abs(costs).max()
+        return np.argmax(worth >= worth.max(axis=1, keepdims=True) - tolerance, axis=1)
 
 
 class TreeRegressorMixin(TreeMixin, RegressorMixin):

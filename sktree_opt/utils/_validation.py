@@ -95,6 +95,8 @@ def check_training_data(
         weights, kept_rows = check_weights(sample_weight, matrix)
         if not isinstance(kept_rows, slice):
             matrix, y, weights = matrix[kept_rows], y[kept_rows], weights[kept_rows]
+            if not sparse.issparse(matrix):
+                encoder.forget_absent(matrix)
             if is_classifier:
                 y, classes = only_present(y, classes)
     if is_classifier and class_weight is not None:

@@ -1,9 +1,4 @@
-"""Small random problems for the searches over feature subsets, and their brute force.
-
-How many are tried is set by SKTREE_OPT_TESTS_EXAMPLES: a factor, 1 unless told otherwise.
-"""
-
-import os
+"""Small random problems for the searches over feature subsets, and their brute force."""
 
 import numpy as np
 from hypothesis import settings
@@ -25,9 +20,8 @@ CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
 
 def examples(n):
-    """Settings of a test of `n` examples, or as many times more as the environment asks for."""
-    factor = float(os.environ.get("SKTREE_OPT_TESTS_EXAMPLES", "1"))
-    return settings(max_examples=max(1, round(n * factor)), deadline=None)
+    """Settings of a test of `n` examples in CI, more with a more thorough profile."""
+    return settings(max_examples=n * settings.default.max_examples // 100, deadline=None)
 
 
 class Case:
@@ -49,7 +43,8 @@ class Case:
         skips_constant=True,
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
-        self.criterion, self.parameters = criterion, parameters
+        self.criterion = criterion
+        self.parameters = {"numeric_gain_penalty": False, "min_gain": 0.0, **parameters}
         self.n_classes = max(y) + 1
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
         self.groups = groups
@@ -65,7 +60,7 @@ class Case:
         n_categories = [6 if is_nominal else -1 for is_nominal in nominal]
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
-    def problem(self):
+    def problem(self, **options):
         quality = CLASSIFICATION_QUALITIES[self.criterion]
         return SubsetProblem(
             self.encoded,
@@ -80,7 +75,10 @@ class Case:
             max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
+            numeric_gain_penalty=self.parameters["numeric_gain_penalty"],
+            min_gain=self.parameters["min_gain"],
             **self.reading,
+            **options,
         )
 
     def grow(self, subset):
@@ -102,24 +100,30 @@ class Case:
                 min_split_weight=self.parameters["min_samples_split"] - 1e-9,
                 min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
                 max_depth=self.parameters["max_depth"],
+                numeric_gain_penalty=self.parameters["numeric_gain_penalty"],
+                min_gain=self.parameters["min_gain"],
             )
             grown = induction.grow(SearchControl(), part.build_rows, np.array(subset, dtype=int))
             arrays = grown.to_arrays()
             tree = Tree(*arrays, n_features=len(self.nominal), is_classifier=True)
-            naive = Problem(
-                self.table,
-                self.y,
-                self.nominal,
-                self.criterion,
-                costs=self.costs,
-                n_classes=self.n_classes,
-                **self.parameters,
-            )
+            naive = self.naive()
             cases = list(zip(part.build_rows.tolist(), part.build_weights.tolist(), strict=True))
             if len(subset) >= len(self.nominal) - 1:
                 check_tree(naive, tree, cases, subset)
             trees.append(tree)
         return trees
+
+    def naive(self):
+        """The learner's parameters and data, as the slow references read them."""
+        return Problem(
+            self.table,
+            self.y,
+            self.nominal,
+            self.criterion,
+            costs=self.costs,
+            n_classes=self.n_classes,
+            **self.parameters,
+        )
 
     def brute_force(self):
         return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups)
@@ -178,6 +182,8 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
         "min_samples_split": draw(st.sampled_from([2, 2, 4])),
         "min_samples_leaf": draw(st.sampled_from([0, 1, 2])),
         "max_depth": draw(st.sampled_from([None, None, 1, 3])),
+        "numeric_gain_penalty": draw(st.booleans()),
+        "min_gain": draw(st.sampled_from([0.0, 0.0, 0.1])),
     }
     criterion = draw(st.sampled_from(CRITERIA))
     has_costs = criterion == "gini_cost" or draw(st.integers(0, 4)) == 0

@@ -57,9 +57,8 @@ def assert_distinct(case, brute):
 
 def assert_best(case, brute, penalty):
     """The least error with penalties, and of those the fewest features, by every set of bounds."""
-    problem = case.problem()
-    penalty_cost = round(penalty * problem.total_cost / problem.cost_unit)
-    penalty = problem.to_error(penalty_cost)
+    problem = case.problem(has_penalty=penalty > 0.0)
+    penalty_cost = problem.to_cost(penalty)
     rated = [
         (e + penalty * len(brute.used[s]), len(brute.used[s])) for s, e in brute.errors.items()
     ]

@@ -13,13 +13,13 @@ from tests.subset.checks import assert_steps, steps_of
 OPTIONS = [{"n_threads": 3, "min_parallel_work": 0}, {"budget": 0}, {"gives_up": False}]
 
 
-@examples(80)
+@examples(200)
 @given(cases(max_columns=5, with_groups=True))
 def test_steps_are_those_of_the_definition(case):
     assert_steps(case, case.brute_force())
 
 
-@examples(120)
+@examples(200)
 @given(cases(max_rows=30, max_columns=10, with_groups=True))
 def test_methods_agree(case):
     expected = steps_of(case, method="sbe")

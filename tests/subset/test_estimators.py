@@ -218,8 +218,8 @@ def test_warm_start_goes_on_where_a_limit_ended_the_search():
     [
         {"cv": 2},
         {"cv": StratifiedKFold(2)},
-        {"error": "training"},
-        {"error": lambda tree: 1.0 / tree.get_n_leaves()},
+        {"error": "training", "cv": None},
+        {"error": lambda tree: 1.0 / tree.get_n_leaves(), "cv": None},
         {"delta": 0.1},
         {"estimator": GreedyTreeClassifier(max_depth=1)},
     ],

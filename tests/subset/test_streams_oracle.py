@@ -13,13 +13,13 @@ from tests.subset.cases import Case, cases, examples
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct
 
 
-@examples(40)
+@examples(150)
 @given(cases(max_columns=5, with_groups=True))
 def test_all_and_only_the_distinct_trees(case):
     assert_distinct(case, case.brute_force())
 
 
-@examples(40)
+@examples(150)
 @given(cases(max_columns=5, with_groups=True), st.sampled_from([0.0, 0.0, 0.03, 0.2]))
 def test_the_best_subset_is_the_best(case, penalty):
     assert_best(case, case.brute_force(), penalty)
@@ -41,13 +41,13 @@ def test_the_bound_of_a_branch_that_no_case_goes_down():
     assert_acceptable(case, case.brute_force(), 0.0)
 
 
-@examples(40)
+@examples(150)
 @given(cases(max_columns=5, with_groups=True), st.floats(0.0, 0.5))
 def test_acceptable_subsets_are_acceptable(case, delta):
     assert_acceptable(case, case.brute_force(), delta)
 
 
-@examples(40)
+@examples(150)
 @given(cases(max_rows=40, max_columns=10), st.integers(0, 3), st.sampled_from([0.0, 0.1]))
 def test_the_result_does_not_depend_on_who_searches(case, n_slices, delta):
     problem = case.problem()

@@ -263,7 +263,8 @@ private:
 
     void take(Evaluation& evaluation) {
         if (evaluation.plan.empty() || evaluation.cost > outcome_.cost) return;
-        if (evaluation.cost == outcome_.cost &&
+        const bool is_tie = outcome_.cost - evaluation.cost <= problem_.tolerance;
+        if (is_tie &&
             !comes_first(evaluation.n_splits, evaluation.test, n_splits_of(outcome_.plan),
                          outcome_.plan[0].test))
             return;

@@ -172,7 +172,7 @@ inline void SubtreeSolver::solve_depth_two(
             run_depth_two(node, allotment, std::min(cap, result.cost),
                           n_splits >= 3 ? floors : nullptr, bins);
         result.lower = std::min(result.lower, found.lower);
-        if (found.cost >= result.cost) continue;
+        if (found.cost >= result.cost - problem_.tolerance) continue;
         result.cost = found.cost;
         result.test = found.test;
         result.n_splits = found.n_splits();

@@ -21,6 +21,7 @@ from sktree_opt.optimal.continuous._search import SWITCHES
 from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing import Table
 from tests.reference.best_groups import best_groups
+from tests.reference.brute_force_queries import least_costs
 from tests.reference.brute_force_thresholds import (
     absolute_error_leaf,
     best_cost,
@@ -201,7 +202,7 @@ def test_a_time_limit_leaves_a_tree_and_a_bound():
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
-@pytest.mark.parametrize("parameters", [{"warm_start": True}, {"categorical_splits": "subset"}])
+@pytest.mark.parametrize("parameters", [{"n_trees": 2}, {"categorical_splits": "subset"}])
 def test_absolute_error_refuses_what_it_cannot_do(parameters):
     X = np.arange(12.0).reshape(6, 2) % 7
     if "categorical_splits" in parameters:
@@ -398,3 +399,24 @@ def test_tables_of_pairs_know_how_rough_they_are(data):
     far = 1e-10 * np.average(y**2, weights=weights)
     assert table.objective_ == pytest.approx(walked.objective_, rel=1e-8, abs=far)
     assert table.lower_bound_ == pytest.approx(table.objective_, rel=1e-8, abs=far)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 1e-8, 1e8]))
+def test_costs_that_rounding_tells_apart_are_equal(seed, scale):
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(2, 9))
+    X, y = rng.integers(0, 3, (n_rows, 2)), rng.normal(size=n_rows).round(1) + 1000.0
+    weights = scale * rng.integers(1, 4, n_rows) * rng.choice([1.0, 0.1, 1 / 3])
+    tests = [X[:, j] <= t + 0.5 for j in range(2) for t in range(2)]
+    rows = list(zip(np.column_stack(tests).tolist(), y, weights, strict=True))
+
+    def errors(leaf):
+        return min(sum(w * abs(target - middle) for _, target, w in leaf) for _, middle, _ in leaf)
+
+    for depth in (1, 2):
+        costs = least_costs(rows, depth, bool, errors)
+        least = min(costs.values()) + 1e-11 * weights.sum()
+        fewest = min(n_splits for (n_splits, _), cost in costs.items() if cost <= least)
+        model = OptimalTreeRegressor(max_depth=depth, objective="absolute_error")
+        assert model.fit(X, y, weights).tree_.n_splits == fewest

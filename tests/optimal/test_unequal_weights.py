@@ -1,0 +1,45 @@
+"""Light rows count beside heavy ones as far as sums in double precision can hold them."""
+
+import numpy as np
+import pytest
+
+from sktree_opt.optimal import OptimalTreeClassifier
+from tests.optimal.common import examples
+
+
+def table(seed, heavy):
+    """Random rows, a tenth of which are heavy."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 2, (80, 5)), rng.integers(0, 2, 80)
+    return X, y, np.where(rng.random(80) < 0.1, heavy, rng.uniform(0.5, 1.5, 80))
+
+
+def least_error(X, y, weights, depth):
+    """The least weight of errors, summed in extended precision."""
+    sums = [weights[y == c].astype(np.longdouble).sum() for c in (0, 1)]
+    best = min(sums)
+    for j in range(X.shape[1] if depth and best > 0.0 else 0):
+        sides = [X[:, j] == value for value in (0, 1)]
+        best = min(best, sum(least_error(X[s], y[s], weights[s], depth - 1) for s in sides))
+    return best
+
+
+@pytest.mark.parametrize("heavy", [1e6, 1e9, 1e10, 1e11, 1e12])
+@pytest.mark.parametrize("ranking", [None, ("error", "size")])
+def test_the_least_error_of_unequal_weights(heavy, ranking, global_random_seed):
+    for seed in range(examples(15)):
+        X, y, weights = table(100 * global_random_seed + seed, heavy)
+        model = OptimalTreeClassifier(max_depth=2, ranking=ranking).fit(X, y, weights)
+        # What sums of these weights are rounded to, and what counts as equal beside that.
+        precision = 2.0**-42 * weights.sum()
+        expected = float(least_error(X, y, weights, 2))
+        assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=precision)
+
+
+@pytest.mark.parametrize("question", [{"n_trees": 2}, {"objective": "f1"}])
+def test_where_weights_are_rounded_more_unequal_ones_are_refused(question):
+    for seed in range(examples(15)):
+        model = OptimalTreeClassifier(max_depth=2, **question)
+        model.fit(*table(seed, 1e6))
+        with pytest.raises(ValueError, match=r"largest sample_weight .* of at most 1e\+07"):
+            model.fit(*table(seed, 1e8))

@@ -1,0 +1,91 @@
+"""Benchmarks run: on small tables of the shape of the real ones, for a few seconds each."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="needs a checkout of the project")
+
+UCI = ["adult", "hypothyroid", "ionosphere", "soybean", "anneal_na_as_value", "sonar"]
+
+
+@pytest.fixture(scope="module")
+def small_data(tmp_path_factory):
+    """A folder like that of the real sets, with stand-ins of them."""
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    for name in ("uci", "binary", "continuous"):
+        (folder / name).mkdir()
+    for name in UCI:
+        table = pd.DataFrame(rng.normal(size=(90, 3)).round(1), columns=["a", "b", "c"])
+        table["d"] = rng.choice(list("xyz"), 90)
+        table["class"] = np.where(table["a"] + (table["d"] == "x") + rng.random(90) > 0.8, "p", "n")
+        table.to_csv(folder / "uci" / f"{name}.csv", index=False)
+    nominal = json.dumps({name: ["d"] for name in UCI})
+    (folder / "uci" / "nominal_columns.json").write_text(nominal, "utf-8")
+    bits = rng.integers(0, 2, (80, 9))
+    numbers = np.column_stack([rng.integers(0, 2, 80), rng.normal(size=(80, 4))])
+    for path, table in (("binary/small", bits), ("continuous/small", numbers)):
+        with gzip.open(folder / f"{path}.txt.gz", "wt") as file:
+            np.savetxt(file, table, fmt="%g")
+    return folder
+
+
+def run(small_data, script, *arguments):
+    """What a benchmark prints."""
+    done = subprocess.run(
+        [sys.executable, FOLDER / script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"SKTREE_OPT_DATA": str(small_data), "PYTHONPATH": str(FOLDER.parent)},
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_tables_of_the_paper(small_data):
+    sets = ["Hypo", "Ionosphere", "Soybean", "Anneal", "Sonar"]
+    options = ["--quick", "--folds", 1, "--jobs", 1, "--time-limit", 1, "--datasets", *sets]
+    printed = run(small_data, "ruggieri2019.py", "--tables", *range(1, 9), *options)
+    for number in range(1, 9):
+        assert f"table {number}:" in printed
+    assert printed.count("Sonar") >= 8
+
+
+@pytest.mark.parametrize("number", [4, 5, 6, 7, 8])
+def test_figures_of_the_paper(small_data, tmp_path, number):
+    options = ["--quick", "--folds", 2, "--jobs", 1, "--time-limit", 1, "--leaf-weights", 8]
+    run(small_data, "ruggieri2019.py", "--figure", number, *options, "--output", tmp_path)
+    assert (tmp_path / f"ruggieri2019_figure{number}.png").stat().st_size > 1000
+
+
+def test_times_of_subset_searches(small_data):
+    options = ["--sets", "sonar", "--complete", 1, "--sequential", 1]
+    printed = run(small_data, "bench_subset.py", *options)
+    assert "DTsbe" in printed
+    assert "optimal" in printed
+
+
+@pytest.mark.parametrize("task", ["error", "complexity", "regression", "raw-regression"])
+def test_times_of_optimal_trees(small_data, task):
+    options = ["--worker", "ours", "--sets", "small", "--task", task, "--depth", 3, "--limit", 5]
+    cost = 0.01 if task == "complexity" else 0.0
+    result = json.loads(run(small_data, "bench_optimal.py", *options, "--cost", cost))
+    assert result["seconds"] > 0.0
+    assert result["loss"] >= 0.0
+
+
+def test_what_each_technique_is_worth(small_data):
+    printed = run(small_data, "ablation_optimal.py", "--sets", "small")
+    assert "small" in printed
+    assert "DIFFERENT" not in printed
