@@ -172,6 +172,11 @@ def whole_factor(costs):
     return 1.0
 
 
+def least_weight(weights):
+    """The least weight of a row that has one: class_weight may leave some without."""
+    return float(weights.min(where=weights > 0.0, initial=weights.max()))
+
+
 class Gini:
     """Gini impurity of the leaves, summed over rows."""
 
@@ -186,7 +191,7 @@ class Gini:
             np.eye(n_classes),
             np.ones(n_classes),
             loss_factor=2.0,
-            least_weight=float(weights.min()),
+            least_weight=least_weight(weights),
         )
 
     def leaf_costs(self, values, class_weights, cost_matrix=None):
@@ -203,7 +208,7 @@ class Entropy:
     def leaf_form(self, class_weights, weights, cost_matrix=None):
         """The objective for these data."""
         n_classes = len(class_weights)
-        least = float(weights.min())
+        least = least_weight(weights)
         # A row of weight w in a pure leaf of weight W of another class costs
         # (W + w) log (W + w) - W log W - w log w <= w (log (1 + W / w) + log e).
         loss = math.log2(1.0 + float(weights.sum()) / least) + math.log2(math.e)
@@ -241,7 +246,7 @@ class PessimisticError:
             np.ones(n_classes),
             base_factor=0.0,
             loss_is_bounded=False,
-            least_weight=float(weights.min()),
+            least_weight=least_weight(weights),
             z=NormalDist().inv_cdf(1.0 - self.confidence),
             cf=self.confidence,
         )
@@ -298,7 +303,7 @@ class SquaredError:
             "squared",
             np.zeros((1, 2)),
             np.zeros(1),
-            least_weight=float(weights.min()),
+            least_weight=least_weight(weights),
         )
 
 

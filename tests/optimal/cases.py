@@ -1,6 +1,7 @@
 """Small tables with weights and limits, and what brute force says of them."""
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -34,13 +35,17 @@ def problems(draw, objective, *, max_columns=6, n_classes=None):
         "max_splits": draw(st.none() | st.integers(0, 2**depth)),
     }
     if objective != REGRESSION:
-        factors = st.fixed_dictionaries({c: st.sampled_from([0.5, 1.0, 3.0]) for c in range(k)})
+        # A class may count for nothing, but for the metrics of two classes.
+        values = [0.5, 1.0, 3.0] if n_classes is not None else [0.5, 1.0, 3.0, 0.0]
+        factors = st.fixed_dictionaries({c: st.sampled_from(values) for c in range(k)})
         chosen = draw(st.sampled_from(["none", "none", "balanced", "dict"]))
         options["class_weight"] = {
             "none": None,
             "balanced": "balanced",
             "dict": {c: f for c, f in draw(factors).items() if c in present(y, weights)},
         }[chosen]
+        if chosen == "dict":
+            assume(any(options["class_weight"].values()))
     if objective == "cost":
         k = len(np.unique(y))
         options["cost_matrix"] = draw(

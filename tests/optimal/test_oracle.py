@@ -37,3 +37,11 @@ def test_no_tree_is_better(objective, data):
     X, y, weights, options = data.draw(problems(objective))
     options["complexity_cost"] = data.draw(st.sampled_from([0.0, 0.0, 0.01, 0.05, 0.2]))
     check_problem((X, y, weights, options))
+
+
+@pytest.mark.parametrize("objective", ["gini", "entropy", "pessimistic_error"])
+def test_a_class_that_counts_for_nothing(objective):
+    X, y = [[0, 0], [1, 0], [1, 1]], [0, 1, 2]
+    model = OptimalTreeClassifier(objective=objective, class_weight={0: 0.0, 1: 1.0, 2: 1.0})
+    without = OptimalTreeClassifier(objective=objective).fit(X[1:], y[1:])
+    assert model.fit(X, y).objective_ == pytest.approx(without.objective_)

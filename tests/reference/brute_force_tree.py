@@ -35,7 +35,7 @@ def gini_cost(rows, problem):
     """Weight times Gini impurity."""
     sums = class_sums(rows, problem)
     total = sum(sums)
-    return total * (1.0 - sum((s / total) ** 2 for s in sums))
+    return total * (1.0 - sum((s / total) ** 2 for s in sums)) if total > 0 else 0.0
 
 
 def entropy_cost(rows, problem):
@@ -53,6 +53,8 @@ def pessimistic_cost(rows, problem):
 
 def estimated_errors(n, e, cf=0.25):
     """C4.5: errors plus what its AddErrs adds."""
+    if n <= 0.0:
+        return 0.0
     if e < 1e-6:
         return n * (1.0 - math.exp(math.log(cf) / n))
     if e < 0.9999:
