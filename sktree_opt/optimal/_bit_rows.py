@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal.objectives import whole_factor
+from sktree_opt.utils._multiples import common_divisor
 
 # Weights that are not multiples of one number are rounded to this many bits of the largest.
 FRACTION_BITS = 30
@@ -181,8 +181,7 @@ def common_factor(weights):
     distinct = np.unique(weights)
     if len(distinct) > MOST_DISTINCT:
         return None
-    factor = whole_factor(distinct)
-    return None if factor == 1.0 else factor
+    return common_divisor(distinct)
 
 
 def nodes_from_preorder(columns):

@@ -311,7 +311,8 @@ private:
     // none is left, false after a stop or with more work than a share of all before.
     bool make_smallest(double share) {
         Search<Lane>& search = *searches_[0];
-        search.limit_work(search.maker().work * (1.0 + share) + (share > 0.0 ? FREE_WORK : 0.0));
+        const double free_work = share > 0.0 ? FREE_WORK : 0.0;
+        search.limit_work(search.maker().sweeps.work * (1.0 + share) + free_work);
         // Trees of so many levels have as many splits at least.
         for (int depth = 3; depth <= max_depth_ && !search.stopped(); ++depth) {
             if (depth * problem_.tie_cost >= incumbent_.cost) break;

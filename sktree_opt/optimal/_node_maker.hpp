@@ -8,6 +8,7 @@
 
 #include "sktree_opt/optimal/_node.hpp"
 #include "sktree_opt/optimal/_rough_rows.hpp"
+#include "sktree_opt/optimal/_sweep_counter.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt {
@@ -31,8 +32,7 @@ public:
         : problem_(problem), row_sets_(row_sets), control_(control), rough_rows_(problem) {}
 
     std::int64_t n_nodes = 0;
-    std::int64_t n_sweeps = 0;
-    double work = 0.0;  // of sweeps, in pairs of columns by word; the same on any machine
+    SweepCounter sweeps;
     bool may_poll = true;
 
     void make_root(Node<Lane>& root) {
@@ -127,7 +127,7 @@ public:
         task.work = row_maxima_.need(sweep_work(node.stride));
         SmallCosts& of_counted = small_is_true ? with : without;
         SmallCosts& of_sibling = small_is_true ? without : with;
-        count_sweep(side_.n_words, node.n_columns);
+        sweeps.add(side_.n_words, node.n_columns);
         if (problem_.rough.are_there) {
             sweep_roughly(node, j, small_is_true, task, of_counted, of_sibling, is_enough);
             if (control_.stopped() || of_counted.known == Known::BOUND) return;
@@ -162,7 +162,7 @@ public:
             solve_small_roughly(node, task);
         else
             problem_.kernels.sweep(task);
-        count_sweep(node.n_words, node.n_columns);
+        sweeps.add(node.n_words, node.n_columns);
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
         price_splits(problem_.split_cost, node.small_costs);
@@ -185,14 +185,6 @@ public:
     }
 
 private:
-    // However few pairs there are, a sweep takes about a microsecond.
-    static constexpr double WORK_A_SWEEP = 1e5;
-
-    void count_sweep(int n_words, int n_columns) {
-        ++n_sweeps;
-        work += WORK_A_SWEEP + static_cast<double>(n_words) * n_columns * n_columns;
-    }
-
     double base_cost(const Lane* totals) const {
         return problem_.objective.unit * problem_.objective.base_factor *
                static_cast<double>(totals[problem_.channels.base()]);

@@ -60,7 +60,7 @@ public:
 
     // Whether to leave at once: the whole search has to end, or its work has come to a limit that was
     // set. After the latter, bounds at the root may be wrong until the limit is lifted.
-    bool stopped() const { return control_.stopped() || maker_.work > most_work_; }
+    bool stopped() const { return control_.stopped() || maker_.sweeps.work > most_work_; }
     void limit_work(double most) { most_work_ = most; }
     void lift_work_limit() {
         if (stopped())
@@ -71,7 +71,7 @@ public:
     SearchStats stats() const {
         SearchStats all = stats_;
         all.n_nodes = maker_.n_nodes;
-        all.n_sweeps = maker_.n_sweeps;
+        all.n_sweeps = maker_.sweeps.n;
         return all;
     }
 

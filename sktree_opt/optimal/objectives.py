@@ -11,6 +11,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from sktree_opt.utils._multiples import common_divisor
+
 
 @dataclass
 class LeafObjective:
@@ -117,7 +119,8 @@ class MisclassificationCost:
         costs = costs - least[:, np.newaxis]
         if len(costs) == 1:
             return two_class_form(0.0, 0.0, constant=constant)
-        factor = whole_factor(costs)
+        # Whole costs are counted exactly, in narrow integers.
+        factor = common_divisor(costs) or 1.0
         if factor != 1.0:
             costs = np.round(costs / factor)
         if len(costs) == 2 and not costs.diagonal().any():
@@ -152,24 +155,6 @@ class BalancedError(MisclassificationCost):
         factors = np.zeros(len(shares))
         np.divide(class_weights.sum(), shares, out=factors, where=has_weight)
         return factors[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
-
-
-def whole_factor(costs):
-    """A number that divides all costs to small whole numbers, or 1.
-
-    Whole costs are counted exactly, in narrow integers.
-    """
-    positive = np.unique(costs[costs > 0.0])
-    if len(positive) == 0:
-        return 1.0
-    for quotient in range(1, 4097):
-        factor = positive[0] / quotient
-        multiples = positive / factor
-        if multiples[-1] > 1e6:
-            break
-        if np.all(np.abs(multiples - np.round(multiples)) <= 1e-13 * multiples):
-            return float(factor)
-    return 1.0
 
 
 def least_weight(weights):

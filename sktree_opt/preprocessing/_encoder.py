@@ -137,12 +137,14 @@ class TableEncoder:
 
         The matrix is changed in place.
         """
-        for j in np.flatnonzero(self.n_categories_ > 0):
+        for j, categories in enumerate(self.categories_):
+            if categories is None or self.kinds_[j] != NOMINAL:
+                continue
             codes = matrix[:, j]
             is_known = ~np.isnan(codes)
             present = np.unique(codes[is_known]).astype(np.intp)
-            if len(present) < len(self.categories_[j]):
-                self.categories_[j] = self.categories_[j][present]
+            if len(present) < len(categories):
+                self.categories_[j] = categories[present]
                 codes[is_known] = np.searchsorted(present, codes[is_known])
         self._index_categories()
 

@@ -7,15 +7,13 @@ binary fractions; counted in 0.1 they are whole numbers.
 
 import numpy as np
 
+from sktree_opt.utils._multiples import common_divisor
+
 # How many units all costs together have at most: sums stay far from overflow.
 MAX_UNITS = 2.0**50
 # With penalties: a unit is far below any difference that matters, and far above what rounding makes
 # of a penalty, such as a third of an error, that is to tie with errors.
 UNITS_WITH_PENALTY = 2.0**40
-# What decimal fractions are multiples of.
-DECIMALS = 10.0 ** -np.arange(10)
-# A multiple may be off by so much of it, which is what rounding decimal fractions leaves.
-ROUNDING = 1e-14
 
 
 def choose_unit(weights, losses, total, *, has_penalty=False):
@@ -24,7 +22,7 @@ def choose_unit(weights, losses, total, *, has_penalty=False):
     Parameters
     ----------
     weights : ndarray of float
-        Of all rows of all parts.
+        Of all rows of all parts, positive.
 
     losses : ndarray of float or None
         What weights are multiplied by; None for 1.
@@ -40,35 +38,19 @@ def choose_unit(weights, losses, total, *, has_penalty=False):
     unit : float
         One in which all costs are whole, if there is such a unit.
     """
-    unit = common_unit(weights)
-    if unit is not None and losses is not None:
-        # Products are multiples of the products of both units; weights have to be, too.
-        of_losses = next((d for d in DECIMALS if are_multiples(losses, d)), None)
+    unit = 1.0 if are_whole(weights) else common_divisor(weights)
+    if unit is not None and losses is not None and not are_whole(losses):
+        # Weights have to be multiples, too, and so have 1 and the losses of a part of it.
+        of_losses = common_divisor(np.append(losses, 1.0))
         unit = None if of_losses is None else unit * of_losses
-    if unit is None or total / unit > MAX_UNITS:
-        unit = 2.0 ** (np.floor(np.log2(total)) - np.log2(MAX_UNITS))
+    if unit is None or total / MAX_UNITS > unit:
+        unit = 2.0 ** np.floor(np.log2(total / MAX_UNITS))
     if has_penalty:
         # By a power of two: what was whole stays so.
-        unit /= 2.0 ** max(0.0, np.ceil(np.log2(unit * UNITS_WITH_PENALTY / total)))
+        unit /= 2.0 ** max(0.0, np.ceil(np.log2(unit / total * UNITS_WITH_PENALTY)))
     return unit
 
 
-def common_unit(numbers):
-    """The largest power of ten up to 1, or share of the least number, of which all are multiples.
-
-    None if there is none.
-    """
-    numbers = np.unique(numbers)
-    least = numbers[0]
-    for unit in (*DECIMALS, *(least / np.arange(1, 13))):
-        if are_multiples(numbers, unit):
-            return float(unit)
-    return None
-
-
-def are_multiples(numbers, unit):
-    """Whether all are whole multiples of a unit but for rounding."""
-    if np.max(numbers) / MAX_UNITS > unit:
-        return False
-    multiples = np.asarray(numbers, dtype=np.float64) / unit
-    return bool((np.abs(multiples - np.rint(multiples)) <= ROUNDING * multiples).all())
+def are_whole(numbers):
+    """Whether all are whole numbers."""
+    return bool((numbers == np.floor(numbers)).all())
