@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.optimal._engine import SWITCHES, available_instruction_sets
+from sktree_opt.optimal._engine import available_instruction_sets
 from tests.optimal.common import (
     VARIANTS,
     load_binary,
@@ -241,16 +241,15 @@ def test_more_depth_or_splits_never_cost_more(global_random_seed):
         assert costs[depth, splits] <= costs.get((depth, splits - 1), np.inf)
 
 
-@pytest.mark.parametrize("off", ["none", *SWITCHES])
+@pytest.mark.parametrize("variant", ["all", *VARIANTS])
 @pytest.mark.parametrize("depth", [3, 4])
-def test_the_smallest_of_trees_without_errors(off, depth, global_random_seed):
+def test_the_smallest_of_trees_without_errors(variant, depth, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = rng.integers(0, 2, (120, 9)).astype(np.uint8)
     # A tree of six tests, some of which a smaller one may do without.
     deep = np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 6])
     y = np.where(X[:, 0], X[:, 1] if depth == 3 else deep, X[:, 2]).astype(np.int32)
-    off = () if off == "none" else (off,)
-    found = search(X, y, max_depth=depth, off=off)
+    found = search(X, y, max_depth=depth, **VARIANTS.get(variant, {}))
     n_splits = int((found.nodes[:, 0] >= 0).sum())
     assert found.cost == 0.0
     assert search(X, y, max_depth=depth, max_splits=n_splits - 1).cost > 0.0
