@@ -132,17 +132,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         refuse_extreme_weights(data.weights)
         self._refuse_impossible_leaves(data)
         n_threads = n_threads_for(self.n_jobs)
-        total = float(data.weights.sum())
-        limits = _driver.SearchLimits(
-            max_depth=self.max_depth,
-            max_splits=self._splits_within_depth(),
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
-            split_cost=self.complexity_cost * total,
-            time_limit=self.time_limit,
-            memory_limit=memory_limit,
-            n_threads=n_threads,
-        )
+        limits = self._search_limits(data, memory_limit, n_threads)
         self._prepare_objective(data)
         self._encoder = encoder
         leaf_form = self._leaf_form(data)
@@ -178,6 +168,19 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         problem.costs_in = lambda reached: self._node_values(data, reached)[1]
         problem.attributes_of = partial(self._attributes, problem)
         return problem
+
+    def _search_limits(self, data, memory_limit, n_threads):
+        total = float(data.weights.sum())
+        return _driver.SearchLimits(
+            max_depth=self.max_depth,
+            max_splits=self._splits_within_depth(),
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
+            split_cost=self.complexity_cost * total,
+            time_limit=self.time_limit,
+            memory_limit=memory_limit,
+            n_threads=n_threads,
+        )
 
     def _asks_for_one_tree(self):
         """Whether the answer is one tree whose leaves' costs sum to the least."""
@@ -341,7 +344,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
     if is_whole and binary:
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
-            return tests, None, None
+            return tests, None, None, None
     table = table_of(data, n_threads)
     cuts = choice.codes(table, data)
     # Of three categories each division has one alone on a side.
@@ -361,7 +364,8 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
         raise ValueError(
             "This objective needs categorical_splits='one_vs_rest', and has no use for n_trees > 1."
         )
-    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None
+    tests = BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split)
+    return tests, None, None, None
 
 
 def table_of(data, n_threads):
