@@ -153,9 +153,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         )
         if tests is None and self.initial_tree is not None:
             # The known tree may ask any of them.
-            original = table_of(data, n_threads)
-            cuts = choice.codes(original, data)
-            tests = BinaryTests.from_table(original, cuts, encoder.feature_names_, split)
+            tests = all_tests(data, choice, split, n_threads)
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
             f"tests, of numbers at {choice.scope}, of categories as {split.scope}"
@@ -341,7 +339,7 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
     if is_whole and binary:
         tests = BinaryTests.from_binary_matrix(matrix, n_categories)
         if tests is not None:
-            return tests, None, None
+            return tests, None, None, None
     table = table_of(data, n_threads)
     cuts = choice.codes(table, data)
     # Of three categories each division has one alone on a side.
@@ -361,7 +359,15 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
         raise ValueError(
             "This objective needs categorical_splits='one_vs_rest', and has no use for n_trees > 1."
         )
-    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split), None, None
+    tests = BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split)
+    return tests, None, None, None
+
+
+def all_tests(data, choice, split, n_threads):
+    """Binary tests of training data, however many."""
+    table = table_of(data, n_threads)
+    cuts = choice.codes(table, data)
+    return BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split)
 
 
 def table_of(data, n_threads):
