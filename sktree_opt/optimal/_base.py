@@ -97,11 +97,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             self._keep_result(problem, self._search(problem))
         progress.finish()
         if self.status_ not in ("optimal", "stopped"):
-            open_question = (
-                "proved an optimum" if self.gap_ > 0.0 else "settled which optimal tree to take"
-            )
             warnings.warn(
-                f"The search ended by {self.status_} before it {open_question}: the objective "
+                f"The search ended by {self.status_} before it proved an optimum: the objective "
                 f"of the tree is {self.objective_:.6g}, its lower bound {self.lower_bound_:.6g}.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -239,7 +239,7 @@ class Problem:
         )
 
 
-def search(problem, off=(), is_plain=False, **order):
+def search(problem, off=(), **order):
     """Find the best tree of binary tests.
 
     Parameters
@@ -247,8 +247,6 @@ def search(problem, off=(), is_plain=False, **order):
     problem : Problem
     off : tuple of str
         Techniques to do without (see ``_engine.SWITCHES``).
-    is_plain : bool
-        Whether it begins with nothing, and does nothing for the case that it is stopped.
     **order
         `column_order` and `seed` of ``_engine.Engine``.
 
@@ -257,12 +255,11 @@ def search(problem, off=(), is_plain=False, **order):
     result : SearchResult
     """
     limits = problem.limits
-    is_plain = is_plain or is_plain_search(problem)
     control, engine, close = problem.open(
         "depths", lambda control: problem.engine(control, off, **order)
     )
     begin(problem, engine, limits.max_depth, limits.max_splits)
-    dives = Dives(problem, control, engine, is_plain)
+    dives = Dives(problem, control, engine)
     for depth in range(3, limits.max_depth + 1):
         dives.go_on(depth)
         if control.poll() or engine.cost <= engine.lower_bound:
@@ -272,14 +269,13 @@ def search(problem, off=(), is_plain=False, **order):
     control.raise_pending()
     proved = engine.cost <= engine.lower_bound
     stats = {}
-    if proved and engine.is_at_floor and not is_plain:
+    if proved and engine.is_at_floor and not is_plain_search(problem):
         nodes, stats = plain_tree(problem, control, engine, off)
     else:
         nodes = engine.known_tree() if dives.has_ended_it else engine.tree(SHARE_FOR_SIZE)
         stats = {"has_fewest_tests": engine.has_fewest_splits}
     control.raise_pending()
     close(nodes)
-    proved = proved and not control.stopped
     status = "optimal" if proved else control.status
     moments = problem.moments_in_units(engine.incumbents)
     cost = problem.in_units(engine.cost)
@@ -299,20 +295,18 @@ def search(problem, off=(), is_plain=False, **order):
 
 def is_plain_search(problem):
     """Whether a search is the one that decides ties at the floor, see ``plain_tree``."""
-    is_deep = problem.limits.max_depth > PROVABLE_DEPTH
-    is_alone = problem.kept is None and problem.initial is None and problem.limits.n_threads == 1
-    return is_alone and (is_deep or not may_stop(problem))
+    return problem.kept is None and problem.initial is None and problem.limits.n_threads == 1
 
 
 def plain_tree(problem, control, engine, off):
     """The tree of a search that has ended at the first tree that costs as little as any might.
 
-    Which one that is depends on threads, on what was known, on what is looked for first. So it is
-    the one that a single thread finds that begins with nothing.
+    Which one that is depends on threads and on what was known. So it is the one that a single
+    thread finds that begins with nothing.
     """
     limits = replace(problem.limits, n_threads=1)
     plain = replace(problem, limits=limits, started=control, progress=None, kept=None, initial=None)
-    found = search(plain, off, is_plain=True)
+    found = search(plain, off)
     if control.stopped:
         return engine.known_tree(), {"has_fewest_tests": False}
     return found.nodes, {"has_fewest_tests": found.stats["has_fewest_tests"]}
@@ -323,15 +317,14 @@ class Dives:
 
     Beyond ``PROVABLE_DEPTH`` levels whichever is expected to take less work goes first: one more
     discrepancy, about three times the last dive, or one more level, half as many times the last one
-    as there are columns. Up to that depth a greedy tree is enough, where the search may be stopped.
+    as there are columns. Up to that depth a greedy tree is enough. It is there whether or not the
+    search may be stopped: of equally good trees, the answer is not to depend on that.
     """
 
-    def __init__(self, problem, control, engine, is_plain=False):
-        limits = problem.limits
+    def __init__(self, problem, control, engine):
         self.problem, self.control, self.engine = problem, control, engine
-        self.is_deep = limits.max_depth > PROVABLE_DEPTH
-        is_useful = self.is_deep or (not is_plain and may_stop(problem))
-        self.discrepancies = 0 if is_useful else None
+        self.is_deep = problem.limits.max_depth > PROVABLE_DEPTH
+        self.discrepancies = 0
         self.dive_work = self.level_work = self.before_level = 0
         self.has_ended_it = False
 

@@ -70,7 +70,7 @@ cdef class SearchControl:
         return limit
 
     def end_share(self, limit):
-        """Go on to the limit that ``begin_share`` returned, if that alone has stopped the search."""
+        """Go on to the limit of before, as ``begin_share`` gave it, if only the share has ended."""
         self.cpp.time_limit = limit
         if limit < 0.0 or self.cpp.seconds() < limit:
             go_on(self.cpp)

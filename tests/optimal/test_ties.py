@@ -170,7 +170,9 @@ def test_any_processor_gives_up_at_the_same_place(simd, data_dir, monkeypatch):
     assert model.search_stats_["n_nodes"] == expected.search_stats_["n_nodes"]
 
 
-def test_a_limit_that_ends_the_search_among_ties_is_no_optimum(monkeypatch, global_random_seed):
+def test_a_proof_stands_where_a_limit_comes_before_the_choice_among_ties(
+    monkeypatch, global_random_seed
+):
     def stopped(problem, control, engine, off):
         control.request_stop()
         return engine.known_tree(), {"has_fewest_tests": False}
@@ -179,7 +181,7 @@ def test_a_limit_that_ends_the_search_among_ties_is_no_optimum(monkeypatch, glob
     X = rng.integers(0, 2, (300, 14))
     y = np.where(X[:, 0], np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1]), X[:, 2])
     monkeypatch.setattr(_driver, "plain_tree", stopped)
-    model = OptimalTreeClassifier(max_depth=4, time_limit=1000.0)
-    model.fit(X, y)
-    assert model.status_ == "stopped"
-    assert model.gap_ == 0.0
+    model = OptimalTreeClassifier(max_depth=4, n_jobs=2).fit(X, y)
+    assert model.status_ == "optimal"
+    assert model.gap_ == model.objective_ == 0.0
+    assert not model.search_stats_["has_fewest_tests"]
