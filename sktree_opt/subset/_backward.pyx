@@ -81,7 +81,7 @@ cdef class BackwardStream:
         Bytes of the lattice that may be kept.
 
     min_parallel_work : int
-        Below so many cases times features a step is not worth a second thread.
+        Below so many cases times features a node of "dtsbe" is not worth a second thread.
 
     gives_up : bool
         Whether "dtsbe" leaves trees that cost too much.
@@ -102,7 +102,7 @@ cdef class BackwardStream:
         target_features=None,
         int n_threads=1,
         int64_t budget=1 << 30,
-        int64_t min_parallel_work=200000,
+        int64_t min_parallel_work=4000,
         bint gives_up=True,
     ):
         cdef EliminationRules rules

@@ -19,7 +19,7 @@
 //
 // Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of T
 // (at most depth x rows), and the features of each alternative; the lattice below the alternatives is
-// a cache with a budget. With threads, each has a lattice of its own.
+// a cache with a budget. Threads share the features of a ranking (_ranking_team.hpp).
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,12 @@
 #include <vector>
 
 #include "sktree_opt/subset/_elimination.hpp"
-#include "sktree_opt/subset/_threads.hpp"
 
 namespace sktree_opt::subset {
 
 // A node of the current tree.
 struct CurrentNode {
-    CaseNode* cases = nullptr;  // pinned in the first lattice
+    CaseNode* cases = nullptr;  // pinned
     std::int32_t unit = -1;  // of the feature it tests; a leaf: none
     std::vector<std::unique_ptr<CurrentNode>> children;
     Cost cost = 0;
@@ -53,24 +52,17 @@ class IncrementalTrees {
 public:
     IncrementalTrees(const Problem& problem, SearchControl& control, std::int64_t budget,
                      int n_threads, std::int64_t min_parallel_work, bool gives_up)
-        : problem_(problem), control_(control), n_threads_(n_threads),
-          min_parallel_work_(min_parallel_work), gives_up_(gives_up) {
-        const int n_lattices = n_threads > 1 ? n_threads + 1 : 1;
-        for (int i = 0; i < n_lattices; ++i) {
-            lattices_.push_back(
-                std::make_unique<Lattice>(problem, control, budget / n_lattices));
-            walks_.push_back(std::make_unique<TreeWalk>(*lattices_.back()));
-        }
-    }
+        : problem_(problem), control_(control), gives_up_(gives_up),
+          lattice_(problem, control, budget, n_threads, min_parallel_work), walk_(lattice_) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
         is_in_ = is_in;
-        for (CaseNode* root : lattice().roots()) roots_.push_back(grow(root));
+        for (CaseNode* root : lattice_.roots()) roots_.push_back(grow(root));
         describe(step);
     }
 
     void remove(EliminationStep& step) {
-        for (auto& lattice : lattices_) lattice->restrict_to(set_without(-1));
+        lattice_.restrict_to(set_without(-1));
         for (auto& root : roots_) remove_from(root);
         describe(step);
         forget_if_over_budget();
@@ -93,8 +85,7 @@ public:
         for (std::int32_t unit : current.units) {
             if (!candidates_[unit].is_known()) to_walk_.push_back(unit);
         }
-        // The least work first, and in groups: what they cost is a limit of those that follow. The
-        // groups do not depend on threads, so nor does what is given up.
+        // The least work first, and in groups: what they cost is a limit of those that follow.
         std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
             return candidates_[a].work() < candidates_[b].work();
         });
@@ -103,7 +94,7 @@ public:
             for (std::size_t i = first; i < last && gives_up_; ++i) {
                 candidates_[to_walk_[i]].limit = limit;
             }
-            walk_candidates(first, last);
+            for (std::size_t i = first; i < last; ++i) walk_candidate(candidates_[to_walk_[i]]);
             if (control_.stopped()) return;
             for (std::size_t i = first; i < last; ++i) {
                 const bool is_whole = candidates_[to_walk_[i]].is_known();
@@ -123,18 +114,14 @@ public:
         for (const auto& root : roots_) n += root->n_leaves;
         for (const CurrentNode* node : candidates_[unit].nodes) {
             CaseNode* cases = node->cases;
-            walks_[0]->run(&cases, 1, set_without(unit), outcome_);
+            walk_.run(&cases, 1, set_without(unit), outcome_);
             n += outcome_.n_leaves - node->n_leaves;
             forget_if_over_budget();
         }
         return n;
     }
 
-    LatticeStats stats() const {
-        LatticeStats stats;
-        for (const auto& lattice : lattices_) stats.add(lattice->stats());
-        return stats;
-    }
+    LatticeStats stats() const { return lattice_.stats(); }
 
 private:
     static constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
@@ -158,17 +145,16 @@ private:
         }
     };
 
-    Lattice& lattice() { return *lattices_[0]; }
     FeatureSet set_without(std::int32_t unit) const { return {&problem_, is_in_, unit}; }
 
     std::unique_ptr<CurrentNode> grow(CaseNode* cases) {
         auto node = std::make_unique<CurrentNode>();
         node->cases = cases;
-        lattice().pin(cases);
-        RankedSplit* ranked = lattice().first_split(cases, set_without(-1));
+        lattice_.pin(cases);
+        RankedSplit* ranked = lattice_.first_split(cases, set_without(-1));
         if (ranked != nullptr) {
             node->unit = problem_.unit_of[ranked->feature];
-            const Children children = lattice().split(cases, ranked);
+            const Children children = lattice_.split(cases, ranked);
             for (std::uint32_t b = 0; b < children.n; ++b) {
                 node->children.push_back(grow(children.nodes[b]));
             }
@@ -178,7 +164,7 @@ private:
     }
 
     void release(CurrentNode& node) {
-        lattice().unpin(node.cases);
+        lattice_.unpin(node.cases);
         for (auto& child : node.children) release(*child);
     }
 
@@ -234,7 +220,7 @@ private:
         auto& units = step.units;
         std::sort(units.begin(), units.end());
         units.erase(std::unique(units.begin(), units.end()), units.end());
-        step.cost = whole_cost_ + (has_shared ? walks_[0]->vote(set_without(-1)) : 0);
+        step.cost = whole_cost_ + (has_shared ? walk_.vote(set_without(-1)) : 0);
     }
 
     // Finds the topmost nodes of each unit.
@@ -245,34 +231,19 @@ private:
         --n_above_[node.unit];
     }
 
-    void walk_candidates(std::size_t first, std::size_t last) {
-        std::int64_t n_cases = 0;
-        for (std::size_t i = first; i < last; ++i) n_cases += candidates_[to_walk_[i]].work();
-        const auto n_features = static_cast<std::int64_t>(problem_.n_features());
-        if (n_threads_ == 1 || n_cases * n_features < min_parallel_work_) {
-            for (std::size_t i = first; i < last; ++i) walk_candidate(candidates_[to_walk_[i]], 0);
-            return;
-        }
-        // The first lattice is only read while the others work.
-        run_tasks(last - first, n_threads_, [&](std::size_t i, int thread) {
-            walk_candidate(candidates_[to_walk_[last - 1 - i]], static_cast<std::size_t>(thread) + 1);
-        });
-    }
-
     // Completes the alternatives of a unit, or shows that T_a costs more than its limit.
-    void walk_candidate(Candidate& candidate, std::size_t by) {
+    void walk_candidate(Candidate& candidate) {
         Cost floor = whole_cost_;
         for (const CurrentNode* node : candidate.nodes) floor += node->floor() - node->cost;
         for (CurrentNode* node : candidate.nodes) {
             if (floor > candidate.limit || control_.stopped()) return;
             if (node->knows_alternative()) continue;
             floor -= node->floor();
-            CaseNode* cases = by == 0 ? node->cases : lattices_[by]->adopt(*node->cases);
-            walks_[by]->run_for_cost(cases, set_without(node->unit), candidate.limit - floor,
-                                     node->alternative);
+            walk_.run_for_cost(node->cases, set_without(node->unit), candidate.limit - floor,
+                               node->alternative);
             node->has_alternative = !control_.stopped();
             floor += node->floor();
-            if (lattices_[by]->is_over_budget()) lattices_[by]->clear_unpinned();
+            forget_if_over_budget();
         }
     }
 
@@ -284,7 +255,7 @@ private:
             has_shared |= node->has_shared || node->alternative.has_shared;
         }
         if (has_shared) {
-            trial.cost += walks_[0]->vote(set_without(unit));
+            trial.cost += walk_.vote(set_without(unit));
             forget_if_over_budget();
         } else {
             trial.cost += current.cost - whole_cost_;  // the same shared rows in the same leaves
@@ -293,17 +264,15 @@ private:
     }
 
     void forget_if_over_budget() {
-        if (lattice().is_over_budget()) lattice().clear_unpinned();
+        if (lattice_.is_over_budget()) lattice_.clear_unpinned();
     }
 
     const Problem& problem_;
     SearchControl& control_;
-    int n_threads_;
-    std::int64_t min_parallel_work_;
     bool gives_up_;
     const std::uint8_t* is_in_ = nullptr;
-    std::vector<std::unique_ptr<Lattice>> lattices_;
-    std::vector<std::unique_ptr<TreeWalk>> walks_;
+    Lattice lattice_;
+    TreeWalk walk_;
     std::vector<std::unique_ptr<CurrentNode>> roots_;
     Cost whole_cost_ = 0;
     std::vector<Candidate> candidates_;   // by unit

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "sktree_opt/subset/_growth.hpp"
+#include "sktree_opt/subset/_ranking_team.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::subset {
@@ -129,8 +130,10 @@ public:
     static constexpr std::size_t KEPT_FEATURES = 64;
     static constexpr std::size_t MANY_NODES = 50000;
 
-    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget)
-        : problem_(problem), control_(control), learner_(problem, control), budget_(budget),
+    Lattice(const Problem& problem, SearchControl& control, std::int64_t budget, int n_threads = 1,
+            std::int64_t min_shared_work = RankingTeam::MIN_WORK)
+        : problem_(problem), control_(control), learner_(problem, control),
+          team_(problem, control, learner_, n_threads, min_shared_work), budget_(budget),
           features_(problem.n_features()) {
         problem.prepare_orders(control);
         std::iota(features_.begin(), features_.end(), 0);
@@ -194,27 +197,6 @@ public:
         for (std::int32_t feature : features_) is_dropped_[feature] = 0;
     }
 
-    // This lattice's node for the cases of a node of another one.
-    CaseNode* adopt(const CaseNode& other) {
-        const LatticeKey key = key_of(other, 0);
-        const auto found = nodes_.find(key);
-        if (found != nodes_.end()) return found->second.get();
-        auto node = std::make_unique<CaseNode>();
-        node->cases = other.cases;
-        node->search = other.search;
-        node->leaf_cost = other.leaf_cost;
-        node->label = other.label;
-        node->part = other.part;
-        node->depth = other.depth;
-        node->frequencies = other.frequencies;
-        node->ranked_all = other.ranked_all;
-        node->varying = other.varying;
-        for (const RankedSplit& ranked : other.ranking) {
-            node->ranking.push_back({ranked.feature, ranked.low, ranked.high, 0, nullptr});
-        }
-        return own(key, std::move(node));
-    }
-
     void pin(CaseNode* node) { ++node->n_pins; }
     void unpin(CaseNode* node) { --node->n_pins; }
 
@@ -271,7 +253,7 @@ private:
         ++stats_.n_rankings;
         const std::int64_t before = node->n_bytes();
         const std::vector<std::int32_t>& features = features_at(*node);
-        learner_.rank(node->cases, features, ranked_, varying_);
+        team_.rank(node->cases, features, ranked_, varying_);
         if (stopped()) return;
         if (problem_.skips_constant && varying_.size() < features.size()) {
             node->varying = std::make_shared<const std::vector<std::int32_t>>(varying_);
@@ -477,6 +459,7 @@ private:
     const Problem& problem_;
     SearchControl& control_;
     CaseLearner learner_;
+    RankingTeam team_;
     std::int64_t budget_;
     std::vector<std::int32_t> features_;
     std::vector<std::uint8_t> is_dropped_;  // by feature, once restricted
