@@ -11,7 +11,10 @@ def test_a_flat_callable_has_the_whole_front(global_random_seed):
     X, y = random_table(global_random_seed, m=8)
     expected = OptimalTreeClassifier(objective="f1", max_depth=3).fit(X, y).pareto_front_
     least = (expected["false_positives"] + expected["false_negatives"]).min()
-    flat = lambda fp, fn: max(fp + fn - 1.4 * least, 0.0)  # noqa: E731
+
+    def flat(fp, fn):
+        return max(fp + fn - 1.4 * least, 0.0)
+
     found = OptimalTreeClassifier(objective=flat, max_depth=3).fit(X, y)
     assert found.objective_ == 0.0
     for name in ("false_positives", "false_negatives", "n_splits"):
@@ -48,6 +51,9 @@ def test_callables_that_fall_between_the_corners(falls):
 def test_callables_that_fall_by_rounding_alone(global_random_seed):
     X, y = random_table(global_random_seed, m=8)
     n, p = np.bincount(y).tolist()
-    rates = lambda fp, fn: 1.0 - ((n - fp) / n * 0.3 + (p - fn) / p * 0.7)  # noqa: E731
+
+    def rates(fp, fn):
+        return 1.0 - ((n - fp) / n * 0.3 + (p - fn) / p * 0.7)
+
     model = OptimalTreeClassifier(objective=rates, max_depth=2).fit(X, y)
     assert model.objective_ == pytest.approx(model.pareto_front_["loss"].min())
