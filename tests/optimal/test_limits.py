@@ -42,6 +42,7 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(time_limit, max_splits, n_jobs):
 LATE = {
     "wide": (100_000, 200, {"max_depth": 4}),
     "deep": (2000, 90, {"max_depth": 8}),
+    "known to caches": (4500, 26, {"max_depth": 8}),
     "few splits": (2000, 90, {"max_depth": 8, "max_splits": 20}),
     "ranking": (2000, 90, {"max_depth": 8, "ranking": ("size", "error")}),
     "several trees": (2000, 90, {"max_depth": 8, "n_trees": 100}),
