@@ -54,8 +54,11 @@ inline void run_slice(OnDemandSearch& search, const SubSearch& from, std::int64_
 
 class CompleteSearch {
 public:
-    static constexpr std::size_t SEARCHES_PER_ROUND = 16;
+    static constexpr std::int64_t SEARCHES_PER_ROUND = 16;
     static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 16384;
+    // A decision takes the longer, the more cases there are. What a sub-search knows of its failures is
+    // lost where it is cut, so that many short ones take more decisions than few long ones.
+    static constexpr std::int64_t MOST_CASES = std::int64_t{1} << 23;
 
     CompleteSearch(const Problem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget, int n_threads)
@@ -63,6 +66,9 @@ public:
           n_threads_(problem.has_rating() ? 1 : std::max(1, n_threads)),
           budget_(budget / n_threads_) {
         searches_.resize(static_cast<std::size_t>(n_threads_));
+        std::int64_t n_cases = 1;
+        for (const Part& part : problem.parts) n_cases += part.cases.size();
+        most_decisions_ = std::clamp(MOST_CASES / n_cases, FIRST_DECISIONS, MOST_DECISIONS);
         problem.prepare_orders(control);
     }
 
@@ -126,7 +132,7 @@ public:
         is_probing_ = n_due > 0;
         if (is_probing_) probe_.prepare(highest_limit(), problem_.n_units());
         std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
-        const std::size_t n = std::min(SEARCHES_PER_ROUND, pool.size());
+        const std::size_t n = std::min<std::size_t>(SEARCHES_PER_ROUND, pool.size());
         const auto middle = pool.end() - static_cast<std::ptrdiff_t>(n);
         if (!is_probing_ && rules_.best_first && n < pool.size()) {
             // The pool is in the order of age; of equal bounds the newest come last.
@@ -145,7 +151,10 @@ public:
             return round;
         }
         const int doublings = static_cast<int>(std::min<std::int64_t>(n_rounds_++, 16));
-        round.n_decisions = std::min(FIRST_DECISIONS << doublings, MOST_DECISIONS);
+        // Few sub-searches do not keep threads busy for long: they had better leave some work.
+        const auto share = std::min(FIRST_DECISIONS << doublings, most_decisions_) *
+                           static_cast<std::int64_t>(n) / SEARCHES_PER_ROUND;
+        round.n_decisions = std::max(share, FIRST_DECISIONS);
         return round;
     }
 
@@ -236,6 +245,7 @@ private:
     SearchControl& control_;
     int n_threads_;
     std::int64_t budget_;
+    std::int64_t most_decisions_;  // of a sub-search in a round
     std::vector<std::unique_ptr<OnDemandSearch>> searches_;  // by thread
     std::vector<SubSearch> pool_;
     std::deque<FoundTree> found_;  // and not taken yet

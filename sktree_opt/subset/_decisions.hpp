@@ -19,6 +19,48 @@ struct OpenNode {
     UnitMask skipped = 0;  // and those that are out, of its ranking
 };
 
+// Nodes whose trees have still to be grown. What may raise the bound most for its cases comes first, or
+// else what came last. Not what is ranked already: that depends on who searched what before.
+class GrowingNodes {
+public:
+    bool dearest_first = false;
+
+    bool empty() const { return nodes_.empty(); }
+    void clear() { nodes_.clear(); }
+    void push(const OpenNode& open) {
+        nodes_.push_back({0.0, n_pushed_++, open});
+        if (!dearest_first) return;
+        // Some cost may come up anywhere, also where a leaf would make no mistake.
+        constexpr double UNSEEN = 5.0;
+        const CaseNode& node = *open.node;
+        const double unknown = static_cast<double>(node.leaf_cost - open.bound.cost) + UNSEEN;
+        nodes_.back().worth = node.stops ? std::numeric_limits<double>::infinity()
+                                         : unknown / node.cases.size();
+        std::push_heap(nodes_.begin(), nodes_.end());
+    }
+    OpenNode pop() {
+        if (dearest_first) std::pop_heap(nodes_.begin(), nodes_.end());
+        const OpenNode open = nodes_.back().open;
+        nodes_.pop_back();
+        return open;
+    }
+    void append_to(std::vector<OpenNode>& left) const {
+        for (const Growing& growing : nodes_) left.push_back(growing.open);
+    }
+
+private:
+    struct Growing {
+        double worth;
+        std::uint64_t age;  // the newest of equal ones comes first
+        OpenNode open;
+        bool operator<(const Growing& other) const {
+            return worth != other.worth ? worth < other.worth : age < other.age;
+        }
+    };
+    std::vector<Growing> nodes_;  // a heap, or the newest last
+    std::uint64_t n_pushed_ = 0;
+};
+
 struct Frame {
     std::vector<OpenNode> open;
     std::vector<Claim> claims;  // of finished leaves, and of what a cut frame leaves aside

@@ -53,6 +53,7 @@ public:
         jumps_back_ = prunes_ && rules.bounds.jumps_back;
         follows_blame_ = jumps_back_ && rules.bounds.follows_blame;
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
+        growing_.dearest_first = has_bounds_ && rules.bounds.grows_dearest;
     }
 
     // Begins at some decisions. The search is for what is better than `best`, if there is one, and
@@ -73,12 +74,9 @@ public:
         Frame frame;
         floor_ = rules_.penalty * n_in_;
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
-        for (CaseNode* root : lattice_.roots()) {
-            if (frame.is_cut) break;
-            OpenNode open{root, 0, -1, {}};
-            open.bound.cost = node_bound(root);
-            settle(open, frame);
-        }
+        growing_.clear();
+        for (CaseNode* root : lattice_.roots()) grow_later({root, 0, -1, {}}, node_bound(root));
+        settle(frame);
         push(std::move(frame), from.bound, from.size);
     }
 
@@ -231,32 +229,37 @@ private:
         const bool is_in = decisions_[frame.unit] == IN;
         floor_ = frame.cost + rules_.penalty * n_in_;
         for (const OpenNode& open : frame.open) floor_ += open.bound.cost;
+        growing_.clear();
         for (const OpenNode& open : frame.open) {
-            if (open.unit == frame.unit && !next.is_cut) {
-                settle(open, next);
+            if (open.unit == frame.unit) {
+                grow_later(open, open.bound.cost);
                 continue;
             }
             next.open.push_back(open);
-            if (next.is_cut) continue;
             const UnitMask against = is_in ? open.bound.out : open.bound.in;
             if (looks_ahead_ && (!rules_.bounds.uses_choices || (against & mask) != 0)) {
                 tighten(next.open.back());
                 floor_ += next.open.back().bound.cost - open.bound.cost;
             }
         }
+        settle(next);
         return next;
     }
 
     Cost node_bound(CaseNode* node) { return has_bounds_ ? bounds_.of_node(node) : 0; }
 
-    // Grows a node, of whose cost `floor_` has its bound, as far as decisions go: finished leaves and
-    // open nodes are added to `frame`. What takes time is ranking the cases of new nodes: before that
-    // is done, the bound of the frame, as far as it goes, tells whether it has to be.
-    void settle(const OpenNode& start, Frame& frame) {
-        stack_.assign(1, start);
-        while (!stack_.empty()) {
-            OpenNode open = stack_.back();
-            stack_.pop_back();
+    // Puts a node aside for `settle`; `floor_` has its bound.
+    void grow_later(OpenNode open, Cost bound) {
+        open.bound.cost = bound;
+        growing_.push(open);
+    }
+
+    // Grows the nodes that were put aside as far as decisions go: finished leaves and open nodes are
+    // added to `frame`. What takes time is ranking the cases of new nodes: before that is done, the
+    // bound of the frame, as far as it goes, tells whether it has to be.
+    void settle(Frame& frame) {
+        while (!growing_.empty()) {
+            OpenNode open = growing_.pop();
             const Cost before = open.bound.cost;
             if (rules_.only_best && is_settled(open.node)) {
                 finish_leaf(open, all_cost(open.node), frame);
@@ -292,9 +295,9 @@ private:
                 const Children children = lattice_.split(open.node, ranked);
                 floor_ -= before;
                 for (std::uint32_t b = children.n; b-- > 0;) {
-                    stack_.push_back({children.nodes[b], 0, -1, {}, path});
-                    stack_.back().bound.cost = node_bound(children.nodes[b]);
-                    floor_ += stack_.back().bound.cost;
+                    const Cost bound = node_bound(children.nodes[b]);
+                    grow_later({children.nodes[b], 0, -1, {}, path}, bound);
+                    floor_ += bound;
                 }
             } else {
                 open.bound = Relaxed();
@@ -322,7 +325,7 @@ private:
     void cut(const OpenNode& open, Frame& frame) {
         frame.is_cut = true;
         frame.open.push_back(open);
-        frame.open.insert(frame.open.end(), stack_.begin(), stack_.end());
+        growing_.append_to(frame.open);
     }
 
     // Whether all trees below a node cost the same.
@@ -477,7 +480,7 @@ private:
     Cost floor_ = 0;  // bound of the frame that is being made
     std::vector<Frame> frames_;
     UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
-    std::vector<OpenNode> stack_;
+    GrowingNodes growing_;
     FoundTree best_;
     bool has_best_ = false;
     double share_ = 1.0, progress_ = 0.0;

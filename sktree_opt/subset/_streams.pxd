@@ -19,6 +19,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_size_bound
         cbool uses_choices
         cbool cuts_short
+        cbool grows_dearest
         cbool jumps_back
         cbool follows_blame
 

@@ -25,6 +25,7 @@ DEFAULT_RULES = {
     "size_bound": True,
     "choices": True,
     "cuts_short": True,
+    "grows_dearest": True,
     "jumps_back": True,
     "follows_blame": True,
     "only_best": False,
@@ -48,6 +49,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]
+    rules.bounds.grows_dearest = chosen["grows_dearest"]
     rules.bounds.jumps_back = chosen["jumps_back"]
     rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]

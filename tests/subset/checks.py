@@ -17,6 +17,7 @@ BEST_RULES = [
     {"size_bound": False},
     {"choices": False},
     {"cuts_short": False},
+    {"grows_dearest": False},
     {"jumps_back": False},
     {"follows_blame": False},
     {"best_first": True},
