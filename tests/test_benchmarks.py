@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
+COMPILER = os.environ.get("CXX", "c++")
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="needs a checkout of the project")
 
@@ -74,6 +76,11 @@ def test_times_of_subset_searches(small_data):
     printed = run(small_data, "bench_subset.py", *options)
     assert "DTsbe" in printed
     assert "optimal" in printed
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="needs a C++ compiler")
+def test_a_naive_program_selects_the_same(small_data):
+    assert "naive" in run(small_data, "bench_subset.py", "--sets", "sonar", "adult", "--naive")
 
 
 @pytest.mark.parametrize("task", ["error", "complexity", "regression", "raw-regression"])
