@@ -42,6 +42,7 @@ struct BoundRules {
     bool uses_size_bound = true;   // the number of features that a bound takes
     bool uses_choices = true;      // bounds are kept, and trees found, by what the choices agree on
     bool cuts_short = true;        // trees are not grown further than shows that they are not wanted
+    bool leaves_out = true;        // features of units that are out, of rankings
     bool grows_dearest = true;     // first; else the newest node
     bool jumps_back = true;        // decisions that have no part in a failure are not tried the other way
     bool follows_blame = true;     // units that failures hang on are decided first

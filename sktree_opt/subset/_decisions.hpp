@@ -138,7 +138,24 @@ struct DecisionStats {
 // What the failures of a search hang on.
 class Failures {
 public:
-    Failures(const Problem& problem, const BestRules& rules) : problem_(problem), rules_(rules) {}
+    static constexpr double MOST_WRONG = 256;  // rows
+
+    Failures(const Problem& problem, const BestRules& rules) : problem_(problem), rules_(rules) {
+        double cost = 0.0, n_rows = 0.0;
+        for (const Part& part : problem.parts) {
+            for (std::uint32_t row : part.search_rows) cost += static_cast<double>(part.costs[row]);
+            n_rows += static_cast<double>(part.search_rows.size());
+        }
+        mean_cost_ = n_rows > 0.0 ? cost / n_rows : 0.0;
+    }
+
+    // Where few rows have all of the cost that is too much, other decisions play no part in a failure.
+    // Where there are many, every decision plays one.
+    bool are_explained(const FoundTree* best) const {
+        Cost most = rules_.limit;
+        if (best != nullptr) most = std::min(most, rules_.rate(best->cost, best->features.size()));
+        return static_cast<double>(most) <= MOST_WRONG * mean_cost_;
+    }
 
     const Blame& blame() const { return blame_; }
     void forget() { blame_ = Blame(); }
@@ -217,6 +234,7 @@ private:
 
     const Problem& problem_;
     const BestRules& rules_;
+    double mean_cost_;  // of search rows
     std::vector<Claim> claims_;
     std::vector<UnitMask> latest_;
     Blame blame_;

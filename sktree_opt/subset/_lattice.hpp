@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <system_error>
@@ -30,99 +31,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sktree_opt/subset/_case_node.hpp"
 #include "sktree_opt/subset/_growth.hpp"
 #include "sktree_opt/subset/_ranking_team.hpp"
 #include "sktree_opt/utils/_control.hpp"
 
 namespace sktree_opt::subset {
-
-// Search rows at a case set, in the order of their numbers.
-struct SearchRows {
-    std::vector<std::uint32_t> whole;   // took one path
-    std::vector<std::uint32_t> shared;  // missed a tested value: also elsewhere, with other shares
-    std::vector<double> shares;         // of `shared`
-};
-
-struct CaseNode;
-
-using FeatureList = std::shared_ptr<const std::vector<std::int32_t>>;
-
-// A feature in the ranking of a node, with its split in codes of the column.
-struct RankedSplit {
-    std::int32_t feature = -1;
-    std::uint32_t low = 0, high = 0;
-    std::uint32_t n_children = 0;  // 0: not taken yet
-    std::unique_ptr<CaseNode*[]> children;
-};
-
-// The children of a node; n = 0 when the search was stopped.
-struct Children {
-    CaseNode* const* nodes = nullptr;
-    std::uint32_t n = 0;
-};
-
-struct CaseNode {
-    greedy::CaseSet cases;
-    SearchRows search;
-    Cost leaf_cost = 0;        // of the whole search rows, if this is a leaf
-    std::uint32_t label = 0;
-    std::uint32_t n_pins = 0;
-    std::uint16_t part = 0;
-    std::uint16_t depth = 0;
-    bool stops = false;        // a leaf whatever the features
-    bool is_reached = false;   // by some search row
-    bool ranked_all = false;   // `ranking` has all features with a valid split
-    bool has_bound = false;    // `bound` is known (_bounds.hpp)
-    Cost bound = 0;
-    std::vector<double> frequencies;     // of the classes; only where shared rows need them
-    std::vector<RankedSplit> ranking;    // best first
-    std::vector<Cost> split_bounds;      // by position in the ranking; negative: unknown
-    FeatureList varying;                 // features that may have a split; null: all
-    bool owns_varying = false;           // else it is an ancestor's
-
-    std::int64_t n_bytes() const {
-        return static_cast<std::int64_t>(
-            sizeof(CaseNode) + 64 + 4 * cases.rows.capacity() + 8 * cases.weights.capacity() +
-            4 * search.whole.capacity() + 12 * search.shared.capacity() +
-            8 * frequencies.capacity() + sizeof(RankedSplit) * ranking.capacity() +
-            8 * split_bounds.capacity() + (owns_varying ? 4 * varying->size() : 0));
-    }
-};
-
-struct LatticeKey {
-    std::uint64_t low = 0, high = 0;
-    bool operator==(const LatticeKey& other) const {
-        return low == other.low && high == other.high;
-    }
-};
-
-struct LatticeKeyHash {
-    std::size_t operator()(const LatticeKey& key) const { return key.low; }
-};
-
-// splitmix64: the hash of a case set is the sum of its rows' hashes, so equal sets are equal.
-inline std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-struct LatticeStats {
-    std::int64_t n_case_sets = 0;   // made
-    std::int64_t n_found = 0;       // found again by their hash
-    std::int64_t n_rankings = 0;
-    std::int64_t n_clearings = 0;
-    std::int64_t peak_bytes = 0;
-
-    void add(const LatticeStats& other) {
-        n_case_sets += other.n_case_sets;
-        n_found += other.n_found;
-        n_rankings += other.n_rankings;
-        n_clearings += other.n_clearings;
-        peak_bytes += other.peak_bytes;
-    }
-};
 
 class Lattice {
 public:
@@ -154,11 +68,18 @@ public:
     const LatticeStats& stats() const { return stats_; }
     bool stopped() const { return control_.stopped(); }
 
+    // From now on features are not ranked whose unit is out by `decisions`, which tells at any time what
+    // is asked for. Where one of them is in again, all are ranked, and a ranking may have more features
+    // than it had. Whoever stands at a place in it, and decides no less than before, need not care: what
+    // is not out now was not then.
+    void leave_out(const std::uint8_t* decisions) { decisions_ = decisions; }
+
     // The split at `position` of the node's ranking; null past its end.
     RankedSplit* ranked_at(CaseNode* node, std::size_t position) {
+        if (node->left_out != 0 && lacks_features(*node)) rank(node, false);
         while (position >= node->ranking.size()) {
             if (node->stops || node->ranked_all || stopped()) return nullptr;
-            rank(node);
+            rank(node, decisions_ != nullptr);
         }
         return &node->ranking[position];
     }
@@ -249,11 +170,22 @@ private:
         return keep(std::move(node), totals);
     }
 
-    void rank(CaseNode* node) {
+    void rank(CaseNode* node, bool leaves_out) {
         ++stats_.n_rankings;
         const std::int64_t before = node->n_bytes();
         const std::vector<std::int32_t>& features = features_at(*node);
-        team_.rank(node->cases, features, ranked_, varying_);
+        node->left_out = leaves_out ? out_of(features) : 0;
+        if (node->left_out == 0) {
+            team_.rank(node->cases, features, ranked_, varying_);
+        } else {
+            const auto is_out = [&](std::int32_t feature) {
+                return (node->left_out >> problem_.unit_of[feature] & 1u) != 0;
+            };
+            not_out_.clear();
+            std::remove_copy_if(features.begin(), features.end(), std::back_inserter(not_out_), is_out);
+            team_.rank(node->cases, not_out_, ranked_, varying_);
+            std::copy_if(features.begin(), features.end(), std::back_inserter(varying_), is_out);
+        }
         if (stopped()) return;
         if (problem_.skips_constant && varying_.size() < features.size()) {
             node->varying = std::make_shared<const std::vector<std::int32_t>>(varying_);
@@ -267,21 +199,50 @@ private:
             std::partial_sort(ranked_.begin(), ranked_.begin() + n_kept, ranked_.end());
         }
         node->ranked_all = n_kept == ranked_.size();
-        std::vector<RankedSplit> before_it = std::move(node->ranking);
-        node->ranking = std::vector<RankedSplit>(n_kept);
-        for (std::size_t i = 0; i < n_kept; ++i) {
-            node->ranking[i].feature = ranked_[i].feature;
-            node->ranking[i].low = ranked_[i].low;
-            node->ranking[i].high = ranked_[i].high;
-        }
-        // Splits that have been taken stay so; both rankings are in one order.
-        std::size_t next = 0;
-        for (RankedSplit& taken : before_it) {
-            while (next < n_kept && node->ranking[next].feature != taken.feature) ++next;
-            if (next == n_kept) break;
-            node->ranking[next] = std::move(taken);
-        }
+        replace_ranking(*node, n_kept);
         book(node->n_bytes() - before);
+    }
+
+    // The best of `ranked_` become the ranking of the node. What is known of splits that it had stays so;
+    // both rankings are in one order.
+    void replace_ranking(CaseNode& node, std::size_t n_kept) {
+        std::vector<RankedSplit> before = std::move(node.ranking);
+        std::vector<Cost> bounds_before = std::move(node.split_bounds);
+        node.split_bounds.clear();
+        node.ranking = std::vector<RankedSplit>(n_kept);
+        for (std::size_t i = 0; i < n_kept; ++i) {
+            node.ranking[i].feature = ranked_[i].feature;
+            node.ranking[i].low = ranked_[i].low;
+            node.ranking[i].high = ranked_[i].high;
+        }
+        if (!bounds_before.empty()) node.split_bounds.assign(n_kept, -1);
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < before.size(); ++i, ++next) {
+            while (next < n_kept && node.ranking[next].feature != before[i].feature) ++next;
+            if (next == n_kept) break;
+            node.ranking[next] = std::move(before[i]);
+            if (i < bounds_before.size()) node.split_bounds[next] = bounds_before[i];
+        }
+    }
+
+    // Units of some features that need not be ranked. All are, where not all of a ranking is kept: it
+    // would have no place for what comes later.
+    std::uint64_t out_of(const std::vector<std::int32_t>& features) const {
+        if (problem_.n_units() > 64 || features.size() > KEPT_FEATURES) return 0;
+        std::uint64_t out = 0;
+        for (std::int32_t feature : features) {
+            const std::int32_t unit = problem_.unit_of[feature];
+            if (decisions_[unit] == OUT) out |= std::uint64_t{1} << unit;
+        }
+        return out;
+    }
+    // Whether some of the features that were left out are asked for.
+    bool lacks_features(const CaseNode& node) const {
+        if (decisions_ == nullptr) return true;
+        for (std::uint64_t units = node.left_out; units != 0; units &= units - 1) {
+            if (decisions_[lowest_bit(units)] != OUT) return true;
+        }
+        return false;
     }
 
     // The features to rank at a node.
@@ -461,6 +422,7 @@ private:
     CaseLearner learner_;
     RankingTeam team_;
     std::int64_t budget_;
+    const std::uint8_t* decisions_ = nullptr;  // by unit; null: everything may be asked for
     std::vector<std::int32_t> features_;
     std::vector<std::uint8_t> is_dropped_;  // by feature, once restricted
     std::int64_t n_bytes_ = 0;
@@ -469,7 +431,7 @@ private:
     std::vector<CaseNode*> roots_;
     LatticeStats stats_;
     std::vector<RankedFeature> ranked_;
-    std::vector<std::int32_t> varying_, allowed_;
+    std::vector<std::int32_t> varying_, allowed_, not_out_;
     PartedCases parted_;
     std::vector<SearchRows> child_search_;
     std::vector<std::uint32_t> newly_shared_;

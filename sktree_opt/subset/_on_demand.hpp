@@ -50,8 +50,6 @@ public:
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
         if (problem.has_rating()) prunes_ = false;
         has_bounds_ = prunes_ && !problem.is_pessimistic;
-        jumps_back_ = prunes_ && rules.bounds.jumps_back;
-        follows_blame_ = jumps_back_ && rules.bounds.follows_blame;
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
         growing_.dearest_first = has_bounds_ && rules.bounds.grows_dearest;
     }
@@ -60,6 +58,9 @@ public:
     // costs no more than `limit`.
     void start(const SubSearch& from, const FoundTree* best, Cost limit) {
         rules_.limit = std::min(own_limit_, limit);
+        has_best_ = best != nullptr;
+        if (has_best_) best_ = *best;
+        choose_means();
         frames_.clear();
         failures_.forget();
         decisions_ = from.decisions;
@@ -69,8 +70,6 @@ public:
         for (std::size_t u = 0; u < decisions_.size(); ++u) {
             if (decisions_[u] == IN) n_in_ += problem_.unit_size(static_cast<std::int32_t>(u));
         }
-        has_best_ = best != nullptr;
-        if (has_best_) best_ = *best;
         Frame frame;
         floor_ = rules_.penalty * n_in_;
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
@@ -130,6 +129,15 @@ public:
     const LatticeStats& lattice_stats() const { return lattice_.stats(); }
 
 private:
+    // Explanations need the place of features that are out; else these need not be ranked.
+    void choose_means() {
+        jumps_back_ = prunes_ && rules_.bounds.jumps_back &&
+                      failures_.are_explained(has_best_ ? &best_ : nullptr);
+        follows_blame_ = jumps_back_ && rules_.bounds.follows_blame;
+        const bool leaves_out = rules_.bounds.leaves_out && !jumps_back_;
+        lattice_.leave_out(leaves_out ? decisions_.data() : nullptr);
+    }
+
     double share_at(std::size_t level) const {
         return std::ldexp(share_, -static_cast<int>(level));
     }

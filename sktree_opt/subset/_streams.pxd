@@ -20,6 +20,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         cbool uses_choices
         cbool cuts_short
         cbool grows_dearest
+        cbool leaves_out
         cbool jumps_back
         cbool follows_blame
 

@@ -26,6 +26,7 @@ DEFAULT_RULES = {
     "choices": True,
     "cuts_short": True,
     "grows_dearest": True,
+    "leaves_out": True,
     "jumps_back": True,
     "follows_blame": True,
     "only_best": False,
@@ -50,6 +51,7 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]
     rules.bounds.grows_dearest = chosen["grows_dearest"]
+    rules.bounds.leaves_out = chosen["leaves_out"]
     rules.bounds.jumps_back = chosen["jumps_back"]
     rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]

@@ -18,6 +18,7 @@ BEST_RULES = [
     {"choices": False},
     {"cuts_short": False},
     {"grows_dearest": False},
+    {"leaves_out": False},
     {"jumps_back": False},
     {"follows_blame": False},
     {"best_first": True},
