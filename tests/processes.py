@@ -1,8 +1,10 @@
 """What tests of interrupts and of threads share."""
 
 import os
+import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,22 @@ def in_two_threads(make, tables):
     for thread in threads:
         thread.join()
     return found
+
+
+def interrupt_after(seconds, work):
+    """Press Ctrl-C while `work` runs, or behind it if it is done by then; whether it was not."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    is_done = False
+    try:
+        timer.start()
+        work()
+        is_done = True
+        # The signal comes in here, not in what follows.
+        timer.join()
+        time.sleep(1.0)
+    except KeyboardInterrupt:
+        return not is_done
+    raise AssertionError("no Ctrl-C came")
 
 
 def processor_seconds(pid):

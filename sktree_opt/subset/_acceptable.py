@@ -1,21 +1,20 @@
 """The best or an acceptable feature subset of a greedy tree, as a scikit-learn selector."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import eliminate
 from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
-from sktree_opt.subset._best_trees import BestTrees
+from sktree_opt.subset._collection import Collection, warn_of_short_list
 from sktree_opt.subset._complete import CompleteRun
+from sktree_opt.subset._selector import SubsetSelectorMixin
 from sktree_opt.subset._streams import DistinctStream
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -41,7 +40,7 @@ def is_same(before, now):
     return before is now or (isinstance(now, int | str) and before == now)
 
 
-class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
+class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Features whose greedy tree has the least estimated error over all feature subsets.
 
     Or, with `delta`, an error that departs from the least one by at most `delta`. The search is
@@ -66,21 +65,23 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
 
     method : {"on_demand", "dtaccept"}, default="on_demand"
         "on_demand" decides features when a node asks for them and bounds what is left;
-        "dtaccept" is Algorithm 3 of [1]_ with the lower bound of Algorithm 4.
+        "dtaccept" is Algorithm 3 of [1]_ with the lower bound of Algorithm 4, and nothing else.
 
     lookahead : int or None, default=None
         How many splits the bounds of "on_demand" look ahead; None for 1. More takes longer for each
         decision and needs fewer of them; 0 switches this off. "dtaccept" has no such bounds.
 
     warm_start : bool, default=False
-        Whether a search that a limit has ended is continued by the next `fit`, if that is given the
-        same data and the same problem. `lookahead` and the limits may be others. "on_demand" only.
+        Whether a search that a limit or Ctrl-C has ended is continued by the next `fit`, if that is
+        given the same data and the same problem; it has to be True in the first fit, too.
+        `lookahead` and the limits may be others. "on_demand" only.
 
     collect : bool, default=False
         Whether `acceptable_subsets_` is to be made. It takes a second search.
 
-    max_collected : int, default=100
-        How many of the acceptable subsets, the best ones, are kept.
+    max_collected : int, default=1000
+        How many of the acceptable subsets, the best ones, are kept. There is a warning where there
+        are more.
 
     error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
             default="search"
@@ -110,7 +111,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         end in time, `lower_bound_` and `gap_` tell how good its result is.
 
     memory_limit : int, str or None, default=None
-        Bytes that the search may take, or a string such as "2GB".
+        Bytes that the search may take beside the table, or a string such as "2GB".
 
     random_state : int, RandomState instance or None, default=None
         Seed of the splits.
@@ -152,7 +153,11 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         these features (None where time was up before). Penalties do not count here.
 
     n_acceptable_ : int
-        With `collect`: how many such trees there are.
+        With `collect`: how many such trees were found.
+
+    collect_status_ : str
+        With `collect`: "complete" when these are all there are; else what ended the search for
+        them, "time_limit", "memory_limit" or "stopped".
 
     search_stats_ : dict
         Counters of the search.
@@ -202,6 +207,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
     gap_: float
     acceptable_subsets_: list[dict[str, Any]]
     n_acceptable_: int
+    collect_status_: str
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseSubsetSearch._parameter_constraints,
@@ -225,7 +231,7 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         lookahead: int | None = None,
         warm_start: bool = False,
         collect: bool = False,
-        max_collected: int = 100,
+        max_collected: int = 1000,
         error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
         feature_groups: Sequence[ArrayLike] | None = None,
         search_size: float = 0.3,
@@ -285,26 +291,42 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         """
         self._check_method()
         progress = Progress(self, X, y, sample_weight)
-        with all_or_nothing(self):
-            search = self._begin(X, y, sample_weight, progress)
-            before = self._take_up(search, groups)
-            parts = self._parts(search, y, groups) if before is None else before["parts"]
-            problem = self._make_problem(search, parts, self.error)
-            best, short_of = self._search_best(search, problem, before)
-            if self.warm_start:
-                self._unfinished["parts"] = parts
-            self.support_ = np.zeros(search.table.n_columns, dtype=bool)
-            self.support_[best[0]] = True
-            self.n_features_ = len(best[0])
-            self._set_errors(problem, best, short_of)
-            for name in ("acceptable_subsets_", "n_acceptable_"):
-                self.__dict__.pop(name, None)
-            if self.collect:
-                self._collect(search, problem, best[1])
-            self._keep_tree(search, best[0])
-            self._set_status(search)
+        interrupted: dict[str, Any] = {}
+        try:
+            with all_or_nothing(self):
+                search = self._begin(X, y, sample_weight, progress)
+                self._set_status(self._fit_search(search, y, groups, interrupted))
+                if self.collect:
+                    warn_of_short_list(self)
+        except KeyboardInterrupt:
+            # What has been searched is not lost.
+            if interrupted:
+                self._unfinished = interrupted
+            raise
         progress.finish()
         return self
+
+    def _fit_search(self, search, y, groups, interrupted):
+        """Set all but the status, which is returned; `interrupted` gets what Ctrl-C leaves."""
+        before = self._take_up(search, groups)
+        parts = self._parts(search, y, groups) if before is None else before["parts"]
+        if self.warm_start:
+            self._unfinished = {**self._unfinished, "parts": parts}
+        problem = self._make_problem(search, parts, self.error)
+        best, short_of = self._search_best(search, problem, before, interrupted)
+        self.support_ = np.zeros(search.table.n_columns, dtype=bool)
+        self.support_[best[0]] = True
+        self.n_features_ = len(best[0])
+        self._set_errors(problem, best, short_of)
+        for name in ("acceptable_subsets_", "n_acceptable_", "collect_status_"):
+            self.__dict__.pop(name, None)
+        status = search.status
+        if self.collect:
+            self._collect(search, problem, best)
+            if status == "optimal":
+                search.remote_status = "optimal"  # what ended the list has not ended the search
+        self._keep_tree(search, best[0])
+        return status if search.remote_status == "optimal" else search.remote_status
 
     def _check_method(self):
         if self.method == "on_demand":
@@ -352,12 +374,14 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         self._unfinished = now
         return None
 
-    def _search_best(self, search, problem, before):
+    def _search_best(self, search, problem, before, interrupted):
         """Features, cost and leaves of the best tree, and how much less others may cost."""
         penalty = problem.to_cost(self.feature_penalty)
         # Rounded down, so that nothing is cut off that is better by more than delta.
         slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 - 1e-9)))
-        if before is None or before["best"] is None:
+        if self.method == "dtaccept":
+            return self._run_dtaccept(search, problem, slack, penalty)
+        if before is None or before.get("best") is None:
             best = self._first_tree(search, problem, penalty)
         else:
             best = before["best"]
@@ -365,10 +389,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             self._unfinished = {**self._unfinished, "best": best}
         if best is None:
             self.search_stats_ = {}
-            return (np.arange(search.table.n_columns), None, 0), np.inf
+            return self._nothing(search), np.inf
         self._grow_ahead(search, best[0])
-        if self.method == "dtaccept":
-            return self._run_dtaccept(search, problem, best, slack, penalty)
         run = CompleteRun(
             problem,
             search,
@@ -379,10 +401,16 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             slack=slack,
             penalty=penalty,
         )
-        for found in search.watch(
-            "subsets", run.pieces(), lambda tree: self._attributes_on(search, tree[0]), best
-        ):
-            best = found
+        attributes_of = partial(self._attributes_on, search)
+        try:
+            for found in search.watch(
+                "subsets", run.pieces(), lambda tree: attributes_of(tree[0]), best
+            ):
+                best = found
+        except KeyboardInterrupt:
+            if self.warm_start and run.knows_its_state:
+                interrupted.update(self._unfinished, best=run.stream.best, state=run.stream.state)
+            raise
         self.search_stats_ = run.stats
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
@@ -402,8 +430,14 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
         trees = [(step["features"], step["cost"], step["n_leaves"]) for step in steps]
         return min(trees, key=lambda tree: rating(tree, penalty), default=None)
 
-    def _run_dtaccept(self, search, problem, best, slack, penalty):
+    @staticmethod
+    def _nothing(search):
+        """All features, not rated."""
+        return np.arange(search.table.n_columns), None, 0
+
+    def _run_dtaccept(self, search, problem, slack, penalty):
         """As `_search_best`, by Algorithms 3 and 4."""
+        self._grow_ahead(search, np.arange(search.table.n_columns))
         stream = DistinctStream(
             problem,
             search.control,
@@ -412,25 +446,31 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
             penalty=penalty,
             budget=search.budget,
         )
+        best = None
         for found in search.watch("subsets", one_by_one(stream)):
-            best = min(best, found, key=lambda tree: rating(tree, penalty))
+            if best is None or rating(found, penalty) < rating(best, penalty):
+                best = found
         self.search_stats_ = stream.stats
+        if best is None:
+            return self._nothing(search), np.inf
         return best, slack if stream.is_done else np.inf
 
-    def _collect(self, search, problem, cost):
-        """Set ``acceptable_subsets_``."""
+    def _collect(self, search, problem, best):
+        """Set ``acceptable_subsets_`` and how complete they are."""
         self.acceptable_subsets_, self.n_acceptable_ = [], 0
-        if cost is None:
+        self.collect_status_ = search.status
+        if best[1] is None:
             return
         slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
-        # What was found may itself be worse than the best one, by no more than `slack`.
-        run = CompleteRun(problem, search, lookahead=self._lookahead, limit=cost + slack)
-        kept, n_by_cost = BestTrees(self.max_collected), Counter()
-        for features, tree_cost, n_leaves in search.watch("subsets", run.pieces()):
-            kept.add(features, tree_cost, n_leaves)
-            n_by_cost[tree_cost] += 1
-        limit = min(n_by_cost, default=0) + slack
-        self.n_acceptable_ = sum(n for tree_cost, n in n_by_cost.items() if tree_cost <= limit)
+        asked = best, slack, self.max_collected
+        collection = self._unfinished.get("collection") if self.warm_start else None
+        if collection is None or not collection.is_for(*asked):
+            collection = Collection(*asked)
+        collection.go_on(problem, search, self._lookahead)
+        if self.warm_start:
+            self._unfinished = {**self._unfinished, "collection": collection}
+        self.collect_status_ = "complete" if collection.is_done else search.status
+        self.n_acceptable_ = collection.n_acceptable
         self.acceptable_subsets_ = [
             {
                 "features": features,
@@ -439,13 +479,8 @@ class AcceptableSubsetSelector(SelectorMixin, BaseSubsetSearch):
                 "n_leaves": n_leaves,
                 "tree": self._fit_tree_in_time(search, features),
             }
-            for features, tree_cost, n_leaves in kept.in_order()
-            if tree_cost <= limit
+            for features, tree_cost, n_leaves in collection.in_order()
         ]
-
-    def _get_support_mask(self):
-        check_is_fitted(self, "support_")
-        return self.support_
 
 
 def rating(tree, penalty):

@@ -404,15 +404,15 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
                 search.end_remotely(control.status)
         vars(self).update(self._attributes_on(search, features, tree))
 
-    def _set_status(self, search, finished="optimal"):
+    def _set_status(self, status, finished="optimal"):
         """Set ``status_``, and warn of a search that a limit has ended."""
-        status = search.status
         self.status_ = finished if status == "optimal" else status
         if self.status_ in ("time_limit", "memory_limit"):
             warnings.warn(
-                f"The search ended by its {self.status_}: the result is the best one found so far.",
+                f"The search ended by its {self.status_}: the result is the best one found so far, "
+                "or all features where none was.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _leaf_frequencies(self, X, smooth=False):
@@ -433,6 +433,8 @@ def column_indices(estimator, columns, name="features"):
     name : str
         What the columns are given as, for messages.
     """
+    if isinstance(columns, str) or not np.iterable(columns):
+        raise TypeError(f"{name} must be a list of columns or a mask, got {columns!r}.")
     columns = list(columns)
     if columns and all(isinstance(column, bool | np.bool_) for column in columns):
         if len(columns) != estimator.n_features_in_:

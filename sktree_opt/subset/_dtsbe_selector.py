@@ -6,19 +6,18 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset._backward import METHODS, BackwardStream
 from sktree_opt.subset._base import BaseSubsetSearch, one_by_one
+from sktree_opt.subset._selector import SubsetSelectorMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 
-class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
+class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Sequential backward elimination of the features of a greedy tree, made fast.
 
     Starting from all features, the one whose removal leaves the smallest estimated error of the
@@ -76,7 +75,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         Seconds; None for no limit. The result is that of the last whole step.
 
     memory_limit : int, str or None, default=None
-        Bytes that the search may take, or a string such as "2GB".
+        Bytes that the search may take beside the table, or a string such as "2GB".
 
     random_state : int, RandomState instance or None, default=None
         Seed of the splits.
@@ -260,7 +259,7 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
             self.search_stats_["seconds"] = search.control.seconds - started
             self._set_history(problem, steps, search.table.n_columns)
             self._keep_tree(search, np.flatnonzero(self.support_))
-            self._set_status(search, finished="finished")
+            self._set_status(search.status, finished="finished")
         progress.finish()
         return self
 
@@ -312,7 +311,3 @@ class DTsbeSelector(SelectorMixin, BaseSubsetSearch):
         for group in reversed(removed):
             self.ranking_[group] = rank
             rank += 1
-
-    def _get_support_mask(self):
-        check_is_fitted(self, "support_")
-        return self.support_

@@ -70,7 +70,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Seconds; None for no limit. The number of distinct trees may be exponential.
 
     memory_limit : int, str or None, default=None
-        Bytes that the search may take, or a string such as "2GB".
+        Bytes that the search may take beside the table, or a string such as "2GB".
 
     random_state : int, RandomState instance or None, default=None
         Seed of the splits.
@@ -263,7 +263,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             self._keep_tree(search, best)
             others = [self._fit_tree_in_time(search, features) for features in self.supports_[1:]]
             self.trees_ = [self.estimator_, *others] if kept else []
-            self._set_status(search, finished="finished")
+            self._set_status(search.status, finished="finished")
         progress.finish()
         return self
 
@@ -300,16 +300,20 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         trees : TreeIterator
             Over pairs: the features that a tree uses (ndarray of int), and the tree, a
             ``GreedyTreeClassifier`` grown on the rows of the estimate's first part. It takes the
-            columns of `X`.
+            columns of `X`. The ``error`` of the iterator is that of the last pair.
         """
         self._validate_params()
         owner = copy(self)
         search = owner._begin(X, y, sample_weight)
         parts = owner._parts(search, y, groups)
-        _, run, make_pieces = owner._start(search, y, groups, parts)
+        problem, run, make_pieces = owner._start(search, y, groups, parts)
         rows = parts[0].build_rows
         return TreeIterator(
-            search, run, make_pieces, lambda features: owner._fit_tree_on(search, features, rows)
+            search,
+            problem,
+            run,
+            make_pieces,
+            lambda features: owner._fit_tree_on(search, features, rows),
         )
 
     def _start(self, search, y, groups, parts=None):

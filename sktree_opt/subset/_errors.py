@@ -105,14 +105,26 @@ class EstimateRequest:
                 rows_of_sides = [place[side] for side in split]
             except IndexError as error:
                 raise ValueError(f"cv gives a row that X does not have: {error}") from None
-            yield tuple(rows[rows >= 0] for rows in rows_of_sides)
+            sides = tuple(rows[rows >= 0] for rows in rows_of_sides)
+            self._check_groups(sides)
+            yield sides
+
+    def _check_groups(self, sides):
+        """Refuse splits of a group, as by an iterable, which is not told of groups."""
+        if self.groups is None:
+            return
+        groups = self.kept_groups()
+        both = np.intersect1d(groups[sides[0]], groups[sides[1]])
+        if both.size:
+            raise ValueError(f"cv puts rows of the group {both[0]!r} on both sides of a split.")
 
 
 def make_part(request, build_rows, search_rows):
     """The part that grows on some rows and is tried on others; a row given k times counts so."""
     build_rows, build_counts = np.unique(np.asarray(build_rows, np.intp), return_counts=True)
     search_rows, search_counts = np.unique(np.asarray(search_rows, np.intp), return_counts=True)
-    if not build_rows.size or not search_rows.size:
+    # A class of weight 0 counts for nothing.
+    if not np.any(request.weights[build_rows]) or not np.any(request.weights[search_rows]):
         raise ValueError(
             f"n_samples = {len(request.y)} with a weight cannot be split into rows to grow trees "
             "on and rows to try them on: give more rows or another search_size or cv, or use "
@@ -138,6 +150,9 @@ def stratified_split(y, search_size, rng):
     start = rng.uniform()
     steps = np.floor(np.arange(len(y) + 1) * search_size + start)
     is_search = np.diff(steps) > 0
+    if is_search.all() == is_search.any() and min(search_size, 1.0 - search_size) * len(y) >= 0.5:
+        # Of few rows chance may leave none to one side.
+        is_search[rng.randint(len(y))] ^= True
     return order[~is_search], order[is_search]
 
 
@@ -150,7 +165,9 @@ class SearchError:
     def parts(self, request):
         """One part: stratified, by groups, or the first split of the user's splitter."""
         rng = check_random_state(request.random_state)
-        if request.cv is not None:
+        if isinstance(request.cv, (int, np.integer)):
+            split = next(integer_folds(request, request.cv, rng))
+        elif request.cv is not None:
             split = first_split(request)
         elif request.groups is not None:
             if len(np.unique(request.kept_groups())) < 2:
@@ -189,16 +206,19 @@ class CrossValidationError:
         """One part for each fold: stratified, shuffled, 5 of them unless the user says more."""
         rng = check_random_state(request.random_state)
         cv = 5 if request.cv is None else request.cv
-        if not isinstance(cv, (int, np.integer)):
-            splits = request.user_splits()
-        elif request.groups is None:
-            splits = stratified_folds(request.y, cv, rng)
-        else:
-            splits = group_folds(request, cv, rng)
+        is_number = isinstance(cv, (int, np.integer))
+        splits = integer_folds(request, cv, rng) if is_number else request.user_splits()
         parts = [make_part(request, *split) for split in splits]
         if not parts:
             raise ValueError("cv gives no split.")
         return parts
+
+
+def integer_folds(request, n_folds, rng):
+    """Pairs of training and test rows of so many folds, shuffled."""
+    if request.groups is None:
+        return stratified_folds(request.y, n_folds, rng)
+    return group_folds(request, n_folds, rng)
 
 
 def stratified_folds(y, n_folds, rng):
@@ -249,9 +269,9 @@ class BootstrapError:
         resampled = []
         for _ in range(request.n_bootstraps):
             counts = np.bincount(rng.randint(n_rows, size=n_rows), minlength=n_rows)
-            if counts.all() or not counts.any():
-                continue
             build, out_of_bag = np.flatnonzero(counts), np.flatnonzero(counts == 0)
+            if not np.any(request.weights[out_of_bag]) or not np.any(request.weights[build]):
+                continue
             part = make_part(request, build, out_of_bag)
             share = self.OUT_OF_BAG_SHARE / part.search_weights.sum()
             resampled.append(

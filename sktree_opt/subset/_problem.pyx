@@ -42,6 +42,12 @@ cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features
                 "most 2**20 in size."
             )
         return round(error / CALLBACK_UNIT)
+    except StopIteration as raised:
+        # It would be taken for the end of the search.
+        problem.callback_error = RuntimeError("The function given as error raised StopIteration.")
+        problem.callback_error.__cause__ = raised
+        problem.control.request_stop()
+        return 0
     except BaseException as raised:
         problem.callback_error = raised
         problem.control.request_stop()

@@ -116,16 +116,27 @@ cdef class TreeStream:
 
     cdef SubsetProblem problem
     cdef SearchControl control
+    # Ctrl-C may come at any time: until the tree that was found is made a tuple, and, for whoever has
+    # asked for it, when that is on its way.
+    cdef FoundTree found_tree
+    cdef cbool has_found
+    cdef readonly tuple last_handed_out
+    cdef readonly int64_t n_handed_out
 
     def __iter__(self):
         return self
 
-    cdef tuple hand_out(self, cbool found, const FoundTree& tree):
+    cdef tuple hand_out(self):
         """What ``__next__`` returns after a step of the search."""
+        cdef tuple tree
         self.problem.raise_pending(self.control)
-        if not found:
+        if not self.has_found:
             raise StopIteration
-        return tree_to_tuple(tree)
+        tree = tree_to_tuple(self.found_tree)
+        self.last_handed_out = tree
+        self.n_handed_out += 1
+        self.has_found = False
+        return tree
 
 
 cdef class DistinctStream(TreeStream):
@@ -172,11 +183,10 @@ cdef class DistinctStream(TreeStream):
             )
 
     def __next__(self):
-        cdef FoundTree tree
-        cdef cbool found
-        with nogil:
-            found = self.cpp.get().next(tree)
-        return self.hand_out(found, tree)
+        if not self.has_found:
+            with nogil:
+                self.has_found = self.cpp.get().next(self.found_tree)
+        return self.hand_out()
 
     @property
     def is_done(self):
@@ -253,11 +263,10 @@ cdef class OnDemandStream(TreeStream):
             self.cpp.get().start_from(tuple_to_tree(start))
 
     def __next__(self):
-        cdef FoundTree tree
-        cdef cbool found
-        with nogil:
-            found = self.cpp.get().next(tree)
-        return self.hand_out(found, tree)
+        if not self.has_found:
+            with nogil:
+                self.has_found = self.cpp.get().next(self.found_tree)
+        return self.hand_out()
 
     def run_round(self):
         """Search for a while: the trees that were found; None at the end."""
@@ -280,10 +289,8 @@ cdef class OnDemandStream(TreeStream):
         if self.cpp.get().pool().empty() or self.control.stopped:
             return None
         planned = self.cpp.get().plan()
-        has_best = self.cpp.get().best() != NULL
-        best = tree_to_tuple(self.cpp.get().best()[0]) if has_best else None
         searches = [search_to_tuple(search) for search in planned.searches]
-        return searches, planned.n_decisions, best, planned.limit
+        return searches, planned.n_decisions, self.best, planned.limit
 
     def merge(self, results):
         """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
@@ -313,6 +320,13 @@ cdef class OnDemandStream(TreeStream):
             "n_decisions": self.cpp.get().n_decisions(),
             "probe": probe_to_dict(self.cpp.get().probe()),
         }
+
+    @property
+    def best(self):
+        """The best tree so far, handed out or not; None without any."""
+        if self.cpp.get().best() == NULL:
+            return None
+        return tree_to_tuple(self.cpp.get().best()[0])
 
     @property
     def is_done(self):

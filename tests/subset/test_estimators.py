@@ -1,9 +1,6 @@
 """The three estimators as a user meets them."""
 
-import os
 import pickle
-import signal
-import threading
 import warnings
 
 import numpy as np
@@ -24,7 +21,7 @@ from sktree_opt.subset import (
 )
 from sktree_opt.subset._errors import ERROR_ESTIMATORS
 from sktree_opt.utils._control import SearchControl
-from tests.processes import needs_sigint
+from tests.processes import interrupt_after, needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]
 
@@ -296,11 +293,7 @@ def test_ctrl_c_ends_the_fit(estimator):
     selector = estimator(error="bootstrap", n_bootstraps=60, time_limit=None, random_state=0)
     if estimator is DTsbeSelector:
         selector.set_params(method="sbe")
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        selector.fit(X, y)
-    timer.join()
+    assert interrupt_after(0.5, lambda: selector.fit(X, y))
     assert not hasattr(selector, "tree_")
 
 

@@ -125,3 +125,36 @@ def test_importances_serve_other_selectors(selector):
     X, y = load_iris(return_X_y=True)
     meta = SelectFromModel(selector(random_state=0), threshold=1e-9).fit(X, y)
     assert np.array_equal(meta.get_support(), meta.estimator_.feature_importances_ > 0)
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_frames_of_polars_keep_their_types(selector):
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"a": rng.normal(size=80), "c": rng.choice(["x", "y"], 80), "b": rng.normal(size=80)}
+    )
+    y = ((frame["c"] == "x") ^ (frame["a"] > 0)).to_numpy()
+    fitted = selector(error="training").fit(frame, y).set_output(transform="polars")
+    selected = fitted.transform(frame)
+    assert selected.columns == fitted.get_feature_names_out().tolist()
+    assert dict(selected.schema) == {name: frame.schema[name] for name in selected.columns}
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(frame.select("b", "a", "c"))
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_holes_go_back_to_their_places(mixed, selector):
+    frame, y = mixed
+    fitted = selector(error="training").fit(frame, y)
+    selected = frame.loc[:, fitted.get_support()]
+    back = fitted.inverse_transform(selected)
+    assert back.shape == frame.shape
+    for j, kept in enumerate(fitted.get_support()):
+        if kept:
+            column = frame.iloc[:, j]
+            assert (column.isna() == [cell is None or cell != cell for cell in back[:, j]]).all()
+        else:
+            assert (back[:, j] == 0).all()
+    with pytest.raises(ValueError, match=r"columns, but \d were selected"):
+        fitted.inverse_transform(np.zeros((2, 7)))

@@ -111,3 +111,41 @@ def test_twenty_thousand_sparse_columns():
     assert selected.shape == (120, selector.n_features_)
     dense = DTsbeSelector(GreedyTreeClassifier(min_samples_leaf=2), random_state=0)
     assert np.array_equal(dense.fit(X.toarray(), y).support_, selector.support_)
+
+
+def test_a_function_that_raises_stop_iteration_has_not_ended_the_search():
+    X, y = load_iris(return_X_y=True)
+    for estimator in ALL:
+        with pytest.raises(RuntimeError, match="raised StopIteration"):
+            estimator(error=lambda tree: next(iter([]))).fit(X, y)
+
+
+@pytest.mark.parametrize("error", ["search", "cross_validation"])
+def test_search_rows_of_no_weight(error):
+    X, y = load_iris(return_X_y=True)
+    tree = GreedyTreeClassifier(class_weight={0: 1, 1: 1, 2: 0})
+    split = [(np.arange(100), np.arange(100, 150))]
+    for selector in SELECTORS:
+        with pytest.raises(ValueError, match="with a weight cannot be split"):
+            selector(tree, error=error, cv=split).fit(X, y)
+        fitted = selector(tree, error="bootstrap", random_state=0).fit(X, y)
+        assert np.isfinite(fitted.error_)
+
+
+@pytest.mark.parametrize("error", ["search", "cross_validation"])
+def test_no_split_parts_a_group(error):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, groups = X[:, :4], np.arange(569) % 7
+    with pytest.raises(ValueError, match="cv puts rows of the group .* on both sides"):
+        DTsbeSelector(error=error, cv=[(np.arange(300), np.arange(300, 569))]).fit(
+            X, y, groups=groups
+        )
+    selector = DTsbeSelector(error=error, cv=3, random_state=0).fit(X, y, groups=groups)
+    assert selector.status_ == "finished"
+
+
+@pytest.mark.parametrize("n_rows", [2, 3])
+def test_few_rows_can_be_split(n_rows):
+    X, y = np.arange(n_rows)[:, None], np.arange(n_rows) % 2
+    for seed in range(30):
+        assert DTsbeSelector(random_state=seed).fit(X, y).status_ == "finished"

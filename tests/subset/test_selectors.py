@@ -103,9 +103,16 @@ def test_acceptable_subsets_are_all_within_delta_of_the_best(delta, method):
     for entry in selector.acceptable_subsets_[:5]:
         alone = selector.tree_on(entry["features"], X, y)
         assert (entry["tree"].predict(X) == alone.predict(X)).all()
-    few = AcceptableSubsetSelector(cv=SPLIT, delta=delta, collect=True, max_collected=3).fit(X, y)
-    assert [e["error"] for e in few.acceptable_subsets_] == table["error"].tolist()[:3]
+    few = AcceptableSubsetSelector(cv=SPLIT, delta=delta, collect=True, max_collected=3)
+    if len(expected) > 3:
+        with pytest.warns(UserWarning, match=f"{len(expected)} subsets are .* the 3 of"):
+            few.fit(X, y)
+        assert [e["error"] for e in few.acceptable_subsets_] == table["error"].tolist()[:3]
+        assert few.n_acceptable_ == len(expected)
+    few = few.set_params(max_collected=len(expected)).fit(X, y)
+    assert [e["error"] for e in few.acceptable_subsets_] == table["error"].tolist()
     assert few.n_acceptable_ == selector.n_acceptable_
+    assert few.collect_status_ == "complete"
     few.set_params(collect=False).fit(X, y)
     assert not hasattr(few, "acceptable_subsets_")
 

@@ -1,5 +1,6 @@
 """Trees of an enumeration: handed out one by one, kept, and grown on features that are named."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
 from sktree_opt.subset._streams import ORDERS
+from tests.processes import interrupt_after, needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]
 
@@ -123,3 +126,93 @@ def test_kept_trees_are_fitted(order):
     sizes = np.arange(7) @ enumerator.n_distinct_by_size_
     assert enumerator.feature_usage_.sum() * enumerator.n_distinct_ == pytest.approx(sizes)
     assert DistinctTreeEnumerator().fit(X, y).trees_ == []
+
+
+def test_the_error_of_the_last_tree_is_told():
+    X, y = some_table(4)
+    trees = DistinctTreeEnumerator().iter_trees(X, y)
+    assert np.isnan(trees.error)
+    for _, tree in trees:
+        assert trees.error == pytest.approx(np.mean(tree.predict(X) != y))
+
+
+def test_a_failed_iteration_does_not_look_finished():
+    X, y = some_table(5)
+    n_calls = 0
+
+    def rate(tree):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 5:
+            raise OSError("no connection")
+        return 0.0
+
+    trees = DistinctTreeEnumerator(error=rate).iter_trees(X, y)
+    with pytest.raises(OSError, match="no connection"):
+        list(trees)
+    assert trees.status == "failed"
+    assert trees.progress < 1.0
+    with pytest.raises(RuntimeError, match="failed before"):
+        next(trees.resume())
+
+
+@pytest.mark.parametrize("method", ["on_demand", "dtdistinct"])
+def test_an_interrupted_iteration_goes_on(method):
+    X, y = some_table(6)
+    expected = [tuple(f) for f, _ in DistinctTreeEnumerator(method=method).iter_trees(X, y)]
+    trees = DistinctTreeEnumerator(method=method).iter_trees(X, y)
+    fit_tree, found, n_calls = trees._fit_tree, [], 0
+
+    def fit_or_interrupt(features):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls % 4 == 3:
+            raise KeyboardInterrupt
+        return fit_tree(features)
+
+    trees._fit_tree = fit_or_interrupt
+    while trees.status == "running":
+        try:
+            found += [tuple(next(trees)[0])]
+        except KeyboardInterrupt:
+            continue
+        except StopIteration:
+            break
+    assert found == expected
+    assert trees.n_trees == len(expected)
+
+
+@needs_sigint
+@pytest.mark.parametrize("method", ["on_demand", "dtdistinct"])
+def test_ctrl_c_loses_no_tree(method):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :9]
+    tree = GreedyTreeClassifier(min_samples_leaf=20)
+    enumerator = DistinctTreeEnumerator(tree, method=method, time_limit=None)
+    expected = sorted(tuple(f) for f, _ in enumerator.iter_trees(X, y))
+    trees, found = enumerator.iter_trees(X, y), []
+
+    def take():
+        for features, _ in trees:
+            found.append(tuple(features))
+
+    for delay in (0.002, 0.01, 0.03, 0.06):
+        interrupt_after(delay, take)
+    found += [tuple(f) for f, _ in trees]
+    assert trees.status == "finished"
+    assert trees.n_trees == len(expected)
+    assert set(found) <= set(expected)
+    # A tree that was made just before the signal may be lost between `next` and its caller.
+    assert len(set(expected) - set(found)) <= 4
+
+
+def test_limits_of_a_resumed_iteration_are_checked():
+    trees = DistinctTreeEnumerator().iter_trees(*some_table(4))
+    for limits in ({"time_limit": -1}, {"time_limit": "5"}, {"memory_limit": 0}):
+        with pytest.raises(ValueError, match=f"The '{next(iter(limits))}' parameter"):
+            trees.resume(**limits)
+    with pytest.raises(ValueError, match="memory_limit must be"):
+        trees.resume(memory_limit="much")
+    assert len(list(trees.resume(memory_limit="2GB"))) > 1
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(trees)
