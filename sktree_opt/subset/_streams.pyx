@@ -116,8 +116,8 @@ cdef class TreeStream:
 
     cdef SubsetProblem problem
     cdef SearchControl control
-    # Ctrl-C may come at any time: until the tree that was found is made a tuple, and, for whoever has
-    # asked for it, when that is on its way.
+    # Ctrl-C may come at any time: until the tree that was found is made a tuple, and, for whoever
+    # has asked for it, when that is on its way.
     cdef FoundTree found_tree
     cdef cbool has_found
     cdef readonly tuple last_handed_out
