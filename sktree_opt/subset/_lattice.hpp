@@ -12,9 +12,10 @@
 //   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
 //
 // Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were reached;
-// only the best features of a ranking are kept and the rest is ranked when it is asked for; features
-// that are constant at a node are not looked at below it; search rows travel with the cases. A row that misses a tested value ends in several leaves and is decided
-// by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
+// only the best features of a ranking are kept and the rest is ranked when it is asked for, as are, on
+// request, features that are out; features that are constant at a node are not looked at below it;
+// search rows travel with the cases. A row that misses a tested value ends in several leaves and is
+// decided by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
 //
 // Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory: the
 // rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the nodes
