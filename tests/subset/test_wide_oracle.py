@@ -1,8 +1,13 @@
 """Every search against all subsets of up to twelve features, and on larger nodes."""
 
+import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator
 from tests.subset.cases import cases, examples, large_case
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct, assert_steps
 
@@ -34,3 +39,26 @@ def test_up_to_twelve_features(case, penalty, delta):
 @given(st.integers(0, 2**32 - 1))
 def test_nodes_of_hundreds_of_cases(seed):
     assert_all(large_case(seed), 0.0, 0.02)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2])
+def test_many_errors(lookahead, global_random_seed):
+    """Where failures are not explained, features that are out are not ranked."""
+    rng = np.random.default_rng(global_random_seed)
+    X = np.column_stack([rng.integers(0, n, 1500) for n in (2, 3, 4, 6, 9, 200, 1500)])
+    y = (X[:, 2] + rng.normal(0, 4, 1500) > 1.5) ^ (X[:, 5] > 120)
+    frame = pd.DataFrame(X.astype(float), columns=list("abdefgh")).assign(c=pd.Categorical(rng.choice(list("wxyz"), 1500)))
+    frame.iloc[::50, 3] = np.nan
+    options = {
+        "estimator": GreedyTreeClassifier(min_samples_leaf=20),
+        "error": "cross_validation",
+        "cv": 3,
+        "random_state": 0,
+    }
+    of_all = DistinctTreeEnumerator(max_trees=1, **options).fit(frame, y)
+    least = of_all.errors_[0]
+    assert least * 1500 > 256  # Failures::MOST_WRONG
+    selector = AcceptableSubsetSelector(lookahead=lookahead, **options).fit(frame, y)
+    assert selector.status_ == "optimal"
+    assert selector.error_ == pytest.approx(least)
+    assert selector.n_features_ == len(of_all.supports_[0])
