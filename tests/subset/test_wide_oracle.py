@@ -47,7 +47,8 @@ def test_many_errors(lookahead, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = np.column_stack([rng.integers(0, n, 1500) for n in (2, 3, 4, 6, 9, 200, 1500)])
     y = (X[:, 2] + rng.normal(0, 4, 1500) > 1.5) ^ (X[:, 5] > 120)
-    frame = pd.DataFrame(X.astype(float), columns=list("abdefgh")).assign(c=pd.Categorical(rng.choice(list("wxyz"), 1500)))
+    frame = pd.DataFrame(X.astype(float), columns=list("abdefgh"))
+    frame["c"] = pd.Categorical(rng.choice(list("wxyz"), 1500))
     frame.iloc[::50, 3] = np.nan
     options = {
         "estimator": GreedyTreeClassifier(min_samples_leaf=20),
