@@ -1,13 +1,14 @@
 """
-Quickstart: the best tree, and the features a greedy tree should be given
-=========================================================================
+Quickstart: the best tree, and the features a greedy tree can do without
+========================================================================
 
 Four hundred made-up loans with numbers, categories and missing values: which are repaid? The table
 is taken as it is; nothing is encoded or filled in by hand.
 """
 
 import matplotlib.pyplot as plt
-from sklearn.model_selection import cross_val_score
+import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 from sktree_opt.datasets import load_loans
@@ -35,14 +36,22 @@ plot_tree(optimal, ax=axes)
 figure.savefig("quickstart.png")
 
 # %%
-# A greedy tree of any size does better on new loans without the columns that mislead it. Backward
-# elimination finds which; it is a step of a pipeline like any other selector.
+# A greedy tree asks about every column it is given, for it finds something in each. Backward
+# elimination keeps those that rows kept back from growing speak for. With them alone the tree asks
+# for fewer, and over many divisions in old and new loans it is about as accurate on the new ones.
+# The selector is a step of a pipeline like any other.
 selector = DTsbeSelector(random_state=0).fit(X, y)
 print("selected:", ", ".join(selector.get_feature_names_out()))
-for name, model in {
-    "all features": GreedyTreeClassifier(),
-    "selected features": make_pipeline(
-        DTsbeSelector(random_state=0).set_output(transform="pandas"), GreedyTreeClassifier()
-    ),
+splits = RepeatedStratifiedKFold(n_splits=10, n_repeats=5, random_state=0)
+for name, first in {
+    "all columns": "passthrough",
+    "selected columns": DTsbeSelector(random_state=0).set_output(transform="pandas"),
 }.items():
-    print(f"greedy tree, {name}: {cross_val_score(model, X, y, cv=10).mean():.1%} accuracy")
+    model = make_pipeline(first, GreedyTreeClassifier())
+    results = cross_validate(model, X, y, cv=splits, return_estimator=True)
+    accuracy = results["test_score"].mean()
+    n_asked = [len(fitted[-1].tree_.features) for fitted in results["estimator"]]
+    print(
+        f"greedy tree, {name}: asks for {np.mean(n_asked):.1f} of {X.shape[1]}, "
+        f"{accuracy:.1%} accuracy on new loans"
+    )
