@@ -4,22 +4,40 @@ Reads the public arrays of a ``Tree`` and, from its estimator, the names; the fo
 in their places and compute nothing of their own.
 """
 
-import json
 import math
-import re
 from dataclasses import dataclass
-from typing import TypeAlias
+from numbers import Integral
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.export._words import (
+    category_text,
+    digits_that_separate,
+    name_text,
+    number_text,
+    one_line,
+)
 from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
+from sktree_opt.utils._compat import Interval
+from sktree_opt.utils._typing import FittedPipeline, FittedSearch
 
 TreeEstimator: TypeAlias = TreeClassifierMixin | TreeRegressorMixin
-Model: TypeAlias = TreeEstimator | Tree
+Model: TypeAlias = TreeEstimator | Tree | FittedPipeline | FittedSearch
 
-PLAIN = re.compile(r"[^\s\"{},](?:[^\"{},]*[^\s\"{},])?")
+# Of the parameters that exports share.
+PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
+    "feature_names": ["array-like", None],
+    "class_names": ["array-like", None],
+    "precision": [Interval(Integral, 1, None, closed="left"), None],
+}
+DEPTH_CONSTRAINTS = {
+    **PARAMETER_CONSTRAINTS,
+    "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +87,7 @@ class Description:
         unless `threshold_precision` says otherwise.
 
     threshold_precision : int or None
-        Significant digits of thresholds.
+        Significant digits of thresholds; more where fewer would not keep those of a feature apart.
     """
 
     def __init__(
@@ -87,17 +105,23 @@ class Description:
         self.feature_names = names_or(
             feature_names, getattr(encoder, "feature_names_", own_names), "feature_names"
         )
+        self._threshold_digits = {}
         self.categories = getattr(encoder, "categories_", [None] * tree.n_features)
         self.labels = self.class_names = self.decisions = None
         if tree.is_classifier:
             self.labels = getattr(model, "classes_", np.arange(tree.values.shape[1]))
-            self.class_names = names_or(class_names, self.labels, "class_names")
+            names = names_or(class_names, self.labels, "class_names")
+            self.class_names = [one_line(name) for name in names]
             decide = getattr(model, "_decide_nodes", lambda: tree.values.argmax(axis=1))
             self.decisions = decide()
 
     def feature(self, index):
-        """Name of the feature that node `index` tests."""
-        return self.feature_names[self.tree.nodes["feature"][index]]
+        """Name of the feature that node `index` tests, to stand for itself."""
+        return one_line(self.feature_names[self.tree.nodes["feature"][index]])
+
+    def subject(self, feature):
+        """Name of a feature, to stand before what is asked of it."""
+        return name_text(self.feature_names[feature])
 
     def branches(self, index):
         """The branches of node `index`, none for a leaf."""
@@ -118,7 +142,7 @@ class Description:
     def _numeric(self, node):
         threshold, categories = float(node["threshold"]), self.categories[node["feature"]]
         if categories is None or not 0 <= threshold < len(categories) - 1:
-            number = self.number(threshold, self.threshold_precision)
+            number = number_text(threshold, self._digits_of(int(node["feature"])))
             return [f"<= {number}", f"> {number}"]
         # An ordered category: say where the order is cut.
         last = math.floor(threshold)
@@ -127,6 +151,16 @@ class Description:
             f"= {cut}" if last == 0 else f"<= {cut}",
             f"= {category_text(categories[-1])}" if last + 2 == len(categories) else f"> {cut}",
         ]
+
+    def _digits_of(self, feature):
+        """Significant digits of the thresholds of a feature."""
+        if self.threshold_precision is None:
+            return None
+        if feature not in self._threshold_digits:
+            nodes = self.tree.nodes
+            asked = nodes["threshold"][(nodes["kind"] == NUMERIC) & (nodes["feature"] == feature)]
+            self._threshold_digits[feature] = digits_that_separate(asked, self.threshold_precision)
+        return self._threshold_digits[feature]
 
     def _categorical(self, index):
         node = self.tree.nodes[index]
@@ -155,7 +189,7 @@ class Description:
         """The class or the mean that node `index` answers, in words."""
         if self.tree.is_classifier:
             return self.class_names[self.decisions[index]]
-        return self.number(self.tree.values[index, 0], self.precision)
+        return number_text(self.tree.values[index, 0], self.precision)
 
     def prediction(self, index):
         """The class label or the mean that node `index` answers."""
@@ -166,14 +200,14 @@ class Description:
     def content(self, index):
         """What node `index` holds: its weight, by class where there are several."""
         weight = float(self.tree.nodes["weight"][index])
-        total = self.number(weight, self.precision)
+        total = number_text(weight, self.precision)
         if not self.tree.is_classifier:
             return total
         values = self.tree.values[index]
         present = np.flatnonzero(values)
         present = present[np.argsort(-values[present], kind="stable")]
         parts = ", ".join(
-            f"{self.class_names[k]} {self.number(values[k], self.precision)}" for k in present
+            f"{self.class_names[k]} {number_text(values[k], self.precision)}" for k in present
         )
         if weight == 0:
             return f"no row; above it {parts}"
@@ -191,17 +225,32 @@ class Description:
             "proportion to the weights."
         )
 
-    @staticmethod
-    def number(value, precision=None):
-        """A number as short as `precision` allows; with all its digits for None."""
-        value = float(value)
-        if value.is_integer() and abs(value) < 1e16:
-            return str(int(value))
-        if precision is None:
-            return repr(value)
-        if 10.0**precision <= abs(value) < 1e16:
-            return f"{value:.0f}"
-        return f"{value:.{precision}g}"
+
+def describe(model, feature_names=None, class_names=None, precision=None, threshold_precision=None):
+    """The ``Description`` of a tree, which may be the last step of a fitted pipeline or search."""
+    own_names = None
+    while not isinstance(model, (Tree, TreeClassifierMixin, TreeRegressorMixin)):
+        if isinstance(model, Pipeline):
+            own_names = own_names or names_before(model)
+            model = model[-1]
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        else:
+            break
+    if feature_names is None and not hasattr(model, "feature_names_in_"):
+        feature_names = own_names
+    return Description(model, feature_names, class_names, precision, threshold_precision)
+
+
+def names_before(pipeline):
+    """Names that a pipeline gives to the columns its last step takes; None if it gives none."""
+    if len(pipeline.steps) == 1:
+        return None
+    try:
+        return list(pipeline[:-1].get_feature_names_out())
+    except (AttributeError, ValueError):
+        # A step that has no such method, was never fitted, or saw no names.
+        return None
 
 
 def fitted_tree(model):
@@ -235,15 +284,3 @@ def missing_shares(tree, index):
         return np.eye(count)[target]
     weights = tree.nodes["weight"][tree.children(index)]
     return weights / weights.sum()
-
-
-def category_text(value):
-    """A category as it is, in quotes where it would be mistaken for something else."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return Description.number(value)
-    text = str(value)
-    if PLAIN.fullmatch(text) and not text.endswith("or missing"):
-        return text
-    return json.dumps(text, ensure_ascii=False)

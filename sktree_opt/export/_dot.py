@@ -3,11 +3,13 @@
 from numpy.typing import ArrayLike
 
 from sktree_opt.export._colours import node_colours, to_hex
-from sktree_opt.export._description import Description, Model
+from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
 from sktree_opt.export._text import count_leaves
 from sktree_opt.tree._node import LEAF
+from sktree_opt.utils._compat import validate_params
 
 
+@validate_params({**DEPTH_CONSTRAINTS, "filled": ["boolean"]}, prefer_skip_nested_validation=True)
 def export_dot(
     model: Model,
     *,
@@ -24,7 +26,7 @@ def export_dot(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write.
+        What to write. A fitted pipeline or search stands for the tree at its end.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.
@@ -66,7 +68,7 @@ def export_dot(
         2 [label="1\n1 50, 2 50"];
     }
     """
-    words = Description(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision)
     nodes, depths = words.tree.nodes, words.tree.node_depths()
     colours = node_colours(words)
     lines = [

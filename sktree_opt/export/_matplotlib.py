@@ -1,15 +1,18 @@
 """A tree drawn with matplotlib."""
 
 import textwrap
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from sktree_opt.export._colours import class_colours, node_colours
-from sktree_opt.export._description import Description, Model
+from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
 from sktree_opt.export._layout import lay_out
 from sktree_opt.export._text import count_leaves
+from sktree_opt.export._words import number_text
 from sktree_opt.tree._node import LEAF
+from sktree_opt.utils._compat import Interval, validate_params
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -28,6 +31,14 @@ NOTE_WRAP = 40  # at least
 MOST_KEYS = 20  # classes that are named under the tree
 
 
+@validate_params(
+    {
+        **DEPTH_CONSTRAINTS,
+        "filled": ["boolean"],
+        "fontsize": [Interval(Real, 0, None, closed="neither"), None],
+    },
+    prefer_skip_nested_validation=True,
+)
 def plot_tree(
     model: Model,
     *,
@@ -49,7 +60,7 @@ def plot_tree(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to draw.
+        What to draw. A fitted pipeline or search stands for the tree at its end.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.
@@ -61,7 +72,8 @@ def plot_tree(
         Depth below which only the number of leaves is told; None for no limit.
 
     precision : int, default=4
-        Significant digits of all numbers, thresholds too; None for all digits.
+        Significant digits of all numbers, thresholds too; None for all digits. The thresholds of a
+        feature have as many more as keep them apart.
 
     filled : bool, default=True
         Whether boxes are coloured.
@@ -79,7 +91,7 @@ def plot_tree(
     """
     import matplotlib.pyplot as plt
 
-    words = Description(model, feature_names, class_names, precision, precision)
+    words = describe(model, feature_names, class_names, precision, precision)
     picture = Picture(words, max_depth)
     if ax is None:
         points = fontsize or 10.0
@@ -128,7 +140,7 @@ class Picture:
     def _box_lines(self, index, is_cut):
         words = self.words
         if words.tree.nodes["kind"][index] == LEAF:
-            weight = words.number(words.tree.nodes["weight"][index], words.precision)
+            weight = number_text(words.tree.nodes["weight"][index], words.precision)
             return [*shorten(words.answer(index)), f"n = {weight}"]
         if is_cut:
             return [f"{count_leaves(words.tree, index)} leaves ..."]

@@ -7,7 +7,13 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import Description, Model, missing_shares
+from sktree_opt.export._description import (
+    PARAMETER_CONSTRAINTS,
+    Model,
+    describe,
+    missing_shares,
+)
+from sktree_opt.export._words import number_text
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import StrOptions, validate_params
 
@@ -84,7 +90,10 @@ def export_rules(
     class_names: ArrayLike | None = None,
     precision: int | None = 4,
 ) -> str: ...
-@validate_params({"output": [StrOptions({"records", "text"})]}, prefer_skip_nested_validation=True)
+@validate_params(
+    {**PARAMETER_CONSTRAINTS, "output": [StrOptions({"records", "text"})]},
+    prefer_skip_nested_validation=True,
+)
 def export_rules(
     model: Model,
     *,
@@ -101,7 +110,7 @@ def export_rules(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write.
+        What to write. A fitted pipeline or search stands for the tree at its end.
 
     output : {"records", "text"}, default="records"
         A list of dicts, of which ``pandas.DataFrame`` makes a table, or one line of text per rule.
@@ -148,7 +157,7 @@ def export_rules(
     if x0 > 2.5 then a (1 row: a 100%)
     A missing value goes down every branch, in proportion to the weights.
     """
-    words = Description(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision)
     found = list(reachable_leaves(words.tree))
     if output == "text":
         lines = [text_of_rule(words, index, conditions) for index, conditions in found]
@@ -238,9 +247,9 @@ def allowed_codes(words, feature, condition):
 
 def text_of_condition(words, feature, condition):
     """One condition in words."""
-    name, codes = words.feature_names[feature], allowed_codes(words, feature, condition)
-    lower = words.number(condition.lower) if condition.lower > -math.inf else ""
-    upper = words.number(condition.upper) if condition.upper < math.inf else ""
+    name, codes = words.subject(feature), allowed_codes(words, feature, condition)
+    lower = number_text(condition.lower) if condition.lower > -math.inf else ""
+    upper = number_text(condition.upper) if condition.upper < math.inf else ""
     if not condition.is_known:
         return f"{name} is missing"
     if codes is not None:
@@ -270,7 +279,7 @@ def text_of_rule(words, index, conditions):
     """A rule on one line."""
     tree = words.tree
     weight = float(tree.nodes["weight"][index])
-    rows = f"{words.number(weight, words.precision)} row{'' if weight == 1 else 's'}"
+    rows = f"{number_text(weight, words.precision)} row{'' if weight == 1 else 's'}"
     if tree.is_classifier:
         shares = tree.node_values()[index]
         order = np.argsort(-shares, kind="stable")

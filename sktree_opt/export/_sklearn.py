@@ -92,7 +92,7 @@ def refuse_inexpressible(words):
     tree = words.tree
     for index in np.flatnonzero(tree.nodes["kind"] != LEAF).tolist():
         node = tree.nodes[index]
-        test = f"{words.feature(index)} {words.branches(index)[0].text}"
+        test = f"{words.subject(node['feature'])} {words.branches(index)[0].text}"
         if node["kind"] in CATEGORY_KINDS:
             raise ValueError(
                 f"The test {test!r} is on a category; scikit-learn's trees compare numbers only."

@@ -2,10 +2,12 @@
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import Description, Model
+from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
 from sktree_opt.tree._node import LEAF
+from sktree_opt.utils._compat import validate_params
 
 
+@validate_params(DEPTH_CONSTRAINTS, prefer_skip_nested_validation=True)
 def export_text(
     model: Model,
     *,
@@ -23,7 +25,7 @@ def export_text(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write.
+        What to write. A fitted pipeline or search stands for the tree at its end.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.
@@ -57,7 +59,7 @@ def export_text(
     |   petal width (cm) > 1.75: virginica (virginica 45, versicolor 1)
     A missing value goes down every branch, in proportion to the weights.
     """
-    words = Description(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision)
     nodes = words.tree.nodes
     if nodes["kind"][0] == LEAF:
         return f"{words.answer(0)} ({words.content(0)})\n"
@@ -69,7 +71,8 @@ def export_text(
     parents = words.tree.parents()
     while stack:
         depth, branch = stack.pop()
-        line = "|   " * depth + f"{words.feature(parents[branch.child])} {branch.full_text}"
+        feature = nodes["feature"][parents[branch.child]]
+        line = "|   " * depth + f"{words.subject(feature)} {branch.full_text}"
         if nodes["kind"][branch.child] == LEAF:
             line += f": {words.answer(branch.child)} ({words.content(branch.child)})"
         elif max_depth is not None and depth + 1 >= max_depth:

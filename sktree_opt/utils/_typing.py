@@ -60,3 +60,15 @@ class TreeLike(Protocol):
 
     def decision_path(self, X: Any, /) -> Any:
         """Return an indicator matrix."""
+
+
+class FittedPipeline(Protocol):
+    """A pipeline of scikit-learn."""
+
+    steps: Any
+
+
+class FittedSearch(Protocol):
+    """A search for parameters that has refitted the best ones."""
+
+    best_estimator_: Any

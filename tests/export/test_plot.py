@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sktree_opt.export import plot_tree
 from sktree_opt.export._layout import lay_out
+from sktree_opt.optimal import OptimalTreeClassifier
 from tests.tree.random_tree import COLUMNS, model_of, random_tree
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -185,3 +186,11 @@ def test_many_classes():
 
 def test_a_lone_leaf():
     assert len(plot_tree(draw_tree(0, max_depth=0))) >= 2
+
+
+def test_thresholds_stay_apart():
+    """Rounding to 4 digits would draw the two thresholds as one."""
+    rows = np.linspace(1.00001, 1.00009, 9)[:, np.newaxis]
+    model = OptimalTreeClassifier(max_depth=2).fit(rows, [0, 0, 1, 1, 1, 0, 0, 0, 0])
+    words = words_of(plot_tree(model))
+    assert {"<= 1.000025", "<= 1.000055"} <= set(words)
