@@ -81,7 +81,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
-        Boolean columns are split as numbers.
+        Boolean columns that are not named are split as numbers.
 
     laplace_smoothing : bool, default=False
         Whether `predict_proba` counts one more case of every class in each leaf.

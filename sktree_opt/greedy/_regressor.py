@@ -53,7 +53,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     categorical_features : "from_dtype", array-like of bool, int or str, or None, \
             default="from_dtype"
         Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
-        Boolean columns are split as numbers.
+        Boolean columns that are not named are split as numbers.
 
     random_state : int, RandomState instance or None, default=None
         Which rows "reduced_error" pruning keeps back. Nothing else is random.

@@ -5,6 +5,8 @@ ordinal column holds the codes of its categories. ``Table`` ranks it for the ker
 the predictor reads it as it is.
 """
 
+import numbers
+import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -32,8 +34,8 @@ class TableEncoder:
     ----------
     categorical_features : "from_dtype", array-like of bool, int or str, or None
         "from_dtype": columns of strings or of a categorical dtype. A mask, indices or column names:
-        those columns, whatever their dtype. None: no column. Ordered categorical dtypes are
-        recognised in every case, and keep their order.
+        those columns, whatever their dtype. None: no column. Columns of an ordered categorical
+        dtype keep their order unless they are named.
 
     Attributes
     ----------
@@ -159,11 +161,15 @@ class TableEncoder:
                 )
             if column.order is None:
                 return
-        if column.order is not None:
+        if column.order is None:
+            self.kinds_[j] = NOMINAL
+            self.categories_[j] = sorted_values(column.distinct, self.feature_names_[j])
+        elif asked:
+            present = set(column.distinct)
+            self.kinds_[j] = NOMINAL
+            self.categories_[j] = object_array([c for c in column.order if c in present])
+        else:
             self.kinds_[j], self.categories_[j] = ORDINAL, column.order
-            return
-        self.kinds_[j] = NOMINAL
-        self.categories_[j] = sorted_values(column.distinct, self.feature_names_[j])
 
     def _index_categories(self):
         self._has_categories = any(categories is not None for categories in self.categories_)
@@ -200,13 +206,24 @@ class TableEncoder:
             matrix = np.array(source.matrix, dtype=np.float64, order="F")
         else:
             matrix = np.empty((source.n_rows, source.n_columns), dtype=np.float64, order="F")
+        strange = []
         for j in range(source.n_columns):
             if source.matrix is not None and self._code_table[j] is not None:
                 matrix[:, j] = look_up_numbers(matrix[:, j], self._code_table[j])
             elif self._code_of[j] is not None:
-                matrix[:, j] = look_up(*source.column(j).factorized, self._code_of[j])
+                positions, distinct = source.column(j).factorized
+                matrix[:, j] = look_up(positions, distinct, self._code_of[j])
+                if not is_fit and (difference := difference_of_types(distinct, self._code_of[j])):
+                    strange.append(f"{self.feature_names_[j]!r} ({difference})")
             elif source.matrix is None:
                 matrix[:, j] = source.column(j).to_floats()
+        if strange:
+            warnings.warn(
+                "No value is a category that was seen in fit, so all of them count as missing: the "
+                f"type is another one in column {', '.join(strange)}.",
+                UserWarning,
+                stacklevel=2,
+            )
         return matrix
 
 
@@ -227,6 +244,24 @@ def look_up(positions, distinct, code_of):
     # The last one is for position -1.
     codes = [*(code_of.get(value, np.nan) for value in distinct), np.nan]
     return np.array(codes, dtype=np.float64)[positions]
+
+
+def difference_of_types(distinct, code_of):
+    """How values, none of which is a category, differ in type from categories; None if not."""
+    found = [value for value in distinct if not is_missing(value)]
+    if not found or not code_of or any(value in code_of for value in found):
+        return None
+    if {family(value) for value in found} & {family(category) for category in code_of}:
+        return None
+    names = (type(next(iter(values))).__name__ for values in (found, code_of))
+    return "{} instead of {}".format(*names)
+
+
+def family(value):
+    """The type of a value, the same for all numbers, which are equal whatever their type."""
+    if isinstance(value, numbers.Number):
+        return numbers.Number
+    return str if isinstance(value, str) else type(value)
 
 
 def resolve_categorical(categorical_features, names, n_columns):

@@ -149,13 +149,59 @@ def test_a_category_that_fit_never_saw_is_missing():
     )
 
 
+OTHER_TYPES = [
+    (["1", "2"], [1, 2], "'z' .int instead of str."),
+    (["1", "2"], [1.0, NAN], "'z' .float instead of str."),
+    ([1, 2], ["1", "2"], "'z' .str instead of int."),
+    (["1", "2"], [b"1", b"2"], "'z' .bytes instead of str."),
+    ([True, False], ["True", "False"], "'z' .str instead of bool."),
+]
+
+
+@pytest.mark.parametrize(("seen", "new", "message"), OTHER_TYPES, ids=str)
+def test_categories_of_another_type_are_warned_of(seen, new, message):
+    encoder = TableEncoder(["z"]).fit(pd.DataFrame({"z": seen, "x": [1.0, 2.0]}))
+    frame = pd.DataFrame({"z": new, "x": [1.0, 2.0]})
+    with pytest.warns(UserWarning, match=message) as found:
+        codes = encoder.transform(frame)
+    assert len(found) == 1
+    assert np.isnan(codes[:, 0]).all()
+    with pytest.warns(UserWarning, match=message):
+        encoder.transform(frame.astype({"z": "category"}))
+
+
+def test_there_is_one_warning_for_all_columns():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": ["1", "2"], "b": ["x", "y"], "c": ["x", "y"]}))
+    with pytest.warns(UserWarning, match="'a' .int instead of str., 'c' .int ") as found:
+        encoder.transform(pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [1, 2]}))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("seen", "new"),
+    [
+        (["a", "b"], ["c"]),
+        ([1, 2], [7.5]),
+        ([1, 2], [True]),
+        (["a", "b"], [None]),
+        (["a", "b"], ["a", 1]),
+        ([None, None], [1]),
+        (["a", "b"], [np.str_("c")]),
+    ],
+    ids=str,
+)
+def test_unseen_values_of_the_same_type_are_missing_without_a_word(seen, new):
+    encoder = TableEncoder(["z"]).fit(pd.DataFrame({"z": pd.Series(seen, dtype=object)}))
+    encoder.transform(pd.DataFrame({"z": pd.Series(new, dtype=object)}))
+
+
 def test_categories_are_those_that_occur():
     colours = pd.Categorical(["b", "a"], categories=["c", "b", "a"])
     encoder = TableEncoder().fit(pd.DataFrame({"colour": colours}))
     assert encoder.categories_[0].tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("categorical_features", ["from_dtype", None, ["size"], [0]])
+@pytest.mark.parametrize("categorical_features", ["from_dtype", None])
 def test_ordered_categories(categorical_features):
     sizes = pd.Categorical(["M", None, "S"], categories=["S", "M", "L"], ordered=True)
     frame = pd.DataFrame({"size": sizes, "x": [1.0, 2.0, 3.0]})
@@ -167,6 +213,17 @@ def test_ordered_categories(categorical_features):
     # By name, whatever type they come in.
     other = pd.DataFrame({"size": ["L", "XL", "M"], "x": [1.0, 2.0, 3.0]})
     np.testing.assert_array_equal(encoder.transform(other)[:, 0], [2, NAN, 1])
+
+
+@pytest.mark.parametrize("asked", [["size", "vip"], [0, 1], [True, True, False]])
+def test_named_columns_are_nominal_whatever_they_hold(asked):
+    sizes = pd.Categorical(["M", None, "S"], categories=["S", "M", "L"], ordered=True)
+    frame = pd.DataFrame({"size": sizes, "vip": [True, False, True], "x": [1.0, 2.0, 3.0]})
+    encoder = TableEncoder(asked)
+    np.testing.assert_array_equal(encoder.fit_transform(frame), [[1, 1, 1], [NAN, 0, 2], [0, 1, 3]])
+    assert encoder.kinds_ == ["nominal", "nominal", "numeric"]
+    # Those that occur, in the order of the type.
+    assert [c.tolist() for c in encoder.categories_[:2]] == [["S", "M"], [False, True]]
 
 
 def test_intervals_are_ordered():
