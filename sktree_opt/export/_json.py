@@ -2,6 +2,7 @@
 
 import json
 import numbers
+import sys
 from typing import Self
 
 import numpy as np
@@ -20,8 +21,9 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
 
     The text holds all that prediction needs: the tree, the columns with their names and
     categories, the class labels, the cost matrix, or what each node answers where a metric was
-    optimised. It can be kept, compared and read without this
-    package, and it runs no code when read, as a pickle does.
+    optimised. It can be kept, compared and read without this package, and it runs no code when
+    read, as a pickle does. Categories are strings, numbers, or intervals and timestamps of pandas,
+    which is then needed to read them.
 
     Parameters
     ----------
@@ -53,7 +55,8 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
     ):
         column = {"name": name, "kind": kind}
         if categories is not None:
-            column["categories"] = plain_values(categories, f"The categories of column {name!r}")
+            written = [write_category(category) for category in categories]
+            column["categories"] = plain_values(written, f"The categories of column {name!r}")
         columns.append(column)
     state = {
         "format": FORMAT,
@@ -88,11 +91,30 @@ def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
     estimator : FrozenTreeClassifier or FrozenTreeRegressor
         Predicts as the estimator that was written, from the same kinds of tables; its ``fit``
         changes nothing.
+
+    Raises
+    ------
+    ValueError
+        If `text` is not what ``to_json`` wrote. The message says what is wrong.
     """
-    state = json.loads(text)
+    what = f"Not a tree written by to_json (format {FORMAT} {FORMAT_VERSION})"
+    try:
+        state = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{what}: the text is no JSON: {error}.") from error
     found = state.get("format") if isinstance(state, dict) else None
     if found != FORMAT or state.get("format_version") != FORMAT_VERSION:
-        raise ValueError(f"Not a tree written by to_json (format {FORMAT} {FORMAT_VERSION}).")
+        raise ValueError(f"{what}.")
+    try:
+        return make_estimator(state)
+    except KeyError as error:
+        raise ValueError(f"{what}: {error} is missing.") from error
+    except (AttributeError, IndexError, OverflowError, TypeError) as error:
+        raise ValueError(f"{what}: a part of it is damaged: {error}.") from error
+
+
+def make_estimator(state):
+    """The estimator that a dict describes."""
     tree = Tree.from_dict(state["tree"])
     if len(state["columns"]) != tree.n_features:
         raise ValueError("The columns do not fit the tree.")
@@ -109,7 +131,13 @@ def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
     else:
         estimator = FrozenTreeRegressor()
     estimator.tree_ = tree
-    estimator._encoder = TableEncoder.from_columns(state["columns"])
+    columns = [
+        {**column, "categories": [read_category(c) for c in column["categories"]]}
+        if "categories" in column
+        else column
+        for column in state["columns"]
+    ]
+    estimator._encoder = TableEncoder.from_columns(columns)
     estimator.n_features_in_ = tree.n_features
     if state["has_column_names"]:
         estimator.feature_names_in_ = np.array(estimator._encoder.feature_names_, dtype=object)
@@ -120,12 +148,40 @@ def plain_values(values, what):
     """An array as a list of what JSON knows."""
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     for value in plain:
-        if not isinstance(value, (str, bool, numbers.Integral, float)):
+        # Only a category that has been written is a dict.
+        if not isinstance(value, (str, bool, numbers.Integral, float, dict)):
             raise TypeError(
                 f"{what} are of type {type(value).__name__}, which JSON cannot hold; make them "
                 "strings or numbers before fit."
             )
     return plain
+
+
+def write_category(value):
+    """A category of pandas' own types as what JSON knows; any other as it is.
+
+    ``pandas.cut`` makes intervals, of numbers or of dates. There are none without pandas, which
+    need not be there.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(value, pandas.Interval):
+        ends = [write_category(end) for end in (value.left, value.right)]
+        return {"interval": plain_values(ends, "The ends of an interval"), "closed": value.closed}
+    if pandas is not None and isinstance(value, pandas.Timestamp):
+        return {"timestamp": value.isoformat()}
+    return value
+
+
+def read_category(value):
+    """What ``write_category`` wrote."""
+    if not isinstance(value, dict):
+        return value
+    import pandas
+
+    if "timestamp" in value:
+        return pandas.Timestamp(value["timestamp"])
+    left, right = (read_category(end) for end in value["interval"])
+    return pandas.Interval(left, right, closed=value["closed"])
 
 
 def answers_of(answers, tree):
@@ -140,7 +196,7 @@ def answers_of(answers, tree):
 class FrozenTree:
     """An estimator whose tree was made elsewhere and stays as it is."""
 
-    def fit(self, X: object, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Do nothing.
 
         Parameters
@@ -149,6 +205,9 @@ class FrozenTree:
             Ignored.
 
         y : object
+            Ignored.
+
+        sample_weight : object
             Ignored.
 
         Returns

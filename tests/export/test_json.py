@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from sktree_opt.export import from_json, to_json
+from sktree_opt.export import export_text, from_json, to_json
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
@@ -86,9 +87,80 @@ def test_fit_and_clone_keep_the_tree():
 def test_categories_that_json_does_not_know():
     pd = pytest.importorskip("pandas")
     model = model_of(random_tree(np.random.default_rng(0)))
-    model._encoder.categories_[5] = pd.interval_range(0, 4).to_numpy()
-    with pytest.raises(TypeError, match="The categories of column 'size' are of type Interval"):
+    model._encoder.categories_[5] = pd.period_range("2020", periods=4).to_numpy()
+    with pytest.raises(TypeError, match="The categories of column 'size' are of type Period"):
         to_json(model)
+
+
+def test_intervals_and_timestamps():
+    """``pandas.cut`` makes such categories."""
+    pd = pytest.importorskip("pandas")
+    days = pd.Series(pd.date_range("2020-01-01", periods=40, tz="Europe/Berlin"))
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": pd.cut(rng.uniform(0, 100, 40), [0, 18.5, 65, 120]),
+            "week": pd.cut(days, 5, right=False),
+            "day": pd.Categorical(days),
+            "plain": rng.permutation(40),
+        }
+    )
+    y = (np.arange(40) // 8 + frame["age"].cat.codes) % 2
+    tree = GreedyTreeClassifier().fit(frame, y)
+    text = to_json(tree)
+    other = from_json(text)
+    np.testing.assert_array_equal(other.predict_proba(frame), tree.predict_proba(frame))
+    assert export_text(other) == export_text(tree)
+    assert to_json(other) == text
+    for known, found in zip(tree._encoder.categories_, other._encoder.categories_, strict=True):
+        assert (known is None) == (found is None)
+        assert known is None or known.tolist() == found.tolist()
+
+
+def test_fit_takes_what_other_trees_take():
+    model = from_json(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    assert model.fit([[1.0]], [1], sample_weight=[2.0]) is model
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (["tree"], "'tree' is missing"),
+        (["columns"], "'columns' is missing"),
+        (["classes"], "'classes' is missing"),
+        (["classes_dtype"], "'classes_dtype' is missing"),
+        (["costs"], "'costs' is missing"),
+        (["has_column_names"], "'has_column_names' is missing"),
+        (["tree", "nodes"], "'nodes' is missing"),
+        (["tree", "nodes", "kind"], "'kind' is missing"),
+        (["columns", 2, "categories"], "'categories' is missing"),
+        (["columns", 2, "name"], "'name' is missing"),
+    ],
+    ids=str,
+)
+def test_missing_parts(path, message):
+    state = json.loads(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    inner = state
+    for step in path[:-1]:
+        inner = inner[step]
+    del inner[path[-1]]
+    with pytest.raises(ValueError, match=f"Not a tree written by to_json.*: {message}"):
+        from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize("part", ["tree", "columns", "classes", "classes_dtype"])
+@pytest.mark.parametrize("damage", [None, 7, "x", [1], {"a": 1}], ids=str)
+def test_damaged_parts(part, damage):
+    state = json.loads(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    with pytest.raises(ValueError, match="."):
+        from_json(json.dumps({**state, part: damage}))
+
+
+@pytest.mark.parametrize("size", [0, 1, 40, -1])
+def test_a_text_that_is_cut_short(size):
+    text = to_json(model_of(random_tree(np.random.default_rng(0))))
+    with pytest.raises(ValueError, match="Not a tree written by to_json.*no JSON"):
+        from_json(text[:size])
 
 
 def test_a_tree_without_an_estimator():
