@@ -29,13 +29,14 @@ results = model.cv_results_
 figure, axes = plt.subplots(layout="constrained")
 for depth in (1, 2, 3):
     splits = np.arange(depth, 2**depth)
-    axes.step(splits, errors[depth, splits], where="post", label=f"training, depth {depth}")
+    # With markers, as a tree of depth 1 is a single point.
+    axes.step(splits, errors[depth, splits], "o-", where="post", label=f"training, depth {depth}")
 deepest = results["param_max_depth"] == 3
 axes.errorbar(
     results["param_max_splits"][deepest],
     1 - results["mean_test_score"][deepest],
     yerr=results["std_test_score"][deepest] / np.sqrt(model.n_splits_),
-    fmt="o",
+    fmt="s",
     label="cross-validation, depth 3",
 )
 axes.set(xlabel="tests in the tree", ylabel="share of errors")

@@ -64,7 +64,8 @@ for name, (search_error, new_error) in zip(names, means, strict=True):
 places = np.arange(3)
 axes[1].bar(places - 0.2, means[:, 0], width=0.4, label="search rows")
 axes[1].bar(places + 0.2, means[:, 1], width=0.4, label="new rows")
-axes[1].set(title="mean error over 20 splits", ylabel="error")
+# Room for the legend above the bars.
+axes[1].set(title="mean error over 20 splits", ylabel="error", ylim=(0, 1.25 * means.max()))
 axes[1].set_xticks(places, names)
-axes[1].legend(loc="lower left")
+axes[1].legend(loc="upper left", ncols=2)
 plt.show()
