@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sktree_opt.preprocessing._survey import survey
+from sktree_opt.utils._validation import is_missing, refuse_other_containers
 
 # Types of cells that numpy itself makes the right floats of.
 PLAIN_NUMBERS = {bool, int, float, type(None), np.bool_, np.int64, np.float32, np.float64}
@@ -39,11 +40,17 @@ class Source:
     A frame of nothing but numbers is both.
     """
 
-    def __init__(self, n_rows, n_columns, names=None, numbers=None, read_column=None):
+    def __init__(self, n_rows, n_columns, names=None, numbers=None, read_column=None, labels=None):
         self.n_rows, self.n_columns, self.names = n_rows, n_columns, names
+        self._frame_labels = labels
         self.numbers = numbers
         self._read_column = read_column
         self._small_numbers = {}
+
+    @property
+    def labels(self):
+        """What columns are called in messages and exports."""
+        return self._frame_labels or [f"x{j}" for j in range(self.n_columns)]
 
     @functools.cached_property
     def matrix(self):
@@ -71,7 +78,7 @@ class Source:
         elif len(columns) or self.numbers.dtype.kind == "f":
             has_infinity, numbers_ = survey(self.matrix, columns, n_threads)
             if has_infinity:
-                refuse_infinity(self.matrix, names=self.names)
+                refuse_infinity(self.matrix, names=self._frame_labels)
             self._small_numbers = dict(zip(columns, numbers_))
 
 
@@ -82,16 +89,21 @@ def read_source(X):
     """
     if is_plain_matrix(X):
         return Source(*X.shape, numbers=X)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"X has several columns of one name. {error}") from error
     if isinstance(frame, nw.DataFrame):
         names = list(frame.columns)
-        as_names = names if all(isinstance(name, str) for name in names) else None
+        labels = column_labels(names)
         return Source(
             *frame.shape,
-            as_names,
+            names if labels == names else None,
             numbers=matrix_of_frame(frame),
-            read_column=lambda j: FrameColumn(frame.get_column(names[j]), names[j]),
+            read_column=lambda j: FrameColumn(frame.get_column(names[j]), labels[j]),
+            labels=labels,
         )
+    refuse_other_containers(X)
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
         # numpy would turn every number of a list into a string beside a single string.
         as_objects = np.asarray(X, dtype=object)
@@ -113,6 +125,13 @@ def read_source(X):
         ensure_min_samples=0,
     )
     return Source(*matrix.shape, numbers=matrix)
+
+
+def column_labels(names):
+    """The names of a frame's columns as strings; x0, x1... for a mere numbering from 0 on."""
+    if names == list(range(len(names))):
+        return [f"x{j}" for j in range(len(names))]
+    return [str(name) for name in names]
 
 
 def matrix_of_frame(frame):
@@ -342,13 +361,6 @@ def to_float(value, name):
         raise TypeError(
             f"Column {name!r}: argument must be a string or a number, not a {type(value).__name__}."
         ) from error
-
-
-def is_missing(value):
-    """Whether a cell is None, NaN or pandas' NA or NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def refuse_infinity(values, name=None, names=None):

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sktree_opt.preprocessing._columns import (
-    is_missing,
     look_up_numbers,
     object_array,
     read_source,
     small_code_table,
 )
 from sktree_opt.utils._typing import CategoricalFeatures, TableLike
+from sktree_opt.utils._validation import is_missing
 
 FLOATS = (np.float32, np.float64)
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
@@ -40,7 +40,7 @@ class TableEncoder:
     Attributes
     ----------
     feature_names_ : list of str
-        The column names, or ``x0``, ``x1``... where the table has none.
+        The column names, as strings, or ``x0``, ``x1``... where the table has none.
 
     kinds_ : list of str
         "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype, or a
@@ -71,7 +71,7 @@ class TableEncoder:
         it is: whoever packs bits needs no floats. `n_threads` look at a matrix of numbers.
         """
         source = read_source(X)
-        self.feature_names_ = source.names or [f"x{j}" for j in range(source.n_columns)]
+        self.feature_names_ = source.labels
         asked = resolve_categorical(self.categorical_features, source.names, source.n_columns)
         self.kinds_ = [NUMERIC] * source.n_columns
         self.categories_ = [None] * source.n_columns

@@ -1,5 +1,6 @@
 """Checks that every estimator's ``fit`` makes, and what they leave for the kernels."""
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
@@ -12,6 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight, n_threads_for
+
+# Sums of squares up to here, and their products with weights, are finite.
+LARGEST_TARGET = 1e150
 
 
 @dataclass
@@ -167,11 +171,27 @@ def check_classes(y):
         # its checks take as long as a search in a small table.
         if 2 * len(classes) <= len(y):
             return codes, classes
+    refuse_missing_classes(y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return codes.astype(np.int32), classes
+
+
+def refuse_missing_classes(y):
+    """Refuse None, NaN and NA among labels of any type, of which some cannot even be compared."""
+    labels = y if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
+    labels = np.asarray(labels)
+    if labels.dtype.kind == "O" and any(map(is_missing, labels.ravel().tolist())):
+        raise ValueError("Input y contains NaN, None or NA; each row needs a class.")
+
+
+def is_missing(value):
+    """Whether a cell is None, NaN or pandas' NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def code_integers(y):
@@ -189,7 +209,20 @@ def code_integers(y):
 def check_numbers(y, estimator):
     """Targets of a regression."""
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
-    return column_or_1d(y, warn=True)
+    y = column_or_1d(y, warn=True)
+    largest, smallest = float(y.max()), float(y.min())
+    spread = largest / 2.0 - smallest / 2.0
+    if max(largest, -smallest) > LARGEST_TARGET:
+        raise ValueError(
+            f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares cannot be summed; divide "
+            "y by a constant."
+        )
+    if 0.0 < spread < 1.0 / LARGEST_TARGET:
+        raise ValueError(
+            f"The numbers in y differ by less than {1.0 / LARGEST_TARGET:g}, and the squares of "
+            "the differences vanish; multiply y by a constant."
+        )
+    return y
 
 
 def encode_new_rows(estimator, X):
@@ -220,7 +253,26 @@ def rows_as_they_are(estimator, X):
 
 def check_columns(estimator, X):
     """Refuse rows to predict that have not the columns of the table that was fitted."""
+    refuse_other_containers(X)
     if getattr(X, "ndim", 2) != 2:
         # scikit-learn's own message about what a table is, before the one about its columns.
         check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     validate_data(estimator, X, reset=False, skip_check_array=True)
+
+
+def refuse_other_containers(X):
+    """Refuse what holds a table in a form that is not read, and say how to make one of it."""
+    # One of scipy's sparse kinds is a mapping, too.
+    if isinstance(X, Mapping) and not sparse.issparse(X):
+        raise TypeError(
+            f"X is a {type(X).__name__}, not a table; pandas.DataFrame(X) makes one of columns."
+        )
+    if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping):
+        raise TypeError(
+            f"X is a {type(X).__name__} of {type(X[0]).__name__}s, not a table; "
+            "pandas.DataFrame(X) makes one of such rows."
+        )
+    if hasattr(X, "collect") and not hasattr(X, "__array__"):
+        raise TypeError(
+            f"X is a {type(X).__name__}, whose rows have not been computed yet; pass X.collect()."
+        )

@@ -121,7 +121,7 @@ def test_digits_are_few_where_they_do():
         (plot_tree, {"precision": -1}),
         (plot_tree, {"fontsize": 0}),
     ],
-    ids=str,
+    ids=lambda value: str(getattr(value, "__name__", value)),
 )
 def test_wrong_parameters_are_named(export, parameters):
     tree = model_of(random_tree(np.random.default_rng(0), max_depth=2))

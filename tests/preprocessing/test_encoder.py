@@ -435,6 +435,24 @@ def test_columns_with_numbers_for_names():
     assert encoder.transform(frame).tolist() == [[1, 0], [2, 1]]
 
 
+def test_columns_with_other_numbers_for_names():
+    """They are called alike in messages and exports."""
+    frame = pd.DataFrame({10: [1.0, 2.0], 20: ["a", "b"]})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.feature_names_ == ["10", "20"]
+    assert encoder.transform(frame).tolist() == [[1, 0], [2, 1]]
+    with pytest.raises(TypeError, match="Column '10' holds strings"):
+        encoder.transform(frame.astype({10: str}))
+    with pytest.raises(ValueError, match="infinity .* in column '10'"):
+        TableEncoder().fit(pd.DataFrame({10: [np.inf], 20: [1.0]}))
+
+
+@pytest.mark.parametrize("cells", [[[1.0, 2.0]], [[1.0, "x"]]])
+def test_columns_of_one_name(cells):
+    with pytest.raises(ValueError, match=r"(?s)X has several columns of one name.*'a'"):
+        TableEncoder().fit(pd.DataFrame(cells, columns=["a", "a"]))
+
+
 def test_the_table_is_left_as_it_is():
     for name, table in TABLES.items():
         if name.startswith("pandas"):

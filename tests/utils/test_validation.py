@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.utils._validation import check_classes
 
 LABELS = [
@@ -31,3 +33,42 @@ def test_codes_are_those_of_unique(y):
 def test_many_classes_are_warned_of():
     with pytest.warns(UserWarning, match="greater than 50%"):
         check_classes(np.arange(30))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["str", "string", "category", "object", "Int64", "boolean", "list"]
+)
+def test_missing_classes_are_refused(dtype):
+    """Some kinds of missing values cannot even be compared."""
+    pd = pytest.importorskip("pandas")
+    labels = [1, 0, None, 1] if dtype in ("Int64", "boolean") else ["a", "b", None, "a"]
+    y = labels if dtype == "list" else pd.Series(labels, dtype=dtype)
+    with pytest.raises(ValueError, match="Input y contains NaN, None or NA"):
+        GreedyTreeClassifier().fit([[1.0]] * 4, y)
+
+
+@pytest.mark.parametrize("model", [GreedyTreeRegressor(), OptimalTreeRegressor(max_depth=2)])
+def test_targets_beyond_what_can_be_squared_are_refused(model):
+    X, y = np.arange(8.0)[:, np.newaxis], np.repeat([0.0, 1.0], 4)
+    for scale, message in {1e160: "y holds numbers beyond", 1e-160: "in y differ by less"}.items():
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, scale * y)
+    for scale in (1e149, -1e149, 1e-149):
+        assert model.fit(X, scale * y).score(X, scale * y) == 1.0
+    assert model.fit(X, np.full(8, 1e-200)).predict(X).tolist() == [1e-200] * 8
+
+
+@pytest.mark.parametrize("model", [GreedyTreeClassifier(), OptimalTreeClassifier()])
+def test_what_holds_a_table_in_another_form_is_refused(model):
+    pl = pytest.importorskip("polars")
+    frame, y = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]}), [0, 0, 1, 1]
+    model.fit(frame, y)
+    for X, message in [
+        (frame.lazy(), r"X is a LazyFrame, .* pass X.collect\(\)"),
+        (frame.to_dict(), "X is a dict, not a table"),
+        (frame.to_dicts(), "X is a list of dicts, not a table"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            model.predict(X)
+        with pytest.raises(TypeError, match=message):
+            model.fit(X, y)
