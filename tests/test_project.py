@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -80,6 +81,21 @@ def test_private_scikit_learn_stands_in_one_file():
         if path not in (PACKAGE / "utils" / "_compat.py", Path(__file__))
     }
     assert {name: imports for name, imports in found.items() if imports} == {}
+
+
+def test_what_is_always_imported_is_a_dependency():
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    needed = {re.split("[<>=]", name)[0] for name in pyproject["project"]["dependencies"]}
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        # Only what stands at the top: what may be absent is imported in functions.
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module.partition(".")[0])
+    found -= {"sktree_opt", *sys.stdlib_module_names}
+    assert {"scikit-learn" if name == "sklearn" else name for name in found} <= needed
 
 
 def test_files_are_short():
