@@ -109,8 +109,8 @@ def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
         return make_estimator(state)
     except KeyError as error:
         raise ValueError(f"{what}: {error} is missing.") from error
-    except (AttributeError, IndexError, OverflowError, TypeError) as error:
-        raise ValueError(f"{what}: a part of it is damaged: {error}.") from error
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{what}: a part of it is damaged: {error}") from error
 
 
 def make_estimator(state):
