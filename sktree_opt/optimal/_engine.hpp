@@ -291,6 +291,9 @@ private:
     }
 
     double leaf_cost(const Node<Lane>& root) const {
+        // Scores of objectives without a base are no merits, but costs themselves.
+        if (problem_.objective.base_factor == 0.0)
+            return std::nearbyint(problem_.objective.leaf_cost / problem_.grid) * problem_.grid;
         // The base is the cost of a tree without any merit; no leaf costs more.
         const double base = static_cast<double>(root.totals[problem_.channels.base()]);
         return problem_.objective.unit * problem_.objective.base_factor * base;

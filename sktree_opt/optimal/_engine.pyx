@@ -18,7 +18,7 @@ cdef extern from "sktree_opt/optimal/_engine.hpp" namespace "sktree_opt" nogil:
         Score score
         int n_classes, n_channels
         vector[double] class_channels, class_mass
-        double unit, base_factor, loss_factor, z, cf
+        double unit, base_factor, leaf_cost, loss_factor, z, cf
         double least_weight
         cpp_bool loss_is_bounded, cancels
 
@@ -153,6 +153,7 @@ cdef Objective convert_objective(objective):
     converted.class_mass = objective.class_mass.tolist()
     converted.unit = objective.unit
     converted.base_factor = objective.base_factor
+    converted.leaf_cost = objective.leaf_cost
     converted.loss_factor = objective.loss_factor
     converted.loss_is_bounded = objective.loss_is_bounded
     converted.cancels = objective.cancels

@@ -23,6 +23,7 @@ struct Objective {
     std::vector<double> class_mass;      // [class]: base of a row of weight 1
     double unit = 0.5;
     double base_factor = 1.0;
+    double leaf_cost = 0.0;        // without a base: of the leaf that has all rows
     double loss_factor = 1.0;      // the most that a row of mass 1 can add to the cost
     bool loss_is_bounded = true;   // whether rows never lower the cost and add at most their loss
     bool cancels = true;           // equal rows of two classes cancel, except for a constant

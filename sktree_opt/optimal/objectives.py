@@ -36,6 +36,9 @@ class LeafObjective:
     unit, base_factor, scale : float
         See above.
 
+    leaf_cost : float
+        Without a base, what the leaf that has all rows costs; else of no use.
+
     loss_factor : float
         The most that a row of mass 1 can add to the engine's cost.
 
@@ -60,6 +63,7 @@ class LeafObjective:
     class_mass: np.ndarray
     unit: float = 1.0
     base_factor: float = 1.0
+    leaf_cost: float = 0.0
     scale: float = 1.0
     loss_factor: float = 1.0
     loss_is_bounded: bool = True
@@ -202,6 +206,7 @@ class Entropy:
             np.eye(n_classes),
             np.ones(n_classes),
             base_factor=0.0,
+            leaf_cost=float(self.leaf_costs(class_weights[np.newaxis], None)[0]),
             loss_factor=loss,
             least_weight=least,
         )
@@ -230,6 +235,7 @@ class PessimisticError:
             np.eye(n_classes),
             np.ones(n_classes),
             base_factor=0.0,
+            leaf_cost=float(self.leaf_costs(class_weights[np.newaxis], None)[0]),
             loss_is_bounded=False,
             least_weight=least_weight(weights),
             z=NormalDist().inv_cdf(1.0 - self.confidence),

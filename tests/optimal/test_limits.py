@@ -266,3 +266,30 @@ def test_more_tests_than_memory_can_pair_are_refused(global_random_seed):
     with pytest.raises(ValueError, match=r"11990 tests .* at most 10000"):
         OptimalTreeClassifier(max_depth=2, objective="entropy").fit(X, y)
     assert OptimalTreeClassifier(max_depth=1).fit(X, y).status_ == "optimal"
+
+
+@pytest.mark.parametrize("objective", ["entropy", "pessimistic_error", "gini", "error"])
+@pytest.mark.parametrize("ranking", [None, ("size", "error")])
+def test_a_search_that_is_stopped_at_once_answers_the_leaf(objective, ranking):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 2)) > 0, rng.integers(0, 3, 2000)
+    leaf = OptimalTreeClassifier(max_depth=0, objective=objective).fit(X, y)
+    for limit in ({"memory_limit": "1KB"}, {"time_limit": 0.0}):
+        model = OptimalTreeClassifier(objective=objective, ranking=ranking, **limit)
+        with pytest.warns(ConvergenceWarning, match="_limit"):
+            model.fit(X, y)
+        assert model.objective_ <= leaf.objective_
+        assert model.lower_bound_ <= model.objective_
+        if "memory_limit" in limit:
+            assert model.tree_.n_splits == 0
+            assert all(cost >= leaf.objective_ - 1e-6 for _, cost, _ in model.incumbents_)
+
+
+def test_limits_may_be_infinite_or_floats():
+    X, y = random_table(0)
+    plain = OptimalTreeClassifier(max_depth=3).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=3, time_limit=np.inf, memory_limit=1e9).fit(X, y)
+    assert model.tree_ == plain.tree_
+    numbers = np.random.default_rng(0).normal(size=(len(y), 3))
+    model = OptimalTreeRegressor(max_depth=3, time_limit=np.inf).fit(numbers, numbers[:, 0])
+    assert model.status_ == "optimal"
