@@ -12,7 +12,7 @@ import numpy as np
 from sktree_opt.optimal import continuous
 from sktree_opt.optimal._first_look import look
 from sktree_opt.optimal._floors import may_stop
-from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests
 from sktree_opt.preprocessing._thresholds import QuantileThresholds
 
 # Of each column, at most and at least.
@@ -26,6 +26,9 @@ LOOK_SHARE = 0.6
 
 # Pairs of tests by rows that are counted in a second, about: whole numbers, and others.
 PAIRS_PER_SECOND, REAL_PAIRS_PER_SECOND = 5e11, 8e10
+
+# Outcomes of tests, eight to a byte, that are made in a second.
+BYTES_PER_SECOND = 2.5e8
 
 # What a first deep tree takes, in sweeps of all pairs and rows.
 SWEEPS = 8
@@ -62,7 +65,19 @@ class FewTests:
         is_whole = self.data.classes is not None and self.data.has_unit_weights
         rate = PAIRS_PER_SECOND if is_whole else REAL_PAIRS_PER_SECOND
         n_tests = math.sqrt(seconds * rate / (SWEEPS * self.table.n_rows))
-        return min(MOST_THRESHOLDS, int(n_tests / self.table.n_columns))
+        n_thresholds = min(MOST_THRESHOLDS, int(n_tests / self.table.n_columns))
+        n_made = self.count(n_thresholds)
+        making = n_made * self.table.n_rows / 8 / BYTES_PER_SECOND
+        # Categories are not thinned: there may be more than can be searched, or made in time.
+        return n_thresholds if n_made <= MAX_TESTS and making <= seconds else 0
+
+    def count(self, n_thresholds):
+        """Most tests that so many thresholds of each column make."""
+        is_nominal = self.table.is_nominal
+        n_values = np.array([len(values) for values in self.table.values], dtype=np.int64)
+        of_numbers = np.clip(n_values - 1, 0, n_thresholds)
+        n_tests = np.where(is_nominal, n_values, of_numbers)
+        return int(np.where(self.table.n_missing > 0, 2 * n_tests + 1, n_tests).sum())
 
 
 def thinned(codes, n_thresholds):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal._table_search import MOST_THRESHOLDS, FewTests
 from sktree_opt.optimal.continuous._search import SWITCHES
 from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._category_splits import OneVsRest
 from tests.optimal.continuous.common import solve
 from tests.processes import in_two_threads, needs_sigint
 
@@ -164,3 +167,33 @@ def test_fits_in_two_threads_agree_with_serial_ones():
 
     tables = [noisy_table(400, 4, seed) for seed in range(2)]
     assert in_two_threads(tree_of, tables) == [tree_of(*table) for table in tables]
+
+
+def many_categories(n_rows, n_categories):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    names = [f"c{k % n_categories}" for k in range(n_rows)]
+    X = pd.DataFrame({"a": rng.normal(size=n_rows), "b": rng.normal(size=n_rows), "name": names})
+    return X, ((X["a"] > 0) ^ (rng.random(n_rows) < 0.2)).astype(int)
+
+
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, OptimalTreeRegressor])
+@pytest.mark.parametrize("limit", [{"time_limit": 0.3}, {"memory_limit": "1MB"}])
+def test_a_stopped_search_keeps_its_tree_beside_too_many_categories(estimator, limit):
+    X, y = many_categories(12000, 12000)
+    stump = estimator(max_depth=1).fit(X, y)
+    model = estimator(max_depth=3, **limit)
+    with pytest.warns(ConvergenceWarning, match="_limit"):
+        model.fit(X, y)
+    assert model.objective_ <= stump.objective_ or "memory_limit" in limit
+
+
+def test_few_tests_are_not_made_where_that_alone_takes_too_long():
+    X, y = many_categories(100_000, 9000)
+    codes = X["name"].astype("category").cat.codes
+    matrix = np.column_stack([X["a"], X["b"], codes])
+    table = Table.from_matrix(np.asfortranarray(matrix), np.array([-1, -1, 9000]))
+    data = SimpleNamespace(classes=np.unique(y), has_unit_weights=True)
+    few = FewTests(table, None, data, OneVsRest)
+    assert few.number_in(0.006) == 0
+    assert few.number_in(10.0) == MOST_THRESHOLDS
