@@ -138,11 +138,6 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         tests, table, table_thresholds, few_tests = tests_or_table(
             data, choice, split, n_threads, leaf_form, self._asks_for_one_tree(), prefers_tests
         )
-        if tests is None and self.initial_tree is not None:
-            # The known tree may ask any of them.
-            original = table_of(data, n_threads)
-            cuts = choice.codes(original, data)
-            tests = BinaryTests.from_table(original, cuts, encoder.feature_names_, split)
         self.optimality_scope_ = (
             f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits} "
             f"tests, of numbers at {choice.scope}, of categories as {split.scope}"

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from sktree_opt.optimal._known_tests import AllTests, TableTests
 from sktree_opt.tree import Tree
 from sktree_opt.utils._validation import encode_new_rows
 
@@ -22,13 +23,15 @@ def initial_nodes(initial, X, problem):
         As `fit` was given it.
 
     problem : Problem
-        Its tests and rows.
+        Its tests and rows; of a table without tests, those of the tree become its tests.
     """
     path, children = path_and_children(initial, X, problem.data)
     path = sparse.csc_matrix(path)
     rows = np.arange(path.shape[0])
-    nodes = grow(path, children, 0, rows, problem.tests, [])
-    nodes = np.array(nodes, dtype=np.int32)
+    known = problem.tests
+    tests = TableTests(problem.table, problem.thresholds) if known is None else AllTests(known)
+    nodes = np.array(grow(path, children, 0, rows, tests, []), dtype=np.int32)
+    problem.tests = tests.asked()
     check_limits(nodes, problem)
     return nodes
 
@@ -86,7 +89,7 @@ def grow(path, children, node, rows, tests, nodes):
         nodes.pop()
         return grow(path, children, below[filled[0]], rows, tests, nodes)
     passed = reached[filled[0]]
-    test, is_flipped = matching_test(tests, rows, passed)
+    test, is_flipped = tests.matching(rows, passed)
     if test is None:
         raise ValueError(
             f"Node {node} of initial_tree parts its {len(rows)} rows as no test of the table does."
@@ -97,19 +100,6 @@ def grow(path, children, node, rows, tests, nodes):
         nodes[at][2 if is_flipped ^ (k == 1) else 1] = len(nodes)
         grow(path, children, below[filled[k]], rows[side], tests, nodes)
     return nodes
-
-
-def matching_test(tests, rows, passed):
-    """First test with these outcomes on these rows, or with the opposite ones on all of them."""
-    # A bit for each row and test: whether the outcome is the one looked for.
-    agrees = tests.bits[rows] ^ np.where(passed, 0, 255).astype(np.uint8)[:, np.newaxis]
-    found = []
-    for is_flipped, bits in ((False, agrees), (True, ~agrees)):
-        all_rows = np.bitwise_and.reduce(bits, axis=0)
-        same = np.unpackbits(all_rows, bitorder="little")[: tests.n_tests]
-        if same.any():
-            found.append((int(same.argmax()), is_flipped))
-    return min(found, default=(None, False))
 
 
 def check_limits(nodes, problem):
