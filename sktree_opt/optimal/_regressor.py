@@ -21,6 +21,9 @@ from sktree_opt.utils._typing import (
     TreeLike,
 )
 
+# Decimal digits that a sum of errors may have, before the point or after.
+EXTREME_ERROR = 290.0
+
 
 class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     """The best regression tree within a depth and a number of splits, with proof.
@@ -240,8 +243,13 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         return search_k_best(problem, self.n_trees)
 
     def _prepare_objective(self, data):
-        # Sums of squares of centred targets lose no digits to their mean.
-        self._centre = float(np.average(data.y, weights=data.weights))
+        # Sums of squares of centred targets lose no digits to their mean. It is counted from a
+        # target, from which equal ones differ by nothing.
+        with np.errstate(over="ignore", invalid="ignore"):
+            rises = data.y - data.y[0]
+            self._centre = float(data.y[0] + np.average(rises, weights=data.weights))
+            distance = float(np.abs(data.y - self._centre).max())
+        refuse_extreme_targets(distance, REGRESSION_OBJECTIVES[self.objective].power, data.weights)
 
     def _targets(self, data):
         return data.y - self._centre
@@ -253,5 +261,21 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     def _node_values(self, data, reached):
         """Answer (as a column) and cost of each node."""
         objective = REGRESSION_OBJECTIVES[self.objective]
-        answers, costs = objective.node_values(self._targets(data), data.weights, reached)
-        return (answers + self._centre)[:, np.newaxis], costs
+        answers, costs = objective.node_values(data.y, data.weights, reached)
+        return answers[:, np.newaxis], costs
+
+
+def refuse_extreme_targets(distance, power, weights):
+    """Raise if errors, powers of the targets' largest distance from their mean, are no floats."""
+    if distance == 0.0:
+        return
+    # Means are made of sums of weighted targets, which are squared, too.
+    digits = EXTREME_ERROR - power * abs(np.log10(weights.max())) - np.log10(len(weights))
+    most = 10.0 ** (digits / power)
+    # Of targets that are further apart than any float, the mean is none.
+    distance = np.nan_to_num(distance, nan=np.inf)
+    if not 1.0 / most <= distance <= most:
+        raise ValueError(
+            f"The targets y are up to {distance:g} away from their mean; the errors of a tree are "
+            f"floats where that is between {1.0 / most:.0e} and {most:.0e}: scale y."
+        )

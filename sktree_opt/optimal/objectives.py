@@ -270,22 +270,29 @@ class PessimisticError:
 class SquaredError:
     """Weighted sum of the squared distances from the leaf's mean."""
 
+    # Of a distance.
+    power = 2
+
     def node_values(self, targets, weights, reached):
         """Answer and cost of each node (see ``_driver.NodeRows``)."""
         leaves, node_weights = reached.leaves, reached.weights[:, 0]
         n_nodes = len(reached.nodes)
-        means = np.bincount(leaves, weights * targets, n_nodes) / node_weights
-        costs = np.bincount(leaves, weights * (targets - means[leaves]) ** 2, n_nodes)
+        # Means are counted from a target of their own rows: exact where all of them are equal.
+        bases = np.zeros(n_nodes)
+        bases[leaves] = targets
+        rises = targets - bases[leaves]
+        means = np.bincount(leaves, weights * rises, n_nodes) / node_weights
+        costs = np.bincount(leaves, weights * (rises - means[leaves]) ** 2, n_nodes)
         # Children come after their parents: what is known of two sets gives the mean and the
         # squared distances of both together.
         for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
             with_test, without = reached.nodes[at, 1:]
             share = node_weights[without] / node_weights[at]
-            distance = means[without] - means[with_test]
-            means[at] = means[with_test] + share * distance
+            distance = (bases[without] - bases[with_test]) + (means[without] - means[with_test])
+            bases[at], means[at] = bases[with_test], means[with_test] + share * distance
             between = node_weights[with_test] * share * distance**2
             costs[at] = costs[with_test] + costs[without] + between
-        return means, costs
+        return bases + means, costs
 
     def leaf_form(self, targets, weights):
         """The objective for targets whose mean is about 0."""
@@ -300,6 +307,8 @@ class SquaredError:
 
 class AbsoluteError:
     """Weighted sum of the distances from the leaf's median."""
+
+    power = 1
 
     def node_values(self, targets, weights, reached):
         """Answer and cost of each node (see ``_driver.NodeRows``)."""
