@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,8 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.optimal._classifier import OptimalTreeClassifier
-from sktree_opt.optimal._path import path_of, with_tree
+from sktree_opt.optimal._cv_folds import score_fold, summed
+from sktree_opt.optimal._path import path_of
 from sktree_opt.optimal.objectives import OBJECTIVES
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._callbacks import Progress
@@ -86,7 +86,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     Parameters
     ----------
     max_depth : int, default=4
-        Largest depth to try.
+        Largest depth to try, at most 10.
 
     max_splits : int or None, default=None
         Largest number of tests to try; None for as many as `max_depth` allows.
@@ -196,6 +196,11 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     --------
     OptimalTreeClassifier : One depth and number of tests.
     optimal_path : The trees of all of them.
+
+    Notes
+    -----
+    A table of more than 10,000 tests is searched by ranks where :class:`OptimalTreeClassifier` does
+    so, and otherwise refused.
 
     References
     ----------
@@ -319,6 +324,13 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             folds = self._score_folds(X, y, sample_weight, routed, progress)
             self._keep(path, model, folds)
         progress.finish()
+        if np.isnan(self.best_score_):
+            warnings.warn(
+                f"scoring={self.scoring!r} gave NaN for some fold of every depth and number of "
+                "tests: the smallest tree is taken, as none can be said to be better.",
+                UserWarning,
+                stacklevel=2,
+            )
         if self.status_ != "optimal":
             warnings.warn(self._what_ended(path.status), ConvergenceWarning, stacklevel=2)
         return self
@@ -358,7 +370,11 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         )
 
     def _scorer(self):
-        return check_scoring(self._path_model(), scoring=self.scoring)
+        model = self._path_model()
+        if self.scoring is None and routing_enabled():
+            # The model scores itself, and nobody else can say what it takes.
+            model.set_score_request(sample_weight=True)
+        return check_scoring(model, scoring=self.scoring)
 
     def _path_model(self):
         chosen = {name: getattr(self, name) for name in PATH_PARAMETERS}
@@ -442,51 +458,9 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         for name in FROM_MODEL:
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
-
-
-@dataclass
-class ScoredFold:
-    """What is found on the training rows of a fold.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (max_depth + 1, max_splits + 1)
-        Score of the optimal tree of every depth and number of tests on the rows left out.
-
-    status : str
-        Whether all of them are proved to be optimal.
-
-    stats : dict
-        Counters of the search.
-    """
-
-    scores: NDArray[np.float64]
-    status: str
-    stats: dict[str, Any]
-
-
-def score_fold(model, scorer, X, y, sample_weight, train, test, score_params, costs):
-    """Search on some rows and score on others; `costs` are those of the classes of the former."""
-    model.set_params(cost_matrix=costs)
-
-    def part(values, rows):
-        return None if values is None else safe_indexing(values, rows)
-
-    path, model = path_of(
-        model, safe_indexing(X, train), safe_indexing(y, train), part(sample_weight, train)
-    )
-    X_test, y_test = safe_indexing(X, test), safe_indexing(y, test)
-    score_params = {name: part(*indexable(value), test) for name, value in score_params.items()}
-    scores = [scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees]
-    return ScoredFold(
-        np.array(scores, dtype=np.float64)[path.tree_index], path.status, path.search_stats
-    )
-
-
-def summed(stats):
-    """Sums of the counters of several searches; what is no counter is left out."""
-    names = [name for name, value in stats[0].items() if isinstance(value, (int, float))]
-    return {name: sum(one.get(name, 0) for one in stats) for name in names}
+            else:
+                # Of an earlier fit, to a table with names, say.
+                vars(self).pop(name, None)
 
 
 def ranks(scores):

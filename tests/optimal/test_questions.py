@@ -272,6 +272,35 @@ def test_metadata_reach_splitter_and_scorer(table):
         assert model.fit(X, y, groups=groups).n_splits_ == 4
 
 
+def test_weights_reach_the_default_score_with_metadata_routing(table):
+    X, y = table
+    weights = np.random.default_rng(0).integers(1, 9, len(y)).astype(float)
+    model = OptimalTreeClassifierCV(max_depth=1).fit(X, y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        routed = OptimalTreeClassifierCV(max_depth=1).fit(X, y, sample_weight=weights)
+        assert OptimalTreeClassifierCV(max_depth=1).fit(X, y).best_score_ != model.best_score_
+    for name, values in model.cv_results_.items():
+        np.testing.assert_array_equal(values, routed.cv_results_[name])
+
+
+def test_a_refit_of_the_cross_validated_model_forgets_names(table):
+    pd = pytest.importorskip("pandas")
+    X, y = table
+    frame = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
+    model = OptimalTreeClassifierCV(max_depth=1).fit(frame, y)
+    assert hasattr(model, "feature_names_in_")
+    model.fit(np.asarray(X), y)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_a_score_that_is_never_a_number_is_warned_about(table):
+    X, y = table
+    model = OptimalTreeClassifierCV(max_depth=1, scoring=lambda *_: np.nan)
+    with pytest.warns(UserWarning, match="gave NaN"):
+        model.fit(X, y)
+    assert np.isnan(model.best_score_)
+
+
 @pytest.mark.parametrize("parameters", [{"objective": "f1"}, {"n_trees": 20}])
 def test_time_limit_leaves_the_best_tree_known(parameters):
     rng = np.random.default_rng(0)

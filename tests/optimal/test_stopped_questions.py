@@ -198,15 +198,15 @@ def test_folds_that_were_cut_short_are_reported(credit):
 
 def test_folds_alone_may_be_cut_short(credit, monkeypatch):
     X, y = credit
-    from sktree_opt.optimal import _cv
+    from sktree_opt.optimal import _cv_folds
 
-    path_of = _cv.path_of
+    path_of = _cv_folds.path_of
 
     def cut_short(model, X_part, *rest):
         model.set_params(time_limit=None if len(X_part) == len(X) else 0.0)
         return path_of(model, X_part, *rest)
 
-    monkeypatch.setattr(_cv, "path_of", cut_short)
+    monkeypatch.setattr(_cv_folds, "path_of", cut_short)
     model = OptimalTreeClassifierCV(max_depth=4, max_splits=4, cv=2)
     with pytest.warns(ConvergenceWarning, match="^2 of 2 searches of folds"):
         model.fit(X, y)
