@@ -73,8 +73,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         "thresholds": threshold_constraints(THRESHOLDS),
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "categorical_splits": [StrOptions(set(CATEGORICAL_SPLITS))],
-        "time_limit": [Interval(Real, 0, None, closed="left"), None],
-        "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
+        "time_limit": [Interval(Real, 0, None, closed="both"), None],
+        "memory_limit": [Interval(Real, 1, None, closed="left"), str, None],
         "n_jobs": [Integral, None],
         "warm_start": ["boolean"],
         "initial_tree": [HasMethods("decision_path"), None],
@@ -115,7 +115,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         """
         encoder = TableEncoder(self.categorical_features)
         memory_limit = parse_memory(self.memory_limit)
-        control = SearchControl(self.time_limit, memory_limit)
+        control = SearchControl(self._seconds(), memory_limit)
         data = check_training_data(
             self,
             encoder,
@@ -169,10 +169,14 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
             min_samples_leaf=self.min_samples_leaf,
             min_weight_leaf=max(self.min_weight_leaf, self.min_weight_fraction_leaf * total),
             split_cost=self.complexity_cost * total,
-            time_limit=self.time_limit,
+            time_limit=self._seconds(),
             memory_limit=memory_limit,
             n_threads=n_threads,
         )
+
+    def _seconds(self):
+        # Infinity is no limit: shares of it are no times.
+        return None if self.time_limit == np.inf else self.time_limit
 
     def _asks_for_one_tree(self):
         """Whether the answer is one tree whose leaves' costs sum to the least."""
@@ -352,11 +356,15 @@ def tests_or_table(data, choice, split, n_threads, form, asks_for_one_tree, pref
         if is_large or not binary:
             few_tests = FewTests(table, cuts, data, split) if binary else None
             return None, searched, thresholds, few_tests
+    names = data.encoder.feature_names_
     if not binary:
         raise ValueError(
-            "This objective needs categorical_splits='one_vs_rest', and has no use for n_trees > 1."
+            "n_trees > 1 has no meaning for objective='absolute_error', which finds one tree."
+            if not asks_for_one_tree
+            else "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
+            f"has more than 3 categories, as {names[n_categories.argmax()]!r} has."
         )
-    tests = BinaryTests.from_table(table, cuts, data.encoder.feature_names_, split)
+    tests = BinaryTests.from_table(table, cuts, names, split)
     return tests, None, None, None
 
 

@@ -1,7 +1,7 @@
 """Amounts of memory as users write them."""
 
 import re
-from numbers import Integral
+from numbers import Real
 
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -10,7 +10,7 @@ def parse_memory(limit):
     """Bytes of a `memory_limit`: a number of bytes, or a string such as ``"2GB"``; None is None."""
     if limit is None:
         return None
-    if isinstance(limit, Integral) and limit > 0:
+    if isinstance(limit, Real) and 1 <= limit < float("inf"):
         return int(limit)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(limit))
     unit = UNITS.get(match.group(2).upper().removesuffix("B") + "B") if match else None
