@@ -41,8 +41,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Parameters
     ----------
     max_depth : int, default=3
-        Most tests on a path. The time grows steeply with it: 3 and 4 take moments on most tables,
-        5 seconds to minutes.
+        Most tests on a path, at most 20. The time grows steeply with it: 3 and 4 take moments on
+        most tables, 5 seconds to minutes.
 
     max_splits : int or None, default=None
         Most tests in the tree; None for as many as `max_depth` allows.
@@ -75,7 +75,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     ranking : tuple of {"error", "size", "depth"} or None, default=None
         What is minimised first, second and third: the objective, the number of tests, the depth.
-        "error" and "size" have to be among them. None: the objective alone.
+        "error" and "size" have to be among them. None: the objective alone. With "size" or "depth"
+        first, `max_error` says what is good enough: without it a single leaf is the answer.
 
     max_error : float or None, default=None
         Largest objective that is acceptable, but for a billionth, which rounding may take; with
@@ -108,7 +109,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
     time_limit : float or None, default=None
-        Seconds after which the search ends with the best tree found.
+        Seconds after which the search ends with the best tree found; None or infinity for no limit.
 
     memory_limit : int, str or None, default=None
         Bytes, or a size such as "2GB", that the search may take.
@@ -149,7 +150,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
         many, or not the time to read them. ``ranked_estimator`` makes estimators of them. Trees are
         different if they part the training rows differently at some node; a test over two leaves
-        that does not lower the objective makes no tree of its own.
+        that does not lower the objective, the cost of tests left out, makes no tree of its own.
 
     tree_objectives_ : ndarray of shape (n_trees,)
         Their objectives.
@@ -198,6 +199,11 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Objectives that differ by what sums in double precision are rounded to, some ``1e-15`` of the
     total weight for each row, count as equal. Metrics and `n_trees` take weights of a class that
     are no whole numbers if none is more than ``1e7`` times as large as another.
+
+    A search over binary tests takes at most 10,000 of them (midpoints, categories, missing values),
+    and a fit with more is refused. Tables of many thresholds or categories are searched by ranks
+    instead, whatever their number, by "error", "balanced_error", "cost" and, for two classes,
+    "gini", without `ranking`, `max_error`, `n_trees` and ``categorical_splits="subset"``.
 
     References
     ----------

@@ -38,7 +38,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     Parameters
     ----------
     max_depth : int, default=3
-        Most tests on a path.
+        Most tests on a path, at most 20.
 
     max_splits : int or None, default=None
         Most tests in the tree; None for as many as `max_depth` allows.
@@ -80,7 +80,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         errors only.
 
     time_limit : float or None, default=None
-        Seconds after which the search ends with the best tree found.
+        Seconds after which the search ends with the best tree found; None or infinity for no limit.
 
     memory_limit : int, str or None, default=None
         Bytes, or a size such as "2GB", that the search may take.
@@ -106,7 +106,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         The `n_trees` best trees, best first, then with the fewest tests; fewer if there are not so
         many, or not the time to read them. ``ranked_estimator`` makes estimators of them. Trees are
         different if they part the training rows differently at some node; a test over two leaves
-        that does not lower the objective makes no tree of its own.
+        that does not lower the objective, the cost of tests left out, makes no tree of its own.
 
     tree_objectives_ : ndarray of shape (n_trees,)
         Their objectives.
@@ -150,6 +150,10 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     -----
     Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of
     real numbers are exact to about 12 digits, and so is the proof.
+
+    A search over binary tests takes at most 10,000 of them (midpoints, categories, missing values),
+    and a fit with more is refused. Tables of many thresholds or categories are searched by ranks
+    instead, whatever their number, for one tree and without ``categorical_splits="subset"``.
 
     References
     ----------
