@@ -16,6 +16,8 @@ from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 MAX_CLASSES = 65535
+# Sums of squares up to here, and their products with weights, are finite.
+LARGEST_TARGET = 1e150
 
 
 class BaseGreedyTree(BaseEstimator):
@@ -55,6 +57,8 @@ class BaseGreedyTree(BaseEstimator):
             costs = None
             if is_classifier:
                 costs = self._check_costs(len(data.classes))
+            else:
+                refuse_extreme_targets(data.y)
             n_threads = n_threads_for(self.n_jobs)
             table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
             data.matrix = None
@@ -156,3 +160,19 @@ def count_weights(weights):
     if np.all(weights == weights[0]) and weights[0] <= 1.0:
         return None, float(weights[0])
     return weights / unit, unit
+
+
+def refuse_extreme_targets(y):
+    """Raise if squares of the targets, or of their differences, are no floats."""
+    largest, smallest = float(y.max()), float(y.min())
+    if max(largest, -smallest) > LARGEST_TARGET:
+        raise ValueError(
+            f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares cannot be summed; divide "
+            "y by a constant."
+        )
+    spread = largest / 2.0 - smallest / 2.0
+    if 0.0 < spread < 1.0 / LARGEST_TARGET:
+        raise ValueError(
+            f"The numbers in y differ by less than {1.0 / LARGEST_TARGET:g}, and the squares of "
+            "the differences vanish; multiply y by a constant."
+        )

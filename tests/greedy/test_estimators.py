@@ -233,3 +233,14 @@ def test_interrupt_ends_a_fit(estimator, n_jobs):
         fit_again_and_again(tree, X, y)
     # What was fitted last is still there.
     assert tree.tree_ is before or tree.tree_.depth > 1
+
+
+def test_targets_beyond_what_can_be_squared_are_refused():
+    model = GreedyTreeRegressor()
+    X, y = np.arange(8.0)[:, np.newaxis], np.repeat([0.0, 1.0], 4)
+    for scale, message in {1e160: "y holds numbers beyond", 1e-160: "in y differ by less"}.items():
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, scale * y)
+    for scale in (1e149, -1e149, 1e-149):
+        assert model.fit(X, scale * y).score(X, scale * y) == 1.0
+    assert model.fit(X, np.full(8, 1e-200)).predict(X).tolist() == [1e-200] * 8
