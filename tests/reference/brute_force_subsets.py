@@ -7,41 +7,34 @@ the error of a tree that has been met before is looked up: equal trees have equa
 
 from itertools import chain, combinations
 
-from tests.reference.naive_greedy_tree import branch_function
-
 
 def all_subsets(n_features):
     features = range(n_features)
     return chain.from_iterable(combinations(features, k) for k in range(n_features + 1))
 
 
-def signature(tree, index=0):
+def signature(node):
     """A tree as nested tuples: equal trees are equal."""
-    node = tree.nodes[index]
-    counts = tuple(round(float(value), 9) for value in tree.values[index])
-    if node["kind"] == 0:
+    counts = tuple(round(value, 9) for value in node.answer_from)
+    if not node.children:
         return counts
-    first, n_children = int(node["first_child"]), int(node["n_children"])
-    threshold = None if node["kind"] != 1 else float(node["threshold"])
-    test = (int(node["kind"]), int(node["feature"]), threshold)
-    return (counts, test, tuple(signature(tree, first + b) for b in range(n_children)))
+    test = (node.column, node.name)
+    return (counts, test, tuple(signature(child) for child in node.children))
 
 
-def votes(tree, row, index=0):
+def votes(node, row):
     """Class frequencies of the leaves that a row reaches, weighed by its shares."""
-    node = tree.nodes[index]
-    if node["kind"] == 0:
-        weight = sum(tree.values[index])
-        return [value / weight for value in tree.values[index]]
-    first, n_children = int(node["first_child"]), int(node["n_children"])
-    value = row[int(node["feature"])]
+    if not node.children:
+        weight = sum(node.answer_from)
+        return [value / weight for value in node.answer_from]
+    value = row[node.column]
     if value is not None:
-        return votes(tree, row, first + branch_function(tree, index)(value))
-    weights = [float(tree.nodes[first + b]["weight"]) for b in range(n_children)]
+        return votes(node.children[node.branch(value)], row)
+    weights = [child.weight for child in node.children]
     parts = [
-        [weight / sum(weights) * vote for vote in votes(tree, row, first + b)]
-        for b, weight in enumerate(weights)
-        if weight > 0
+        [child.weight / sum(weights) * vote for vote in votes(child, row)]
+        for child in node.children
+        if child.weight > 0
     ]
     return [sum(column) for column in zip(*parts, strict=True)]
 
@@ -84,7 +77,7 @@ class BruteForce:
         for chosen in all_subsets(len(self.units)):
             subset = tuple(sorted(f for u in chosen for f in self.units[u]))
             trees = grow(subset)
-            tested = {int(f) for tree in trees for f in tree.features}
+            tested = set().union(*(tree.columns() for tree in trees))
             self.trees[subset] = tuple(signature(tree) for tree in trees)
             if self.trees[subset] not in error_of_trees:
                 wrong = weight_of_errors(trees, parts, table, y, costs)

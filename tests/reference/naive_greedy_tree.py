@@ -1,14 +1,15 @@
-"""A greedy tree held against the papers' formulas, node by node, in plain Python.
+"""Greedy trees by the papers' formulas, in plain Python: one is grown, any other is checked.
 
 Written from the lecture notes on decision trees (equations 1-8 and section 3), Quinlan's "C4.5"
 (gain with unknown values, split information, at least two branches of minimum weight) and section
 4.1 of Ruggieri, JMLR 20 (2019). Every split of every column is listed and rated; nothing is sorted,
-summed up incrementally or remembered.
+summed up incrementally or remembered, except that `Grower` looks up the split of a column that it
+has rated for the same cases before.
 
 A table is a list of rows, a value is a number, a category code or None. Cases are (row, weight).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import log2
 
@@ -31,6 +32,25 @@ class Problem:
     min_gain: float = 0.0
     numeric_gain_penalty: bool = False
     unit: float = 1.0  # the weight that counts as one case
+    n_categories: int = 0  # of each nominal column, those that no row has included
+
+
+@dataclass
+class Node:
+    column: int | None = None
+    name: object = None  # threshold, category, or categories of branch 0
+    branch: object = None  # function from value to branch
+    children: list = field(default_factory=list)
+    weight: float = 0.0
+    answer_from: object = None  # class weights, or the mean, that a leaf here answers by
+
+    def leaves(self):
+        return sum(child.leaves() for child in self.children) if self.children else 1
+
+    def columns(self):
+        """Columns that the subtree tests."""
+        below = set().union(*(child.columns() for child in self.children))
+        return below | {self.column} if self.children else below
 
 
 def class_weights(problem, cases):
@@ -238,3 +258,121 @@ def branch_function(tree, index):
         return lambda x: 0 if x <= node["threshold"] else 1
     branches = tree.branches(index)
     return lambda x: int(branches[int(x)])
+
+
+class Grower:
+    """DT(S) of a classification problem for one part of the rows after the other."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        self.splits = {}
+
+    def grow(self, cases, features):
+        return self._subtree(tuple(cases), sorted(features), 0, None)
+
+    def _subtree(self, cases, features, depth, parent):
+        if not cases:
+            # An empty branch answers as its parent.
+            return Node(answer_from=parent.answer_from)
+        node = Node(weight=total(cases), answer_from=class_weights(self.problem, cases))
+        if is_stopped(self.problem, cases, depth):
+            return node
+        found = [(self._split(cases, j), j) for j in features]
+        found = [(split, j) for split, j in found if split is not None]
+        if not found:
+            return node
+        best = max(split[0] for split, _ in found)
+        (_, node.name, node.branch, parts), node.column = next(
+            (split, j) for split, j in found if ties(split[0], best)
+        )
+        node.children = [self._subtree(part, features, depth + 1, node) for part in parts]
+        return node
+
+    def _split(self, cases, column):
+        """(quality, name, branch, cases of each branch) of a column, or None."""
+        key = (cases, column)
+        if key not in self.splits:
+            self.splits[key] = best_split(self.problem, cases, column)
+        return self.splits[key]
+
+
+def ties(quality, best):
+    """Whether two numbers that are summed in different orders may be equal."""
+    return quality >= best - 1e-10 * max(1.0, best)
+
+
+def best_split(problem, cases, column):
+    """(quality, name, branch, cases of each branch) of the split of most gain; None without one.
+
+    The first of equal gain, in the order of `every_split`, or of `subsets_in_order`.
+    """
+    cases_by_value = merged(problem, cases, column)
+    rated = {name: split for name, *split in rated_splits(problem, cases_by_value, column)}
+    if not rated:
+        return None
+    scale = impurity(problem, cases)
+    most = max(raw for raw, _, _ in rated.values())
+    tied = {name for name, (raw, _, _) in rated.items() if raw >= most - 1e-11 * scale}
+    names = (
+        subsets_in_order(problem, cases_by_value, column) if is_subset(problem, column) else rated
+    )
+    name = next(name for name in names if name in tied)
+    _, gain, quality = rated[name]
+    if gain <= 3e-11 * scale or gain < problem.min_gain * (1 - 1e-9):
+        return None
+    branch = dict(every_split(problem, cases_by_value, column))[name]
+    n_branches = 2
+    if problem.nominal[column]:
+        branch, n_branches = with_absent(problem, cases_by_value, column, branch)
+    parts = branches_of(problem, cases, column, branch)
+    return quality, name, branch, [tuple(parts.get(b, ())) for b in range(n_branches)]
+
+
+def merged(problem, cases, column):
+    """Cases of equal value and class as one case of their weight."""
+    weights, rows = {}, {}
+    for row, weight in cases:
+        key = problem.table[row][column], problem.target[row]
+        weights[key] = weights.get(key, 0.0) + weight
+        rows.setdefault(key, row)
+    return [(rows[key], weight) for key, weight in weights.items()]
+
+
+def with_absent(problem, cases, column, branch):
+    """A nominal split for categories that no case has too, and its number of branches.
+
+    A multiway split has one branch for all of them; they follow the heavier branch of a subset
+    split, and the rest of a category's split.
+    """
+    present = {problem.table[row][column] for row, _ in known_cases(problem, cases, column)}
+    if problem.nominal_split != "multiway":
+        return lambda x: branch(x) if x in present else 1, 2
+    n_branches = len(present) + (len(present) < problem.n_categories)
+    return lambda x: branch(x) if x in present else len(present), n_branches
+
+
+def subsets_in_order(problem, cases, column):
+    """Categories of branch 0, the first of equal gain first: the lighter side of each partition.
+
+    Two classes: categories change sides by their share of the second class, as in Breiman's
+    theorem, unless some category is too light to be a branch. Else every partition, in the order of
+    the reflected Gray code.
+    """
+    by_category = {}
+    for row, weight in known_cases(problem, cases, column):
+        by_category.setdefault(problem.table[row][column], []).append((row, weight))
+    categories = sorted(by_category)
+    sizes = {c: total(by_category[c]) for c in categories}
+    if problem.n_classes <= 2 and min(sizes.values()) >= problem.min_samples_leaf - 1e-9:
+        shares = {c: class_weights(problem, by_category[c])[1] / sizes[c] for c in categories}
+        order = sorted(categories, key=lambda c: (round(shares[c], 9), c))
+        sides = [set(order[:n]) for n in range(1, len(order))]
+    else:
+        codes = [step ^ step >> 1 for step in range(1, 2 ** (len(categories) - 1))]
+        sides = [{c for b, c in enumerate(categories[1:]) if code >> b & 1} for code in codes]
+    for side in sides:
+        rest = set(categories) - side
+        surplus = sum(sizes[c] for c in side) - sum(sizes[c] for c in rest)
+        is_even = abs(surplus) <= 1e-9 * sum(sizes.values())
+        is_lighter = categories[0] in side if is_even else surplus < 0
+        yield tuple(sorted(side if is_lighter else rest))

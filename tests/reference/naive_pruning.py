@@ -5,22 +5,9 @@ trees. A case whose value is unknown goes down every branch by the branches' kno
 case is known, by the weight the branches had.
 """
 
-from dataclasses import dataclass, field
 from math import exp, log, sqrt
 
-from tests.reference.naive_greedy_tree import branch_function, class_weights, total
-
-
-@dataclass
-class Node:
-    column: int | None = None
-    branch: object = None
-    children: list = field(default_factory=list)
-    weight: float = 0.0
-    answer_from: object = None  # class weights, or the mean, that a leaf here answers by
-
-    def leaves(self):
-        return sum(child.leaves() for child in self.children) if self.children else 1
+from tests.reference.naive_greedy_tree import Node, branch_function, class_weights, total
 
 
 def nested(tree, index=0):
@@ -106,7 +93,7 @@ def error_based(problem, node, cases, confidence, z):
         error_based(problem, child, part, confidence, z)
         for child, part in zip(node.children, parts, strict=True)
     ]
-    kept = Node(node.column, node.branch, children, total(cases))
+    kept = Node(node.column, branch=node.branch, children=children, weight=total(cases))
     as_subtree = sum(
         estimate(problem, child, part, confidence, z)
         for child, part in zip(children, parts, strict=True)

@@ -4,18 +4,16 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sktree_opt.greedy import _grow
 from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
 from sktree_opt.subset._errors import Part
 from sktree_opt.subset._problem import SubsetProblem
-from sktree_opt.tree import Tree
-from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import BruteForce
-from tests.reference.naive_greedy_tree import Problem, check_tree
+from tests.reference.naive_greedy_tree import Grower, Problem
 
 # All columns by their common value, all by value and class, a mixture, none.
 MERGE_RULES = [(1.0, 0.0, 0), (-1.0, 1e9, 0), (0.5, 1.0, 2), (-1.0, 0.0, 0)]
+N_CATEGORIES = 6  # of nominal columns, present or not
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
 
@@ -57,7 +55,8 @@ class Case:
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
         )
-        n_categories = [6 if is_nominal else -1 for is_nominal in nominal]
+        n_categories = [N_CATEGORIES if is_nominal else -1 for is_nominal in nominal]
+        self.grower = Grower(self.naive())
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
     def problem(self, **options):
@@ -82,36 +81,12 @@ class Case:
         )
 
     def grow(self, subset):
-        """DT(S) of each part, grown anew; large sets are held against the definitions too."""
-        quality = CLASSIFICATION_QUALITIES[self.criterion]
-        trees = []
-        for part in self.parts:
-            weights = np.ones(len(self.y))
-            weights[part.build_rows] = part.build_weights
-            induction = _grow.Induction(
-                self.encoded,
-                self.y,
-                self.n_classes,
-                weights,
-                self.costs,
-                measure=quality.measure,
-                gain_ratio=quality.gain_ratio,
-                nominal_split=NOMINAL_SPLITS[self.parameters["nominal_split"]].code,
-                min_split_weight=self.parameters["min_samples_split"] - 1e-9,
-                min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
-                max_depth=self.parameters["max_depth"],
-                numeric_gain_penalty=self.parameters["numeric_gain_penalty"],
-                min_gain=self.parameters["min_gain"],
-            )
-            grown = induction.grow(SearchControl(), part.build_rows, np.array(subset, dtype=int))
-            arrays = grown.to_arrays()
-            tree = Tree(*arrays, n_features=len(self.nominal), is_classifier=True)
-            naive = self.naive()
-            cases = list(zip(part.build_rows.tolist(), part.build_weights.tolist(), strict=True))
-            if len(subset) >= len(self.nominal) - 1:
-                check_tree(naive, tree, cases, subset)
-            trees.append(tree)
-        return trees
+        """DT(S) of each part, by the definitions."""
+        rows = [
+            list(zip(part.build_rows.tolist(), part.build_weights.tolist(), strict=True))
+            for part in self.parts
+        ]
+        return [self.grower.grow(cases, subset) for cases in rows]
 
     def naive(self):
         """The learner's parameters and data, as the slow references read them."""
@@ -122,6 +97,7 @@ class Case:
             self.criterion,
             costs=self.costs,
             n_classes=self.n_classes,
+            n_categories=N_CATEGORIES,
             **self.parameters,
         )
 
