@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' -o -name '*.cpp')
 PYTEST_ARGS ?=
+GUARD_ARGS ?=
 SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench clean
+.PHONY: quickstart test lint format docs bench guard clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -39,6 +40,10 @@ docs: $(VENV)/.extra-docs $(VENV)/.built
 
 bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
+
+# Speed and memory beside those of an earlier commit: make guard GUARD_ARGS=--quick
+guard: $(VENV)/.extra-test $(VENV)/.built
+	$(PY) benchmarks/guard.py $(GUARD_ARGS)
 
 clean:
 	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info

@@ -96,3 +96,21 @@ def test_what_each_technique_is_worth(small_data):
     printed = run(small_data, "ablation_optimal.py", "--sets", "small")
     assert "small" in printed
     assert "DIFFERENT" not in printed
+
+
+def test_speed_and_memory_of_two_versions_are_compared(tmp_path):
+    # The ratios of such short fits are left to chance, and so is the exit code.
+    done = subprocess.run(
+        [sys.executable, FOLDER / "guard.py", "--quick", "--rounds", "1"]
+        + ["--base-folder", FOLDER.parent, "--head-folder", FOLDER.parent],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"SKTREE_OPT_DATA": str(tmp_path)},
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert not done.stderr
+    table = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert len(table) == 11
+    assert "different" not in done.stdout
