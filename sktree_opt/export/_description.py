@@ -21,6 +21,7 @@ from sktree_opt.export._words import (
     one_line,
 )
 from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
+from sktree_opt.tree._mixin import TIE_TOLERANCE
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval
 from sktree_opt.utils._typing import FittedPipeline, FittedSearch
@@ -55,20 +56,19 @@ class Branch:
     missing : float
         The share of a row that goes this way when it misses the value.
 
-    is_distributed : bool
-        Whether such a row goes down every branch by weight.
+    names_missing : bool
+        Whether the branch itself says that missing values go this way.
     """
 
     child: int
     text: str
     missing: float
-    is_distributed: bool
+    names_missing: bool
 
     @property
     def full_text(self):
-        """The text, and "or missing" where missing values have this branch for their own."""
-        named = self.missing == 1.0 and not self.is_distributed and self.text != "is missing"
-        return f"{self.text} or missing" if named else self.text
+        """The text, with "or missing" if the branch names missing values."""
+        return f"{self.text} or missing" if self.names_missing else self.text
 
 
 class Description:
@@ -99,6 +99,7 @@ class Description:
         threshold_precision=None,
     ):
         self.tree = tree = fitted_tree(model)
+        self.model = model
         encoder = getattr(model, "_encoder", None)
         own_names = [f"x{j}" for j in range(tree.n_features)]
         self.precision, self.threshold_precision = precision, threshold_precision
@@ -106,14 +107,20 @@ class Description:
             feature_names, getattr(encoder, "feature_names_", own_names), "feature_names"
         )
         self._threshold_digits = {}
+        self.unnamed = features_without_holes(tree, getattr(encoder, "had_holes_", None))
         self.categories = getattr(encoder, "categories_", [None] * tree.n_features)
-        self.labels = self.class_names = self.decisions = None
+        self.labels = self.class_names = self.decisions = self.costs = None
+        self.tie_tolerance = 0.0
         if tree.is_classifier:
             self.labels = getattr(model, "classes_", np.arange(tree.values.shape[1]))
             names = names_or(class_names, self.labels, "class_names")
             self.class_names = [one_line(name) for name in names]
             decide = getattr(model, "_decide_nodes", lambda: tree.values.argmax(axis=1))
             self.decisions = decide()
+            costs = getattr(model, "_costs", None)
+            self.costs = None if costs is None else np.asarray(costs, dtype=np.float64)
+            scale = 1.0 if costs is None else float(np.abs(self.costs).max())
+            self.tie_tolerance = TIE_TOLERANCE * scale
 
     def feature(self, index):
         """Name of the feature that node `index` tests, to stand for itself."""
@@ -135,9 +142,9 @@ class Description:
                 Branch(first + 1, "is not missing", 0.0, False),
             ]
         texts = self._numeric(node) if node["kind"] == NUMERIC else self._categorical(index)
-        target = int(node["missing_branch"])
+        target = -1 if int(node["feature"]) in self.unnamed else int(node["missing_branch"])
         shares = missing_shares(self.tree, index)
-        return [Branch(first + b, texts[b], float(shares[b]), target < 0) for b in range(count)]
+        return [Branch(first + b, texts[b], float(shares[b]), b == target) for b in range(count)]
 
     def _numeric(self, node):
         threshold, categories = float(node["threshold"]), self.categories[node["feature"]]
@@ -167,10 +174,8 @@ class Description:
         branch_of, count = self.tree.branches(index), int(node["n_children"])
         groups = [np.flatnonzero(branch_of == b) for b in range(count)]
         texts = [self.category_set(node["feature"], codes) for codes in groups]
-        if count == 2 and len(groups[0]) == 1 and len(groups[1]) > 1:
-            texts[1] = "!" + texts[0]
-        elif count == 2 and 1 < len(groups[0]) <= len(groups[1]):
-            texts[1] = f"not {texts[0]}"
+        if count == 2 and 1 <= len(groups[0]) <= len(groups[1]) and len(groups[1]) > 1:
+            texts[1] = self.category_set(node["feature"], groups[0], is_in=False)
         elif (
             count > 2
             and len(groups[-1]) > 1
@@ -179,11 +184,20 @@ class Description:
             texts[-1] = "is any other"
         return texts
 
-    def category_set(self, feature, codes):
-        """Words for a value being one of some categories."""
+    def n_codes(self, feature):
+        """Number of categories of a feature."""
+        if self.categories[feature] is not None:
+            return len(self.categories[feature])
+        nodes = self.tree.nodes
+        return int(nodes["n_categories"][nodes["feature"] == feature].max())
+
+    def category_set(self, feature, codes, is_in=True):
+        """Words for a value that is one of some categories, or none of them."""
         categories = self.categories[feature]
         words = [category_text(code if categories is None else categories[code]) for code in codes]
-        return f"= {words[0]}" if len(words) == 1 else "in {" + ", ".join(words) + "}"
+        if len(words) == 1:
+            return f"{'' if is_in else '!'}= {words[0]}"
+        return ("in {" if is_in else "not in {") + ", ".join(words) + "}"
 
     def answer(self, index):
         """The class or the mean that node `index` answers, in words."""
@@ -214,16 +228,47 @@ class Description:
         return total if present.tolist() == [self.decisions[index]] else parts
 
     def missing_note(self):
-        """Where missing values go, for what the branches themselves do not say."""
-        inner = self.tree.nodes[np.isin(self.tree.nodes["kind"], (NUMERIC, *CATEGORY_KINDS))]
-        if not np.any(inner["missing_branch"] < 0):
+        """Where missing values go if the branches themselves do not say it."""
+        inner = self._tests()
+        by_weight = inner["missing_branch"] < 0
+        if np.all(by_weight):
+            way = "goes down every branch, in proportion to the weights"
+            return f"A missing value {way}." if len(inner) else ""
+        if np.any(by_weight):
+            return (
+                "A missing value goes where a branch says so, and elsewhere down every branch, in "
+                "proportion to the weights."
+            )
+        is_unnamed = np.isin(inner["feature"], list(self.unnamed))
+        if np.all(is_unnamed):
+            return "A missing value takes the last branch of a test."
+        if np.any(is_unnamed):
+            return "Where no branch says so, a missing value takes the last branch of a test."
+        return ""
+
+    def rules_note(self):
+        """The same for rules, in which the tests of a path are put together."""
+        inner = self._tests()
+        if np.any(inner["missing_branch"] < 0):
+            return self.missing_note()
+        asked = set(inner["feature"].tolist())
+        unnamed = asked & self.unnamed
+        kinds = [
+            (f"a missing {kind} counts as {meaning}")
+            for kind, meaning, has_categories in [
+                ("number", "larger than every threshold", False),
+                ("category", "one that is not listed", True),
+            ]
+            if any((self.categories[j] is not None) == has_categories for j in unnamed)
+        ]
+        if not kinds:
             return ""
-        if np.all(inner["missing_branch"] < 0):
-            return "A missing value goes down every branch, in proportion to the weights."
-        return (
-            "A missing value goes where a branch says so, and elsewhere down every branch, in "
-            "proportion to the weights."
-        )
+        note = ", and ".join(kinds)
+        return f"Where no rule says so, {note}." if asked - unnamed else f"A{note[1:]}."
+
+    def _tests(self):
+        """The nodes that compare a value."""
+        return self.tree.nodes[np.isin(self.tree.nodes["kind"], (NUMERIC, *CATEGORY_KINDS))]
 
 
 def describe(model, feature_names=None, class_names=None, precision=None, threshold_precision=None):
@@ -272,6 +317,21 @@ def names_or(given, own, what):
     if len(names) != len(own):
         raise ValueError(f"{what} has {len(names)} names, but the tree has {len(own)}.")
     return names
+
+
+def features_without_holes(tree, had_holes=None):
+    """Features that missed no value in training, whose branches therefore do not name holes.
+
+    A test of such a column sends a missing value down its last branch. If `had_holes` is not
+    known, a column is taken for one if all its tests do so, and none asks whether the value is
+    missing. Empty if any test distributes missing values by weight.
+    """
+    tests = tree.nodes[tree.nodes["kind"] != LEAF]
+    if np.any((tests["missing_branch"] < 0) & (tests["kind"] != IS_MISSING)):
+        return frozenset()
+    differs = (tests["kind"] == IS_MISSING) | (tests["missing_branch"] != tests["n_children"] - 1)
+    found = set(tests["feature"].tolist()) - set(tests["feature"][differs].tolist())
+    return frozenset(j for j in found if had_holes is None or not had_holes[j])
 
 
 def missing_shares(tree, index):

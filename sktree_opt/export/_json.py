@@ -54,6 +54,8 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
         encoder.feature_names_, encoder.kinds_, encoder.categories_, strict=True
     ):
         column = {"name": name, "kind": kind}
+        if encoder.had_holes_ is not None:
+            column["had_holes"] = encoder.had_holes_[len(columns)]
         if categories is not None:
             written = [write_category(category) for category in categories]
             column["categories"] = plain_values(written, f"The categories of column {name!r}")
@@ -69,7 +71,8 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
         labels = np.asarray(estimator.classes_)
         state["classes"] = plain_values(labels, "The class labels")
         state["classes_dtype"] = labels.dtype.str
-        state["laplace_smoothing"] = bool(getattr(estimator, "laplace_smoothing", False))
+        smooths = getattr(estimator, "estimator_", estimator)
+        state["laplace_smoothing"] = bool(getattr(smooths, "laplace_smoothing", False))
         costs = getattr(estimator, "_costs", None)
         state["costs"] = None if costs is None else np.asarray(costs).tolist()
         answers = getattr(estimator, "_answers", None)

@@ -133,10 +133,11 @@ def export_rules(
         - ``rule``: the conditions as text;
         - ``conditions``: a list of dicts with ``feature``, ``operator``, ``value`` and ``missing``.
           The operators are ``<=`` and ``>`` (a number), ``between`` (above the first of two
-          numbers, at most the second), ``in`` (a list of categories), ``known`` and ``missing``
-          (no value). ``missing`` is the share of the row that the rule holds for when the feature's
-          value is missing or was never seen in fit: 0, 1, or between them where the tree sends such
-          rows down every branch;
+          numbers, at most the second), ``in`` and ``not in`` (a list of categories), ``known`` and
+          ``missing`` (no value). ``missing`` is the share of the row that the rule holds for when
+          the feature's value is missing: 0, 1, or between them where the tree sends such rows down
+          every branch. A category that fit never saw counts as missing. The operator is right for
+          it too if ``missing`` is 0 or 1; otherwise, it is a category in no list of the feature;
         - ``prediction``: the class label, or the mean;
         - ``probabilities``: probability of each class (classifiers only);
         - ``support``: weight of the training rows at the leaf;
@@ -161,7 +162,7 @@ def export_rules(
     found = list(reachable_leaves(words.tree))
     if output == "text":
         lines = [text_of_rule(words, index, conditions) for index, conditions in found]
-        note = words.missing_note()
+        note = words.rules_note()
         return "\n".join([*lines, note] if note else lines) + "\n"
     return [record_of_rule(words, index, conditions) for index, conditions in found]
 
@@ -213,11 +214,11 @@ def record_of_rule(words, index, conditions):
 def record_of_condition(words, feature, condition):
     """One condition as a dict."""
     categories = words.categories[feature]
-    codes = allowed_codes(words, feature, condition)
-    if not condition.is_known:
+    operator, codes = allowed_codes(words, feature, condition)
+    if operator is not None:
+        value = [code if categories is None else categories[code] for code in codes]
+    elif not condition.is_known:
         operator, value = "missing", None
-    elif codes is not None:
-        operator, value = "in", [code if categories is None else categories[code] for code in codes]
     elif condition.lower > -math.inf and condition.upper < math.inf:
         operator, value = "between", [condition.lower, condition.upper]
     elif condition.upper < math.inf:
@@ -235,35 +236,46 @@ def record_of_condition(words, feature, condition):
 
 
 def allowed_codes(words, feature, condition):
-    """Sorted category codes that meet the condition; None where it is not about categories."""
-    if condition.codes is not None:
-        return sorted(condition.codes)
+    """An operator and codes: "in" the allowed categories, or "not in" the others.
+
+    "not in" is for a condition that missing values meet, because categories that fit never saw
+    count as missing. (None, None) for a column of numbers.
+    """
     categories = words.categories[feature]
-    if categories is None or (condition.lower, condition.upper) == (-math.inf, math.inf):
-        return None
-    # An ordered category.
-    return [c for c in range(len(categories)) if condition.lower < c <= condition.upper]
+    if categories is None and condition.codes is None:
+        return None, None
+    every = range(words.n_codes(feature))
+    if not condition.is_known:
+        allowed = set()
+    elif condition.codes is not None:
+        allowed = condition.codes
+    else:
+        # An ordered category, or one that is asked only whether it is missing.
+        allowed = {c for c in every if condition.lower < c <= condition.upper}
+    if condition.missing == 1.0:
+        return "not in", [c for c in every if c not in allowed]
+    return "in", sorted(allowed)
 
 
 def text_of_condition(words, feature, condition):
     """One condition in words."""
-    name, codes = words.subject(feature), allowed_codes(words, feature, condition)
+    name = words.subject(feature)
+    operator, codes = allowed_codes(words, feature, condition)
     lower = number_text(condition.lower) if condition.lower > -math.inf else ""
     upper = number_text(condition.upper) if condition.upper < math.inf else ""
+    is_open = condition.codes is None and not (lower or upper)
     if not condition.is_known:
         return f"{name} is missing"
-    if codes is not None:
-        text = f"{name} {words.category_set(feature, codes)}"
+    if is_open:
+        text = f"{name} is not missing"
+    elif operator is not None:
+        text = f"{name} {words.category_set(feature, codes, operator == 'in')}"
     elif lower and upper:
         text = f"{lower} < {name} <= {upper}"
-    elif upper:
-        text = f"{name} <= {upper}"
-    elif lower:
-        text = f"{name} > {lower}"
     else:
-        text = f"{name} is not missing"
+        text = f"{name} <= {upper}" if upper else f"{name} > {lower}"
     if condition.missing == 1.0:
-        return f"{text} or missing"
+        return text if feature in words.unnamed else f"({text} or missing)"
     if condition.was_missing and condition.missing > 0.0:
         return f"{text} (or missing: {100 * condition.missing:.3g}%)"
     return text

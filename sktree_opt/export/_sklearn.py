@@ -118,10 +118,7 @@ def leaf_values(estimator, words):
             f"Because of {reason_of(estimator)} a leaf answers {answer!r}, which is not its most "
             "frequent class; scikit-learn's trees answer that."
         )
-    if getattr(estimator, "laplace_smoothing", False):
-        counts = tree.values + 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
-    return values
+    return values if estimator is tree else estimator._node_probabilities()
 
 
 def reason_of(estimator):

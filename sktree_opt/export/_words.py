@@ -2,19 +2,16 @@
 
 import json
 import re
+from numbers import Integral
 
 import numpy as np
 
 # What ends a line somewhere, or is not seen, or cannot be written to a file.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-PLAIN = re.compile(r"[^\s\"{},](?:[^\"{},]*[^\s\"{},])?")
 # Words of the exports themselves.
-WORDS_AROUND_CATEGORIES = re.compile(r":\s|:$| and | then |or missing$")
 WORDS_AROUND_NAMES = re.compile(
     r"[<>=]|^[\"|]|^\s|\s$|^$| in \{| and | then | is (?:not )?missing| is any other|or missing$"
 )
-# Strings that would be read as values of another type.
-CONSTANTS = {"None", "True", "False", "NA", "<NA>", "NaT"}
 
 
 def number_text(value, precision=None):
@@ -65,18 +62,12 @@ def name_text(name):
 
 
 def category_text(value):
-    """A category as it is, in quotes where it would be mistaken for something else."""
+    """A category: a number or Boolean as it is, anything else in quotes."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
         return number_text(value)
-    text = str(value)
-    is_plain = PLAIN.fullmatch(text) and not (
-        CONTROL.search(text) or WORDS_AROUND_CATEGORIES.search(text)
-    )
-    if isinstance(value, str) and (text in CONSTANTS or is_number(text)):
-        is_plain = False
-    return text if is_plain else quoted(text)
+    return str(value) if isinstance(value, (bool, Integral)) else quoted(str(value))
 
 
 def is_number(text):

@@ -48,11 +48,15 @@ class TableEncoder:
 
     categories_ : list of ndarray or None
         Categories in code order; None for a numeric column.
+
+    had_holes_ : list of bool or None
+        Whether each column missed values in fit; None where that is not known.
     """
 
     feature_names_: list[str]
     kinds_: list[str]
     categories_: list[NDArray[Any] | None]
+    had_holes_: list[bool] | None
 
     def __init__(self, categorical_features: CategoricalFeatures = "from_dtype") -> None:
         self.categorical_features = categorical_features
@@ -83,14 +87,18 @@ class TableEncoder:
             self._fit_column(j, source.column(j), None if asked is None else j in asked)
         self._index_categories()
         if keep_integers and not self._has_categories and source.numbers is not None:
+            self.had_holes_ = [False] * source.n_columns
             return source.numbers
-        return self._encode(source, is_fit=True)
+        matrix = self._encode(source, is_fit=True)
+        self.had_holes_ = columns_with_holes(matrix)
+        return matrix
 
     @classmethod
     def from_columns(cls, columns: Iterable[dict[str, Any]]) -> Self:
         """A fitted encoder from a dict for each column: its name, kind and categories.
 
-        Nominal and ordinal columns have "categories", in code order.
+        Nominal and ordinal columns have "categories", in code order. "had_holes", if all columns
+        have it, says whether the column missed values in fit.
         """
         encoder = cls()
         encoder.feature_names_ = [column["name"] for column in columns]
@@ -99,6 +107,8 @@ class TableEncoder:
             None if column["kind"] == NUMERIC else object_array(column["categories"])
             for column in columns
         ]
+        holes = [column.get("had_holes") for column in columns]
+        encoder.had_holes_ = None if None in holes else holes
         encoder._index_categories()
         return encoder
 
@@ -225,6 +235,19 @@ class TableEncoder:
                 stacklevel=2,
             )
         return matrix
+
+
+def columns_with_holes(matrix):
+    """Whether each column of a matrix has a NaN."""
+    if not sparse.issparse(matrix):
+        # A sum is NaN in nearly all columns that have one, and needs no array of its own.
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspects = np.flatnonzero(np.isnan(matrix.sum(axis=0)))
+        has_holes = np.zeros(matrix.shape[1], dtype=bool)
+        has_holes[suspects] = [bool(np.isnan(matrix[:, j]).any()) for j in suspects]
+        return has_holes.tolist()
+    columns = sparse.coo_array(matrix)
+    return np.isin(np.arange(matrix.shape[1]), columns.col[np.isnan(columns.data)]).tolist()
 
 
 def sorted_values(distinct, name):

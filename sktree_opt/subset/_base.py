@@ -415,9 +415,9 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
                 stacklevel=4,
             )
 
-    def _leaf_frequencies(self, X, smooth=False):
+    def _node_probabilities(self):
         self._fitted_tree()
-        return super()._leaf_frequencies(X, smooth=self.estimator_.laplace_smoothing)
+        return self.estimator_._node_probabilities()
 
 
 def column_indices(estimator, columns, name="features"):

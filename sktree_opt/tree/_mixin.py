@@ -192,7 +192,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         proba : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``; rows sum to 1.
         """
-        return self._leaf_frequencies(X, smooth=getattr(self, "laplace_smoothing", False))
+        return self._evaluate(X, self._node_probabilities())[1]
 
     def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict logarithms of class probabilities.
@@ -210,14 +210,13 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _leaf_frequencies(self, X, smooth=False):
+    def _node_probabilities(self):
+        """Class probabilities at each node of the tree."""
         tree = self._fitted_tree()
-        if smooth:
-            counts = tree.values + 1.0
-            frequencies = counts / counts.sum(axis=1, keepdims=True)
-        else:
-            frequencies = tree.node_values()
-        return self._evaluate(X, frequencies)[1]
+        if not getattr(self, "laplace_smoothing", False):
+            return tree.node_values()
+        counts = tree.values + 1.0
+        return counts / counts.sum(axis=1, keepdims=True)
 
     def _decide_nodes(self):
         """Index of the class that each node of the tree answers."""

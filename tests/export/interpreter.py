@@ -28,6 +28,8 @@ class Question:
 
     feature: str
     branches: list = field(default_factory=list)
+    # By the last line of the text, whether a missing value takes the last branch.
+    last_takes_missing: bool = False
 
     @property
     def weight(self):
@@ -37,6 +39,8 @@ class Question:
         """Leaves that a row ends in, each with its share."""
         texts = [text for text, _ in self.branches]
         chosen = choose(texts, row[self.feature])
+        if chosen is None and self.last_takes_missing:
+            chosen = len(texts) - 1
         if chosen is not None:
             return self.branches[chosen][1].shares(row)
         found = []
@@ -87,7 +91,7 @@ def is_met(text, cell):
             bound = float(operand)
         else:
             order = [str(category) for category in cell.categories]
-            value, bound = order.index(str(value)), order.index(operand)
+            value, bound = order.index(str(value)), order.index(parse_categories(operand)[0])
         return (value <= bound) == (operator == "<=")
     assert text == "is any other", text
     return False
@@ -110,6 +114,15 @@ def parse_leaf(answer, content):
         pairs = [part.rpartition(" ") for part in above.split(", ")]
         parts = {name: float(number) for name, _, number in pairs}
     return Leaf(answer, sum(parts.values()) if weight is None else weight, parts)
+
+
+def obey_note(root, note):
+    """Let each test do what the closing line says of missing values."""
+    open_tests = [root] if isinstance(root, Question) else []
+    for test in open_tests:
+        test.last_takes_missing = "takes the last branch" in note
+        open_tests += [child for _, child in test.branches if isinstance(child, Question)]
+    return root
 
 
 def read_row(row, columns):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_dot
-from tests.export.interpreter import Question, parse_leaf, predict
+from tests.export.interpreter import Question, obey_note, parse_leaf, predict
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -23,7 +23,7 @@ def unquote(text):
 
 def parse(source):
     """The tree that the statements describe."""
-    labels, edges = {}, {}
+    labels, edges, note = {}, {}, ""
     for line in source.splitlines():
         if match := NODE.match(line):
             labels[int(match[1])] = unquote(match[2])
@@ -31,7 +31,8 @@ def parse(source):
             edges.setdefault(int(match[1]), []).append((unquote(match[3]), int(match[2])))
         else:
             assert OTHER.match(line), line
-    return build(0, labels, edges)
+            note += line if "labelloc" in line else ""
+    return obey_note(build(0, labels, edges), note)
 
 
 def build(index, labels, edges):

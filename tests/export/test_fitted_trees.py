@@ -11,8 +11,8 @@ from sktree_opt.export import export_dot, export_rules, export_text, from_json, 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.optimal import OptimalTreeClassifier
 from tests.export import test_dot, test_text
-from tests.export.interpreter import predict, read_row
-from tests.export.test_rules import share_of
+from tests.export.interpreter import predict
+from tests.export.test_rules import listed_categories, share_of
 
 pytest.importorskip("pandas")
 
@@ -51,10 +51,12 @@ def test_loans(model, monkeypatch):
         found = [predict(root, row, columns, tree.classes_) for row in rows]
         np.testing.assert_allclose(found, expected, atol=1e-9)
     rules = export_rules(tree)
+    listed, names = listed_categories(rules), [column["name"] for column in columns]
     for row, proba in zip(rows, expected, strict=True):
-        cells = read_row(row, columns)
+        cells = dict(zip(names, row, strict=True))
         found = sum(
-            share_of(rule, cells) * np.array(list(rule["probabilities"].values())) for rule in rules
+            share_of(rule, cells, listed) * np.array(list(rule["probabilities"].values()))
+            for rule in rules
         )
         np.testing.assert_allclose(found, proba, atol=1e-9)
     np.testing.assert_array_equal(from_json(to_json(tree)).predict_proba(new), expected)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_text
-from tests.export.interpreter import Question, parse_leaf, predict
+from tests.export.interpreter import Question, obey_note, parse_leaf, predict
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -15,9 +15,10 @@ NAMES = [column["name"] for column in COLUMNS]
 
 def parse(text):
     """The tree that the lines describe."""
-    items = []
+    items, note = [], ""
     for line in text.splitlines():
-        if line.startswith("A missing value goes"):
+        if line.endswith("."):
+            note = line
             continue
         depth = line.count("|   ")
         words = line.removeprefix("|   " * depth)
@@ -28,7 +29,7 @@ def parse(text):
         items.append((depth, name, question, leaf))
     root = parse_test(items, 0)
     assert not items
-    return root
+    return obey_note(root, note)
 
 
 def parse_test(items, depth):
@@ -111,8 +112,8 @@ code = 5
 |   urgent = False: class 2 (class 2 5, class 1 4)
 |   urgent = True or missing: class 0 (class 0 2, class 1 1.667, class 2 1.333)
 code != 5 or missing
-|   size = small: class 0 (class 0 2, class 1 1.667, class 2 1.667)
-|   size > small: class 2 (class 2 1.333, class 0 1, class 1 0.6667)
+|   size = "small": class 0 (class 0 2, class 1 1.667, class 2 1.667)
+|   size > "small": class 2 (class 2 1.333, class 0 1, class 1 0.6667)
 A missing value goes where a branch says so, and elsewhere down every branch, in proportion to the \
 weights.
 """

@@ -60,7 +60,7 @@ def test_pictures_escape_control_characters():
         ("nan", '"nan"'),
         ("True", '"True"'),
         (True, "True"),
-        ("red", "red"),
+        ("red", '"red"'),
         ("a: b", '"a: b"'),
         ("a then b", '"a then b"'),
         ("a\nb", '"a\\nb"'),
