@@ -1,5 +1,6 @@
 """Trees for other eyes and tools: text, pictures, rules, JSON, scikit-learn."""
 
+from sktree_opt.export._code import export_code
 from sktree_opt.export._dot import export_dot
 from sktree_opt.export._json import from_json, to_json
 from sktree_opt.export._matplotlib import plot_tree
@@ -11,12 +12,14 @@ FORMATS = {
     "text": export_text,
     "dot": export_dot,
     "rules": export_rules,
+    "code": export_code,
     "json": to_json,
     "matplotlib": plot_tree,
     "sklearn": to_sklearn,
 }
 
 __all__ = [
+    "export_code",
     "export_dot",
     "export_rules",
     "export_text",

@@ -1,0 +1,505 @@
+"""A tree in languages that have if, else and lists: Python, JavaScript and C.
+
+A tree that sends each row to one leaf becomes nested ifs. A tree that sends a row without a tested
+value down every branch becomes a list of shares, one for each node, computed from the root on; the
+answer is the mean of the leaves, weighted by share.
+"""
+
+import json
+import re
+
+import numpy as np
+
+from sktree_opt._version import __version__
+
+# Parsers limit nesting, so deeper trees become a list of shares too.
+MAX_NESTED_DEPTH = 40
+# A double holds every whole number up to this one.
+LARGEST_WHOLE = 2**53
+
+
+class ProcedureWriter:
+    """What the languages have in common.
+
+    Parameters
+    ----------
+    program : Program
+        What to write.
+
+    name : str
+        Name of the function.
+    """
+
+    comment: str
+    open_if: str
+    open_else_if: str
+    open_else: str
+    close: str
+    assign: str
+    is_known: str
+
+    def __init__(self, program, name):
+        self.program, self.name = program, name
+        self.leaves = [index for index, test in enumerate(program.tests) if test is None]
+        depths = [0] * len(program.tests)
+        for index, test in enumerate(program.tests):
+            for child in test.children if test else ():
+                depths[child] = depths[index] + 1
+        self.is_nested = not program.is_distributed and max(depths) <= MAX_NESTED_DEPTH
+        self.probabilities = program.probabilities[self.leaves].tolist()
+        # The answer has the largest worth; for regression, it is the mean.
+        self.worth = program.frequencies[self.leaves]
+        if program.is_classifier:
+            self.worth = program.worth(self.worth)
+            self.answers = [program.decisions[index] for index in self.leaves]
+        self.worth = self.worth.tolist()
+        self.lines = []
+
+    def variable(self, feature):
+        """Name of the variable that holds the value of a feature."""
+        return f"x{feature}"
+
+    def walk(self):
+        """The lines that find the leaf, or the shares, of a row."""
+        self.lines = []
+        if self.is_nested:
+            self._write_nested(0, 0)
+        else:
+            self._write_shares()
+        return self.lines
+
+    def _write(self, depth, text):
+        self.lines.append("    " * (1 + depth) + text)
+
+    def _write_nested(self, index, depth):
+        test = self.program.tests[index]
+        if test is None:
+            leaf = self.leaves.index(index)
+            self._write(depth, self.return_leaf(leaf))
+            return
+        branches = [
+            (condition, child)
+            for b, (condition, child) in enumerate(self._conditions(test))
+            if b != test.missing and condition is not None
+        ]
+        for number, (condition, child) in enumerate(branches):
+            opening = self.open_else_if if number else self.open_if
+            self._write(depth, opening.format(condition))
+            self._write_nested(child, depth + 1)
+        if branches:
+            self._write(depth, self.open_else)
+        self._write_nested(test.children[test.missing], depth + bool(branches))
+        if branches and self.close:
+            self._write(depth, self.close)
+
+    def _write_shares(self):
+        for index, test in enumerate(self.program.tests):
+            if test is None:
+                continue
+            opening = self.open_if
+            for condition, child in self._conditions(test):
+                if condition is not None:
+                    self._write(0, opening.format(condition))
+                    self._write(1, self.assign.format(child, index, ""))
+                    opening = self.open_else_if
+            self._write(0, self.open_else)
+            for b, child in enumerate(test.children):
+                if test.missing == b:
+                    self._write(1, self.assign.format(child, index, ""))
+                elif test.missing < 0 and test.shares[b] > 0:
+                    self._write(1, self.assign.format(child, index, f" * {test.shares[b]!r}"))
+            if self.close:
+                self._write(0, self.close)
+
+    def _conditions(self, test):
+        """When a known value takes each branch (None: never), and the node it leads to."""
+        name = self.variable(test.feature)
+        if test.groups is not None:
+            texts = [self.is_in(test.feature, group) if group else None for group in test.groups]
+        elif test.threshold is None:
+            texts = [None, self.is_known.format(name)]
+        else:
+            texts = [f"{name} <= {test.threshold!r}", f"{name} > {test.threshold!r}"]
+        return zip(texts, test.children, strict=True)
+
+    def answer_note(self, leaf):
+        """The answer of a leaf, for a comment."""
+        if self.program.is_classifier:
+            return json.dumps(self.program.labels[self.answers[leaf]])
+        return f"{self.worth[leaf][0]:.6g}"
+
+
+class PythonWriter(ProcedureWriter):
+    """Python without any import."""
+
+    comment, close = "#", ""
+    open_if, open_else_if, open_else = "if {}:", "elif {}:", "else:"
+    assign = "share[{}] = share[{}]{}"
+    is_known = "{0} == {0}"
+
+    def return_leaf(self, leaf):
+        """The end of a path."""
+        return f"return {leaf}  # {self.answer_note(leaf)}"
+
+    def is_in(self, feature, group):
+        """A value being one of some categories."""
+        if len(group) == 1:
+            return f"{self.variable(feature)} == {group[0]!r}"
+        return f"{self.variable(feature)} in ({', '.join(map(repr, group))})"
+
+    def code(self):
+        """The module."""
+        program, name = self.program, self.name
+        proba = f"{name}_proba"
+        lines = [
+            f'"""A decision tree, written by sktree_opt {__version__}.',
+            "",
+            f"{name}(row) answers for a mapping from column names to values. None, NaN and an",
+            "absent key are missing values.",
+        ]
+        if program.is_classifier:
+            lines += [f"{proba}(row) returns the probabilities, in the order of CLASSES."]
+        lines += ['"""', ""]
+        if program.is_classifier:
+            lines += [f"CLASSES = {program.labels!r}"]
+        values = self.probabilities if program.is_classifier else [v for (v,) in self.worth]
+        what = "PROBABILITIES" if program.is_classifier else "MEANS"
+        lines += [f"{what} = [  # of each leaf", *(f"    {value!r}," for value in values), "]"]
+        lines += self._walk_lines()
+        lines += self._answer_lines(proba)
+        return "\n".join(lines) + "\n"
+
+    def _walk_lines(self):
+        program = self.program
+        found = (
+            "The number of the leaf that a row ends in." if self.is_nested else "Shares of a row."
+        )
+        lines = ["", "", "def find_leaf(row):" if self.is_nested else "def find_shares(row):"]
+        lines += [f'    """{found}"""']
+        for j in program.features:
+            key = repr(program.names[j])
+            value = f"row.get({key})" if j in program.categories else f"number(row, {key})"
+            lines.append(f"    {self.variable(j)} = {value}")
+        if not self.is_nested:
+            lines.append(f"    share = [1.0] + [0.0] * {len(program.tests) - 1}")
+        lines += self.walk()
+        if not self.is_nested:
+            lines.append(f"    return [share[leaf] for leaf in {tuple(self.leaves)}]")
+        if any(j not in program.categories for j in program.features):
+            lines += [
+                "",
+                "",
+                "def number(row, name):",
+                '    """The number in a column; NaN if it is missing."""',
+                "    value = row.get(name)",
+                "    if isinstance(value, str):",
+                '        raise TypeError(f"Column {name!r} must hold numbers, got {value!r}.")',
+                '    return float("nan") if value is None else float(value)',
+            ]
+        return lines
+
+    def _answer_lines(self, proba):
+        program = self.program
+        lines = ["", "", f"def {self.name}(row):", '    """The answer for a row."""']
+        is_class = program.is_classifier
+        if self.is_nested and not is_class:
+            return [*lines, "    return MEANS[find_leaf(row)]"]
+        if not is_class:
+            total = "sum(share * value for share, value in zip(find_shares(row), MEANS))"
+            return [*lines, f"    return {total}"]
+        leaf = "find_leaf(row)" if self.is_nested else "shares.index(1.0)"
+        lines += [] if self.is_nested else ["    shares = find_shares(row)"]
+        if program.is_distributed:
+            lines += [
+                "    worth = mean(shares, WORTH)",
+                "    enough = max(worth) - TOLERANCE",
+                "    return next(label for label, w in zip(CLASSES, worth) if w >= enough)",
+            ]
+        else:
+            lines += [f"    return CLASSES[ANSWERS[{leaf}]]"]
+        lines += [
+            "",
+            "",
+            f"def {proba}(row):",
+            '    """The probability of each class for a row."""',
+        ]
+        if self.is_nested:
+            lines += ["    return list(PROBABILITIES[find_leaf(row)])"]
+        else:
+            lines += ["    return mean(find_shares(row), PROBABILITIES)"]
+            lines += [
+                "",
+                "",
+                "def mean(shares, values):",
+                '    """Mean of the values of the leaves, weighted by share."""',
+                "    return [sum(map(float.__mul__, shares, column)) for column in zip(*values)]",
+            ]
+        if program.is_distributed:
+            worth = [f"    {value!r}," for value in self.worth]
+            lines += ["", "", "# The answer is the first class of the largest worth.", "WORTH = ["]
+            lines += [*worth, "]", f"TOLERANCE = {program.tolerance!r}"]
+        else:
+            lines += ["", "", f"ANSWERS = {self.answers!r}  # of each leaf: a position in CLASSES"]
+        return lines
+
+
+class JavaScriptWriter(ProcedureWriter):
+    """JavaScript for browsers and node."""
+
+    comment, close = "//", "}"
+    open_if, open_else_if, open_else = "if ({}) {{", "}} else if ({}) {{", "} else {"
+    assign = "share[{}] = share[{}]{};"
+    is_known = "!Number.isNaN({})"
+
+    def return_leaf(self, leaf):
+        """The end of a path."""
+        return f"return {leaf}; // {self.answer_note(leaf)}"
+
+    def is_in(self, feature, group):
+        """A value being one of some categories."""
+        values = numbers_for_doubles(group)
+        if len(values) == 1:
+            return f"{self.variable(feature)} === {json.dumps(values[0])}"
+        return f"{json.dumps(values)}.includes({self.variable(feature)})"
+
+    def code(self):
+        """The script."""
+        program, name = self.program, self.name
+        values = self.probabilities if program.is_classifier else [v for (v,) in self.worth]
+        data = {"values": values, "worth": self.worth, "tolerance": program.tolerance}
+        if program.is_classifier:
+            data = {"classes": program.labels, "answers": self.answers, **data}
+        if not program.is_distributed:
+            del data["worth"], data["tolerance"]
+        lines = [
+            f"// A decision tree, written by sktree_opt {__version__}.",
+            f"// {name}(row) answers for an object. null, undefined and NaN are missing values.",
+            f"const {name}_tree = {{",
+            *(f"  {key}: {json.dumps(value)}," for key, value in data.items()),
+            "};",
+            "",
+            f"function {name}_{'leaf' if self.is_nested else 'shares'}(row) {{",
+            "    const number = (name) => {",
+            "        const value = row[name];",
+            "        if (value === null || value === undefined) return NaN;",
+            '        if (typeof value !== "number" && typeof value !== "boolean")',
+            "            throw new TypeError(`Column ${name} must hold numbers, got ${value}.`);",
+            "        return Number(value);",
+            "    };",
+            *(f"    const {self._read(j)};" for j in program.features),
+        ]
+        if not self.is_nested:
+            lines.append(f"    const share = [1].concat(Array({len(program.tests) - 1}).fill(0));")
+        lines += self.walk()
+        if not self.is_nested:
+            lines.append(f"    return {self.leaves}.map((leaf) => share[leaf]);")
+        lines += ["}", "", *self._answer_lines()]
+        exported = [name, f"{name}_proba"] if program.is_classifier else [name]
+        names = ", ".join(exported)
+        lines.append(f'if (typeof module !== "undefined") module.exports = {{ {names} }};')
+        return "\n".join(lines) + "\n"
+
+    def _read(self, feature):
+        key, categories = json.dumps(self.program.names[feature]), self.program.categories
+        is_text = feature in categories and any(isinstance(c, str) for c in categories[feature])
+        value = f"row[{key}]" if is_text else f"number({key})"
+        return f"{self.variable(feature)} = {value}"
+
+    def _answer_lines(self):
+        name, tree = self.name, f"{self.name}_tree"
+        lines = []
+        if not self.is_nested:
+            lines += [
+                f"function {name}_mean(shares, values) {{",
+                "    return values[0].map((_, k) =>",
+                "        shares.reduce((sum, share, leaf) => sum + share * values[leaf][k], 0));",
+                "}",
+                "",
+            ]
+        if not self.program.is_classifier:
+            one = f"{tree}.values[{name}_leaf(row)]"
+            many = f"{name}_mean({name}_shares(row), {tree}.values.map((v) => [v]))[0]"
+            return [
+                *lines,
+                f"function {name}(row) {{",
+                f"    return {one if self.is_nested else many};",
+                "}",
+                "",
+            ]
+        if self.program.is_distributed:
+            answer = [
+                f"    const worth = {name}_mean({name}_shares(row), {tree}.worth);",
+                f"    const enough = Math.max(...worth) - {tree}.tolerance;",
+                f"    return {tree}.classes[worth.findIndex((w) => w >= enough)];",
+            ]
+        else:
+            leaf = f"{name}_leaf(row)" if self.is_nested else f"{name}_shares(row).indexOf(1)"
+            answer = [f"    return {tree}.classes[{tree}.answers[{leaf}]];"]
+        one = f"{tree}.values[{name}_leaf(row)].slice()"
+        many = f"{name}_mean({name}_shares(row), {tree}.values)"
+        lines += [f"function {name}(row) {{", *answer, "}", ""]
+        lines += [f"function {name}_proba(row) {{"]
+        return [*lines, f"    return {one if self.is_nested else many};", "}", ""]
+
+
+class CWriter(ProcedureWriter):
+    """C99."""
+
+    comment, close = "//", "}"
+    open_if, open_else_if, open_else = "if ({}) {{", "}} else if ({}) {{", "} else {"
+    assign = "share[{}] = share[{}]{};"
+    is_known = "!isnan({})"
+
+    def variable(self, feature):
+        """A member of the struct."""
+        return f"row->{self.member(feature)}"
+
+    def member(self, feature):
+        """Name of the member that holds a feature."""
+        return f"x{feature}_{re.sub('[^A-Za-z0-9_]+', '_', self.program.names[feature])}".rstrip(
+            "_"
+        )
+
+    def return_leaf(self, leaf):
+        """The end of a path."""
+        return f"return {leaf}; // {self.answer_note(leaf)}"
+
+    def is_in(self, feature, group):
+        """A value being one of some categories."""
+        name = self.variable(feature)
+        if self._is_text(feature):
+            # A number beside strings is never equal to a string of the row.
+            texts = [c_string(value) for value in group if isinstance(value, str)]
+            same = " || ".join(f"strcmp({name}, {text}) == 0" for text in texts)
+            return f"{name} != NULL && ({same or '0'})"
+        return " || ".join(f"{name} == {float(value)!r}" for value in numbers_for_doubles(group))
+
+    def _is_text(self, feature):
+        categories = self.program.categories.get(feature, ())
+        return any(isinstance(value, str) for value in categories)
+
+    def code(self):
+        """The source file."""
+        program, name = self.program, self.name
+        n_leaves, n_outputs = np.shape(self.probabilities)
+        lines = [
+            f"// A decision tree, written by sktree_opt {__version__}. C99.",
+            "// NAN and a null pointer are missing values. Do not compile with -ffast-math, which",
+            "// breaks the tests for NAN.",
+            "#include <math.h>",
+            "#include <stddef.h>",
+            "#include <string.h>",
+            "",
+            "typedef struct {",
+            *(
+                f"    {'const char *' if self._is_text(j) else 'double '}{self.member(j)};"
+                f"  // {json.dumps(program.names[j])}"
+                for j in program.features
+            ),
+            *([] if program.features else ["    char unused;"]),
+            f"}} {name}_row;",
+            "",
+        ]
+        if program.is_classifier:
+            labels = ", ".join(c_string(str(label)) for label in program.labels)
+            lines += [f"const char *const {name}_classes[] = {{{labels}}};"]
+        lines += self._table("values", self.probabilities)
+        if program.is_distributed and program.is_classifier:
+            lines += self._table("worth", self.worth)
+        lines += ["", *self._walk_lines(n_leaves), "", *self._answer_lines(n_leaves, n_outputs)]
+        return "\n".join(lines) + "\n"
+
+    def _table(self, what, rows):
+        size = f"[{len(rows)}][{len(rows[0])}]"
+        lines = [f"static const double {self.name}_{what}{size} = {{"]
+        return [*lines, *(f"    {{{', '.join(map(repr, row))}}}," for row in rows), "};"]
+
+    def _walk_lines(self, n_leaves):
+        name, n_nodes = self.name, len(self.program.tests)
+        if self.is_nested:
+            head = [f"static int {name}_leaf(const {name}_row *row) {{", "    (void)row;"]
+            return [*head, *self.walk(), "}"]
+        leaves = ", ".join(map(str, self.leaves))
+        return [
+            f"static void {name}_shares(const {name}_row *row, double *shares) {{",
+            f"    static const int leaves[{n_leaves}] = {{{leaves}}};",
+            f"    double share[{n_nodes}] = {{1.0}};",
+            "    (void)row;",
+            *self.walk(),
+            f"    for (int leaf = 0; leaf < {n_leaves}; ++leaf)",
+            "        shares[leaf] = share[leaves[leaf]];",
+            "}",
+        ]
+
+    def _answer_lines(self, n_leaves, n_outputs):
+        name, program = self.name, self.program
+        shares = [f"    double shares[{n_leaves}];", f"    {name}_shares(row, shares);"]
+        each_leaf = f"for (int leaf = 0; leaf < {n_leaves}; ++leaf)"
+        each_class = f"for (int k = 0; k < {n_outputs}; ++k)"
+        head = f"{'int' if program.is_classifier else 'double'} {name}(const {name}_row *row) {{"
+        if not program.is_classifier:
+            if self.is_nested:
+                return [head, f"    return {name}_values[{name}_leaf(row)][0];", "}"]
+            total = f"    {each_leaf} total += shares[leaf] * {name}_values[leaf][0];"
+            return [head, *shares, "    double total = 0.0;", total, "    return total;", "}"]
+        answers = f"    static const int answers[] = {{{', '.join(map(str, self.answers))}}};"
+        if self.is_nested:
+            lines = [head, answers, f"    return answers[{name}_leaf(row)];", "}"]
+            copy = f"    {each_class} probabilities[k] = {name}_values[{name}_leaf(row)][k];"
+        elif program.is_distributed:
+            lines = [
+                head,
+                *shares,
+                f"    double worth[{n_outputs}] = {{0.0}}, best = -INFINITY;",
+                f"    {each_class} {{",
+                f"        {each_leaf} worth[k] += shares[leaf] * {name}_worth[leaf][k];",
+                "        if (worth[k] > best) best = worth[k];",
+                "    }",
+                "    int k = 0;",
+                f"    while (worth[k] < best - {program.tolerance!r}) ++k;",
+                "    return k;",
+                "}",
+            ]
+        else:
+            last = f"    for (int leaf = 0; leaf < {n_leaves - 1}; ++leaf)"
+            test = "        if (shares[leaf] > 0.0) return answers[leaf];"
+            lines = [
+                head,
+                answers,
+                *shares,
+                last,
+                test,
+                f"    return answers[{n_leaves - 1}];",
+                "}",
+            ]
+        proba = f"void {name}_proba(const {name}_row *row, double *probabilities) {{"
+        if self.is_nested:
+            return [*lines, "", proba, copy, "}"]
+        sums = [
+            f"    {each_class} {{",
+            "        probabilities[k] = 0.0;",
+            f"        {each_leaf} probabilities[k] += shares[leaf] * {name}_values[leaf][k];",
+            "    }",
+        ]
+        return [*lines, "", proba, *shares, *sums, "}"]
+
+
+def c_string(text):
+    """A string literal of C, in UTF-8."""
+    if "\0" in text:
+        raise ValueError(f"C strings cannot hold the NUL character in {text!r}.")
+    plain = set(range(32, 127)) - set(b'"\\?')
+    encoded = (chr(b) if b in plain else f"\\{b:03o}" for b in text.encode())
+    return '"' + "".join(encoded) + '"'
+
+
+def numbers_for_doubles(values):
+    """Categories for a language whose numbers are doubles; Booleans are numbers."""
+    for value in values:
+        if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+            raise ValueError(
+                f"The category {value} is too large for a double, the only type of numbers here."
+            )
+    if any(isinstance(value, str) for value in values):
+        return list(values)
+    return [int(value) if isinstance(value, bool) else value for value in values]
