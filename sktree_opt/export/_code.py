@@ -1,15 +1,16 @@
 """A tree as source code that needs no package: SQL, Python, JavaScript or C.
 
-``_program.py`` says what has to be computed, ``_procedures.py`` and ``_sql.py`` how the languages
-say it.
+``_program.py`` says what has to be computed; ``_procedures.py``, ``_c.py`` and ``_sql.py`` say it in
+the languages.
 """
 
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from sktree_opt.export._c import CWriter
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
-from sktree_opt.export._procedures import CWriter, JavaScriptWriter, PythonWriter
+from sktree_opt.export._procedures import JavaScriptWriter, PythonWriter
 from sktree_opt.export._program import make_program, refuse_other_values
 from sktree_opt.export._sql import sql_code
 from sktree_opt.utils._compat import StrOptions, validate_params
@@ -41,8 +42,7 @@ def export_code(
     """Write a tree as source code that answers as ``predict`` and ``predict_proba`` do.
 
     The code needs neither this package nor any other. It treats missing values, and categories that
-    fit never saw, as the tree does. Rows are compared as they come: the code does not check that a
-    column has the type that it had in fit.
+    fit never saw, as the tree does. The code does not check that a column has the type that it had in fit.
 
     Parameters
     ----------
