@@ -1,7 +1,7 @@
 """A tree as source code that needs no package: SQL, Python, JavaScript or C.
 
-``_program.py`` says what has to be computed; ``_procedures.py``, ``_c.py`` and ``_sql.py`` say it in
-the languages.
+``_program.py`` says what has to be computed; ``_procedures.py``, ``_c.py`` and ``_sql.py`` say it
+in the languages.
 """
 
 from typing import Literal
@@ -42,7 +42,8 @@ def export_code(
     """Write a tree as source code that answers as ``predict`` and ``predict_proba`` do.
 
     The code needs neither this package nor any other. It treats missing values, and categories that
-    fit never saw, as the tree does. The code does not check that a column has the type that it had in fit.
+    fit never saw, as the tree does. The code does not check that a column has the type that it had
+    in fit.
 
     Parameters
     ----------
