@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bench_optimal import load, names_of
-from sktree_opt.optimal._engine import Engine
-from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
 from sktree_opt.utils._control import SearchControl
 

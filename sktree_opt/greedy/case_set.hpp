@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sktree_opt/preprocessing/_column.hpp"
+#include "sktree_opt/preprocessing/ranked_column.hpp"
 
 namespace sktree_opt::greedy {
 

@@ -16,7 +16,7 @@
 
 #include "sktree_opt/greedy/measures.hpp"
 #include "sktree_opt/greedy/ordering.hpp"
-#include "sktree_opt/greedy/search.hpp"
+#include "sktree_opt/greedy/split_search.hpp"
 #include "sktree_opt/greedy/split.hpp"
 
 namespace sktree_opt::greedy {

@@ -29,7 +29,7 @@
 #include "sktree_opt/greedy/evaluator.hpp"
 #include "sktree_opt/greedy/grown_tree.hpp"
 #include "sktree_opt/greedy/partition.hpp"
-#include "sktree_opt/utils/_control.hpp"
+#include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt::greedy {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sktree_opt/greedy/case_set.hpp"
-#include "sktree_opt/tree/_node.hpp"
+#include "sktree_opt/tree/node_record.hpp"
 
 namespace sktree_opt::greedy {
 

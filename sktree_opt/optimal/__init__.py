@@ -1,9 +1,15 @@
-"""Provably optimal decision trees."""
+"""Provably optimal decision trees.
 
-from sktree_opt.optimal._classifier import OptimalTreeClassifier
-from sktree_opt.optimal._cv import OptimalTreeClassifierCV
-from sktree_opt.optimal._path import optimal_path
-from sktree_opt.optimal._regressor import OptimalTreeRegressor
+Rooms, in reading order: ``estimators`` validates and keeps attributes, ``run`` decides which engine
+answers and drives it, ``objectives`` says what a leaf costs. Three engines search, and none imports
+another: ``bits`` (0/1 tests as bit columns), ``thresholds`` (every threshold of a numeric column, by
+ranks) and ``tree_sets`` (several trees at each node).
+"""
+
+from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
+from sktree_opt.optimal.estimators._cv import OptimalTreeClassifierCV
+from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
+from sktree_opt.optimal.run._path import optimal_path
 
 __all__ = [
     "OptimalTreeClassifier",

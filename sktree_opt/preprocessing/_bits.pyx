@@ -19,7 +19,7 @@ ctypedef fused Code:
     uint32_t
 
 
-cdef extern from "sktree_opt/preprocessing/_bits.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/preprocessing/bits.hpp" namespace "sktree_opt" nogil:
     bint pack_zeros[T](
         const T* values,
         ptrdiff_t row_step,

@@ -1,4 +1,4 @@
-"""Cut points of numeric columns by the MDL principle (see ``_mdlp.hpp``)."""
+"""Cut points of numeric columns by the MDL principle (see ``mdlp.hpp``)."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/preprocessing/_mdlp.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/preprocessing/mdlp.hpp" namespace "sktree_opt" nogil:
     vector[uint32_t] find_cuts "sktree_opt::mdlp_cuts"(
         const ColumnView& column,
         const int32_t* labels,

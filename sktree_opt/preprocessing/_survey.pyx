@@ -1,4 +1,4 @@
-"""What a matrix of numbers holds: infinities, and which small whole numbers (``_survey.hpp``)."""
+"""What a matrix of numbers holds: infinities, and which small whole numbers (``survey.hpp``)."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ ctypedef fused Value:
     double
 
 
-cdef extern from "sktree_opt/preprocessing/_survey.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/preprocessing/survey.hpp" namespace "sktree_opt" nogil:
     cdef cppclass SmallNumbers:
         cbool is_small()
         vector[uint32_t] values()

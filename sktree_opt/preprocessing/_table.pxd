@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libcpp.vector cimport vector
 
 
-cdef extern from "sktree_opt/preprocessing/_column.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/preprocessing/ranked_column.hpp" namespace "sktree_opt" nogil:
     cdef cppclass ColumnView:
         const void* codes
         uint8_t itemsize

@@ -24,7 +24,7 @@ ctypedef fused Value:
     double
 
 
-cdef extern from "sktree_opt/preprocessing/_column.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/preprocessing/ranked_column.hpp" namespace "sktree_opt" nogil:
     cdef cppclass EncodedColumn:
         int itemsize
         uint32_t n_values

@@ -1,4 +1,4 @@
-"""Sequential backward elimination (see ``_elimination.hpp``)."""
+"""Sequential backward elimination (see ``elimination.hpp``)."""
 
 from libc.stdint cimport int32_t, int64_t
 from libcpp cimport bool as cbool
@@ -14,7 +14,7 @@ from sktree_opt.subset._problem cimport (
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/subset/_backward.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/backward.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass EliminationStep:
         vector[int32_t] removed
         vector[int32_t] units

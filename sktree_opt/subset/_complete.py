@@ -1,6 +1,6 @@
 """Running a complete search: on threads, or on the workers of a distributed joblib backend.
 
-The search is cut into rounds of sub-searches (``_complete.hpp``), which threads of this process
+The search is cut into rounds of sub-searches (``complete.hpp``), which threads of this process
 share; where a backend for several machines is active, such as dask's or ray's, each round is handed
 to it as joblib tasks. A sub-search does not know who runs it, so the result is the same.
 """

@@ -6,7 +6,7 @@ from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport SearchControl
 
 
-cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::greedy" nogil:
+cdef extern from "sktree_opt/subset/subset_problem.hpp" namespace "sktree_opt::greedy" nogil:
     cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
         ENTROPY
         GINI
@@ -61,7 +61,7 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::greedy"
         void prepare(uint64_t total_weight) except +
 
 
-cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/subset_problem.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass CppPart "sktree_opt::subset::Part":
         CppCaseSet cases
         vector[uint32_t] search_rows
@@ -103,7 +103,7 @@ cdef extern from "sktree_opt/subset/_problem.hpp" namespace "sktree_opt::subset"
     ) except +
 
 
-cdef extern from "sktree_opt/subset/_lattice.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/lattice.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass CppLatticeStats "sktree_opt::subset::LatticeStats":
         int64_t n_case_sets
         int64_t n_found

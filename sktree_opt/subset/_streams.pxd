@@ -6,7 +6,7 @@ from sktree_opt.subset._problem cimport CppLatticeStats, CppProblem
 from sktree_opt.utils._control cimport CppSearchControl
 
 
-cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/complete.hpp" namespace "sktree_opt::subset" nogil:
     cdef cppclass FoundTree:
         vector[int32_t] features
         int64_t cost
@@ -117,7 +117,7 @@ cdef extern from "sktree_opt/subset/_complete.hpp" namespace "sktree_opt::subset
         DecisionStats stats()
         CppLatticeStats lattice_stats()
 
-cdef extern from "sktree_opt/subset/_dtdistinct.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/dtdistinct.hpp" namespace "sktree_opt::subset" nogil:
     cdef enum class VisitOrder:
         FRONTIER
         FRONTIER_CASES

@@ -1,4 +1,4 @@
-"""Distinct trees and best subsets, one by one (``_dtdistinct.hpp``, ``_complete.hpp``)."""
+"""Distinct trees and best subsets, one by one (``dtdistinct.hpp``, ``complete.hpp``)."""
 
 import numpy as np
 

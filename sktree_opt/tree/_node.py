@@ -1,4 +1,4 @@
-"""The record of a tree's node, equal to ``Node`` of ``_node.hpp``."""
+"""The record of a tree's node, equal to ``Node`` of ``node_record.hpp``."""
 
 import numpy as np
 

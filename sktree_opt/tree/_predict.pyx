@@ -1,4 +1,4 @@
-"""Rows of a float matrix down a tree (see ``_predict.hpp``)."""
+"""Rows of a float matrix down a tree (see ``predict.hpp``)."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ cdef enum:
     CELLS_AT_A_TIME = 1 << 16
 
 
-cdef extern from "sktree_opt/tree/_cells.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/tree/cells.hpp" namespace "sktree_opt" nogil:
     cdef cppclass ColumnBounds[T]:
         ColumnBounds(const int64_t* n_codes, size_t n_columns) except +
 
@@ -31,7 +31,7 @@ cdef extern from "sktree_opt/tree/_cells.hpp" namespace "sktree_opt" nogil:
     )
 
 
-cdef extern from "sktree_opt/tree/_predict.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/tree/predict.hpp" namespace "sktree_opt" nogil:
     cdef cppclass Node:
         pass
 

@@ -8,7 +8,7 @@ cdef extern from "<atomic>" namespace "std" nogil:
         int64_t load()
 
 
-cdef extern from "sktree_opt/utils/_control.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/utils/control.hpp" namespace "sktree_opt" nogil:
     enum StopReason:
         RUNNING
         TIME_LIMIT

@@ -1,4 +1,4 @@
-"""Deadline, memory limit and interrupts of one search (see ``_control.hpp``)."""
+"""Deadline, memory limit and interrupts of one search (see ``control.hpp``)."""
 
 cdef extern from *:
     """

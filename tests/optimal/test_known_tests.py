@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal._known_tests import AllTests, TableTests
+from sktree_opt.optimal.run._known_tests import AllTests, TableTests
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 

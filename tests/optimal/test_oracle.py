@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from tests.optimal.cases import REGRESSION, problems, reference_of
 from tests.optimal.common import examples
 from tests.reference.brute_force_tree import best_cost

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, optimal_path
-from sktree_opt.optimal.objectives import OBJECTIVES
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from tests.optimal.cases import REGRESSION, leaf_rules, problems, reference_of, rows_of
 from tests.optimal.common import examples
 from tests.optimal.test_queries import RANKINGS

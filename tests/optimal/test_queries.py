@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal._engine import Engine
-from sktree_opt.optimal._queries import (
+from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.run._queries import (
     Solver,
     best_by_ranking,
     check_ranking,

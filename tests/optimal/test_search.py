@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.optimal._engine import available_instruction_sets
+from sktree_opt.optimal.bits._engine import available_instruction_sets
 from tests.optimal.common import (
     VARIANTS,
     load_binary,

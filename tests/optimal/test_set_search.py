@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal._bit_rows import bit_rows, class_units, target_rows
-from sktree_opt.optimal._k_best import KBestSearch
-from sktree_opt.optimal._pareto import ParetoSearch
-from sktree_opt.optimal.objectives import REGRESSION_OBJECTIVES, LeafObjective
+from sktree_opt.optimal.bits._bit_rows import bit_rows, class_units, target_rows
+from sktree_opt.optimal.tree_sets._k_best import KBestSearch
+from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
+from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import examples
 from tests.reference.brute_force_k_best import all_trees
@@ -28,7 +28,7 @@ LEAF_COSTS = {
 
 
 def kernel_objective(objective, n_classes):
-    """The objective in the kernel's words: see ``Objective`` of ``_problem.hpp``."""
+    """The objective in the kernel's words: see ``Objective`` of ``subset_problem.hpp``."""
     two_classes = objective == "error" and n_classes == 2
     channels = np.array([[1.0], [-1.0]]) if two_classes else np.eye(n_classes)
     return LeafObjective(

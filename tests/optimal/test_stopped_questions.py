@@ -16,8 +16,8 @@ from sktree_opt.optimal import (
     OptimalTreeRegressor,
     optimal_path,
 )
-from sktree_opt.optimal._first_look import for_seconds
-from sktree_opt.optimal._prunings import Prunings
+from sktree_opt.optimal.run._first_look import for_seconds
+from sktree_opt.optimal.run._prunings import Prunings
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import load_binary, random_table
 

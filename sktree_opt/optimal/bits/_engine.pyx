@@ -1,0 +1,402 @@
+"""The search engine of optimal trees (see ``engine.hpp``), seen from Python."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+
+
+cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nogil:
+    enum class Score(int):
+        pass
+
+    cdef cppclass Objective:
+        Score score
+        int n_classes, n_channels
+        vector[double] class_channels, class_mass
+        double unit, base_factor, leaf_cost, loss_factor, z, cf
+        double least_weight
+        cpp_bool loss_is_bounded, cancels
+
+    cdef cppclass Constraints:
+        int max_depth
+        int64_t min_samples_leaf
+        double min_weight_leaf
+
+    enum class Order(int):
+        pass
+
+    cdef cppclass Switches:
+        cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
+        cpp_bool removal, cache, small_cache, look_ahead, dynamic_order, rough_sweeps
+        cpp_bool subtraction, side_bounds, row_sets
+        Order column_order
+        uint64_t seed
+
+    cdef cppclass Rows:
+        const uint8_t* bits
+        int64_t n_rows
+        int row_bytes, n_columns
+        const int32_t* classes
+        const double* targets
+        const double* weights
+
+    cdef cppclass TreeNode:
+        int32_t column, with_ "with", without
+
+    cdef cppclass Moment:
+        double seconds, cost, bound
+
+    cdef cppclass SearchStats:
+        int64_t n_nodes, n_sweeps, n_small_hits, n_cache_hits, n_columns, n_pruned_columns
+
+    cdef cppclass CppEngine "sktree_opt::Engine":
+        void begin(int max_depth, int max_splits, double split_cost) except +
+        void offer(const vector[TreeNode]& nodes, double cost) except +
+        cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
+        void dive(int discrepancies) except +
+        vector[TreeNode] known_tree() except +
+        vector[TreeNode] tree(double share) except +
+        cpp_bool is_at_floor()
+        cpp_bool has_fewest_splits()
+        void solve_root(int n_times) except +
+        double cost()
+        double lower_bound()
+        double constant()
+        double true_cost(double cost)
+        int64_t cache_bytes()
+        int64_t n_cache_entries()
+        int n_columns()
+        int n_slots()
+        const char* lane_name()
+        const vector[Moment]& moments()
+        const SearchStats& stats()
+
+    CppEngine* make_engine(
+        const Rows& rows,
+        const Objective& objective,
+        const Constraints& constraints,
+        const Switches& switches,
+        CppSearchControl& control,
+        int64_t cache_bytes,
+    ) except +
+
+    enum class Simd(int):
+        pass
+    cpp_bool simd_available(Simd simd)
+
+
+SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
+INSTRUCTION_SETS = ("portable", "avx2", "avx512", "avx512bitalg", "neon")
+SWITCHES = (
+    "merge_rows",
+    "merge_columns",
+    "merge_node_columns",
+    "similarity",
+    "size",
+    "inheritance",
+    "removal",
+    "cache",
+    "small_cache",
+    "row_sets",
+    "look_ahead",
+    "dynamic_order",
+    "rough_sweeps",
+    "subtraction",
+    "side_bounds",
+)
+COLUMN_ORDERS = ("bounds", "look_ahead", "index", "gini", "random")
+# Columns are padded to this many, the widest vector's lanes of 16 bits.
+COLUMN_PADDING = 32
+
+
+def available_instruction_sets():
+    """Names that ``SKTREE_OPT_SIMD`` may have on this machine."""
+    return [name for k, name in enumerate(INSTRUCTION_SETS) if simd_available(<Simd> (<int> k))]
+
+
+def visit_nodes(
+    const uint8_t[:, ::1] bits,  # IN: as the engine's
+    const int32_t[:, ::1] nodes,  # IN: (test or -1, child with it, child without it), root first
+    const int32_t[::1] codes,  # IN: class of each row, or 0
+    const double[::1] weights,  # IN
+    double[:, ::1] sums,  # IN and OUT: weight by node and class
+    int64_t[::1] n_rows,  # IN and OUT: rows by node
+    int32_t[::1] leaves,  # OUT: leaf of each row
+):
+    """Walk all rows down a tree and add them up at every node they pass."""
+    cdef Py_ssize_t i
+    cdef int32_t at, test
+    with nogil:
+        for i in range(bits.shape[0]):
+            at = 0
+            while True:
+                sums[at, codes[i]] += weights[i]
+                n_rows[at] += 1
+                test = nodes[at, 0]
+                if test < 0:
+                    break
+                at = nodes[at, 1] if (bits[i, test >> 3] >> (test & 7)) & 1 else nodes[at, 2]
+            leaves[i] = at
+
+
+cdef Objective convert_objective(objective):
+    cdef Objective converted
+    converted.score = <Score> (<int> SCORES.index(objective.score))
+    converted.n_classes = objective.class_channels.shape[0]
+    converted.n_channels = objective.n_channels
+    converted.class_channels = objective.class_channels.ravel().tolist()
+    converted.class_mass = objective.class_mass.tolist()
+    converted.unit = objective.unit
+    converted.base_factor = objective.base_factor
+    converted.leaf_cost = objective.leaf_cost
+    converted.loss_factor = objective.loss_factor
+    converted.loss_is_bounded = objective.loss_is_bounded
+    converted.cancels = objective.cancels
+    converted.z = objective.z
+    converted.cf = objective.cf
+    converted.least_weight = objective.least_weight
+    return converted
+
+
+cdef Switches convert_switches(off, column_order, seed) except *:
+    cdef Switches switches
+    unknown = set(off) - set(SWITCHES)
+    if unknown:
+        raise ValueError(f"unknown switches: {sorted(unknown)}")
+    switches.merge_rows = "merge_rows" not in off
+    switches.merge_columns = "merge_columns" not in off
+    switches.merge_node_columns = "merge_node_columns" not in off
+    switches.similarity = "similarity" not in off
+    switches.size = "size" not in off
+    switches.inheritance = "inheritance" not in off
+    switches.removal = "removal" not in off
+    switches.cache = "cache" not in off
+    switches.small_cache = "small_cache" not in off
+    switches.look_ahead = "look_ahead" not in off
+    switches.dynamic_order = "dynamic_order" not in off
+    switches.rough_sweeps = "rough_sweeps" not in off
+    switches.subtraction = "subtraction" not in off
+    switches.side_bounds = "side_bounds" not in off
+    switches.row_sets = "row_sets" not in off
+    switches.column_order = <Order> (<int> COLUMN_ORDERS.index(column_order))
+    switches.seed = seed
+    return switches
+
+
+cdef node_array(const vector[TreeNode]& nodes):
+    cdef Py_ssize_t k
+    array = np.empty((nodes.size(), 3), dtype=np.int32)
+    cdef int32_t[:, ::1] view = array
+    for k in range(view.shape[0]):
+        view[k, 0], view[k, 1], view[k, 2] = nodes[k].column, nodes[k].with_, nodes[k].without
+    return array
+
+
+cdef class Engine:
+    """One search over trees of binary tests.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8, shape (n_rows, row_bytes)
+        Outcomes of the tests by row, least significant bit first; `row_bytes` is `n_columns`
+        padded to a multiple of ``COLUMN_PADDING`` bits, the padding 0.
+
+    n_columns : int
+        Number of tests.
+
+    y : ndarray of int32 or float64, shape (n_rows,)
+        Class codes, or the targets of the "squared" score.
+
+    weights : ndarray of float64 or None
+        Positive weights; None when all are 1.
+
+    objective : LeafObjective
+        See ``objectives.py``.
+
+    control : SearchControl
+        What may end the search early.
+
+    min_samples_leaf, min_weight_leaf : int, float
+        Every leaf has as many rows, as much weight.
+
+    cache_bytes : int
+        The most that caches may take.
+
+    off : tuple of str
+        Techniques of ``SWITCHES`` to do without; without "row_sets", caches know a node by the
+        tests on its path.
+
+    column_order : str
+        One of ``COLUMN_ORDERS``: in which order tests are tried.
+
+    seed : int
+        Of the random order.
+    """
+
+    cdef unique_ptr[CppEngine] engine
+    cdef readonly SearchControl control
+
+    def __init__(
+        self,
+        const uint8_t[:, ::1] bits,
+        int n_columns,
+        y,
+        weights,
+        objective,
+        SearchControl control,
+        *,
+        int64_t min_samples_leaf=1,
+        double min_weight_leaf=0.0,
+        int64_t cache_bytes=1 << 30,
+        off=(),
+        column_order="bounds",
+        seed=0,
+    ):
+        cdef Rows rows
+        cdef Constraints constraints
+        cdef const int32_t[::1] classes
+        cdef const double[::1] targets
+        cdef const double[::1] weight_values
+        cdef Objective converted = convert_objective(objective)
+        cdef Switches switches = convert_switches(off, column_order, seed)
+        rows.n_rows = bits.shape[0]
+        rows.row_bytes = <int> bits.shape[1]
+        rows.n_columns = n_columns
+        if rows.row_bytes * 8 < n_columns or rows.row_bytes % (COLUMN_PADDING // 8):
+            raise ValueError("bits must be padded to a multiple of COLUMN_PADDING columns")
+        if rows.n_rows == 0 or rows.n_rows > 2**31 - 32:
+            raise ValueError(f"between 1 and 2**31 - 32 rows are possible, not {rows.n_rows}")
+        if len(y) != rows.n_rows or (weights is not None and len(weights) != rows.n_rows):
+            raise ValueError("bits, y and weights must have the same number of rows")
+        rows.bits = &bits[0, 0] if rows.row_bytes else NULL
+        if objective.score == "squared":
+            targets = np.ascontiguousarray(y, dtype=np.float64)
+            rows.targets = &targets[0]
+        else:
+            classes = np.ascontiguousarray(y, dtype=np.int32)
+            rows.classes = &classes[0]
+        if weights is not None:
+            weight_values = np.ascontiguousarray(weights, dtype=np.float64)
+            rows.weights = &weight_values[0]
+        constraints.min_samples_leaf = min_samples_leaf
+        constraints.min_weight_leaf = min_weight_leaf
+        self.control = control
+        with nogil:
+            self.engine.reset(
+                make_engine(rows, converted, constraints, switches, control.cpp, cache_bytes)
+            )
+
+    def begin(self, int max_depth, int max_splits, double split_cost=0.0):
+        """Start a search; solves what has at most two levels."""
+        with nogil:
+            self.engine.get().begin(max_depth, max_splits, split_cost)
+
+    def offer(self, const int32_t[:, ::1] nodes, double cost):
+        """Hand over a tree within the limits, as ``tree`` returns one, that was known before."""
+        cdef vector[TreeNode] offered
+        cdef Py_ssize_t k
+        offered.resize(nodes.shape[0])
+        for k in range(nodes.shape[0]):
+            offered[k].column, offered[k].with_ = nodes[k, 0], nodes[k, 1]
+            offered[k].without = nodes[k, 2]
+        with nogil:
+            self.engine.get().offer(offered, cost - self.engine.get().constant())
+
+    def deepen(
+        self, int depth, double upper=float("inf"), int n_threads=1, double seconds=float("inf")
+    ):
+        """Search to `depth`, one more than before, for trees that cost less than `upper`.
+
+        False if it has to be called again, since `seconds` were over before the search was.
+        """
+        cdef cpp_bool is_done
+        with nogil:
+            is_done = self.engine.get().deepen(
+                depth, upper - self.engine.get().constant(), n_threads, seconds
+            )
+        return bool(is_done)
+
+    def dive(self, int discrepancies):
+        """Look for a better tree that leaves the greedy one in few places."""
+        with nogil:
+            self.engine.get().dive(discrepancies)
+
+    def known_tree(self):
+        """The best tree known: nodes as rows (column or -1, child with it, child without it)."""
+        cdef vector[TreeNode] nodes
+        with nogil:
+            nodes = self.engine.get().known_tree()
+        return node_array(nodes)
+
+    def tree(self, double share=float("inf")):
+        """The same or, when it is proved, the tree that ties between optimal ones fall to.
+
+        At the floor, where all that counts is the number of tests, the least is searched for with
+        at most such a share of the work so far; the smallest tree found if that is not enough.
+        """
+        cdef vector[TreeNode] nodes
+        with nogil:
+            nodes = self.engine.get().tree(share)
+        return node_array(nodes)
+
+    @property
+    def is_at_floor(self):
+        """Whether the best tree known, of more than two levels, costs as little as any might."""
+        return bool(self.engine.get().is_at_floor())
+
+    @property
+    def has_fewest_splits(self):
+        """Whether ``tree`` has found that no tree as good has fewer tests."""
+        return bool(self.engine.get().has_fewest_splits())
+
+    def solve_root(self, int n_times):
+        """Solve the root for two levels again and again, for benchmarks of the kernel."""
+        with nogil:
+            self.engine.get().solve_root(n_times)
+
+    @property
+    def cost(self):
+        """Cost of the best tree known."""
+        return self.engine.get().cost()
+
+    @property
+    def lower_bound(self):
+        """No tree within the limits costs less."""
+        return self.engine.get().lower_bound()
+
+    @property
+    def incumbents(self):
+        """(seconds, cost, lower bound) each time that a better tree or bound was found."""
+        cdef CppEngine* engine = self.engine.get()
+        cdef vector[Moment] found = engine.moments()
+        return [
+            (
+                one.seconds,
+                engine.true_cost(one.cost) + engine.constant(),
+                engine.true_cost(one.bound) + engine.constant(),
+            )
+            for one in found
+        ]
+
+    @property
+    def stats(self):
+        """Counters of the search."""
+        cdef SearchStats stats = self.engine.get().stats()
+        return {
+            "n_nodes": stats.n_nodes,
+            "n_depth_two_counted": stats.n_sweeps,
+            "n_depth_two_cached": stats.n_small_hits,
+            "n_cache_hits": stats.n_cache_hits,
+            "n_columns": stats.n_columns,
+            "n_columns_pruned": stats.n_pruned_columns,
+            "n_cache_entries": self.engine.get().n_cache_entries(),
+            "cache_bytes": self.engine.get().cache_bytes(),
+            "n_distinct_tests": self.engine.get().n_columns(),
+            "n_row_slots": self.engine.get().n_slots(),
+            "number_type": (<bytes> self.engine.get().lane_name()).decode(),
+        }

@@ -1,0 +1,477 @@
+// The best tree of more than two levels. Exact.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), Algorithms 1-3. https://jmlr.org/papers/v23/20-520.html
+//   D -> Node               d -> depth              n -> budget (splits)     UB -> upper (exclusive)
+//   LB, RLB -> lower        T -> cost               alpha -> split_cost      f -> column
+// A column is explored while the sum of the bounds on its two children (see child_bounds.hpp) is below the
+// incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs. 15-17).
+// Deviations: before a node is searched to depth d it is searched to d - 1, which gives an incumbent
+// and the order of columns; nodes of depth three solve both children of a column at once (sibling
+// subtraction, see depth_two.hpp); with a limit on splits the bounds are kept by number of splits.
+// Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance. Time
+// O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a level (m^2 pair
+// counts a channel), and the bounded caches.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/optimal/bits/child_bounds.hpp"
+#include "sktree_opt/optimal/bits/cache.hpp"
+#include "sktree_opt/optimal/bits/column_order.hpp"
+#include "sktree_opt/optimal/bits/node_maker.hpp"
+#include "sktree_opt/optimal/bits/root_team.hpp"
+#include "sktree_opt/optimal/bits/search_memory.hpp"
+
+namespace sktree_opt {
+
+template <class Lane>
+class Search {
+public:
+    Search(
+        const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
+        SearchControl& control, int max_depth)
+        : problem_(problem),
+          row_sets_(row_sets),
+          caches_(caches),
+          control_(control),
+          maker_(problem, row_sets, control) {
+        levels_.resize(std::max(max_depth, 2) + 1);
+        sequences_.resize(levels_.size());
+        for (auto& level : levels_) {
+            level.reset(new Node<Lane>());
+            level->attach(&control);
+            level->phases.resize(levels_.size());
+        }
+        for (auto& sequences : sequences_) sequences.resize(levels_.size());
+        maker_.make_root(root());
+    }
+
+    Node<Lane>& root() { return *levels_[0]; }
+    Node<Lane>& node(int level) { return *levels_[level]; }
+    NodeMaker<Lane>& maker() { return maker_; }
+    const Problem<Lane>& problem() const { return problem_; }
+    Caches& caches() { return caches_; }
+    SearchControl& control() { return control_; }
+
+    // Whether to leave at once: the whole search has to end, or its work has come to a limit that was
+    // set. After the latter, bounds at the root may be wrong until the limit is lifted.
+    bool stopped() const { return control_.stopped() || maker_.sweeps.work > most_work_; }
+    void limit_work(double most) { most_work_ = most; }
+    void lift_work_limit() {
+        if (stopped())
+            for (Phase& phase : root().phases) phase.is_open = false;
+        most_work_ = std::numeric_limits<double>::infinity();
+    }
+
+    SearchStats stats() const {
+        SearchStats all = stats_;
+        all.n_nodes = maker_.n_nodes;
+        all.n_sweeps = maker_.sweeps.n;
+        return all;
+    }
+
+    // The optimum of the node at `level` if it is below `upper`, else a lower bound, not below it.
+    // After a stop the answer means nothing.
+    double search(int level, int depth, int budget, double upper) {
+        Node<Lane>& node = *levels_[level];
+        budget = std::min(budget, full_budget(depth));
+        if (depth <= 2 || budget <= 1) return small_cost(node, depth, budget);
+        double lower = 0.0;
+        if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
+        double best = std::min(upper, small_cost(node, 2, budget));
+        raise_by_size(3, small_cost(node, 2, budget), lower);
+        int column = -1;
+        double shallower = depth == 3 ? small_cost(node, 2, budget) : 0.0;
+        if (best > lower && problem_.switches.look_ahead && depth > 3) {
+            shallower = search(level, depth - 1, budget, best);
+            if (stopped()) return best;
+            best = std::min(best, shallower);
+            raise_by_size(depth, shallower, lower);
+        }
+        if (best > lower) {
+            const double found =
+                explore(level, depth, budget, best, column, Order::BOUNDS, lower, shallower);
+            lower = std::max(lower, std::min(found, best));
+            best = std::min(best, found);
+        }
+        if (stopped()) return best;
+        const bool exact = best < upper;
+        const double answer = exact ? best : std::max(lower, upper);
+        remember(node, depth, budget, answer, exact, column);
+        return answer;
+    }
+
+    // What a tree costs that has fewer levels than `depth` or as many splits (see child_bounds.hpp).
+    void raise_by_size(int depth, double shallower, double& lower) const {
+        if (problem_.switches.size)
+            lower = std::max(lower, std::min(shallower, depth * problem_.split_cost));
+    }
+
+    // Optimum of a node with at most two levels.
+    double small_cost(const Node<Lane>& node, int depth, int budget) const {
+        return node.small_costs[std::min({budget, full_budget(depth), 3})];
+    }
+
+    // Makes the child of the node at `level`, one level below.
+    Node<Lane>& make_child(int level, int column, bool side) {
+        Node<Lane>& child = *levels_[level + 1];
+        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
+        maker_.make_child(*levels_[level], column, side, child);
+        return child;
+    }
+
+    // Optima of both children of a column with two levels more; false after a stop.
+    bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!find_sides(node, j, with, without)) {
+            count_sides(node, j, with, without, [] { return false; });
+            if (stopped()) return false;
+        }
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
+        return true;
+    }
+
+    // What is known without a search. True if it settles the question: `lower` is the answer.
+    bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
+        if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
+        Bounds known;
+        bool is_answer = false;
+        if (caches_.bounds.find(cache_key(rows, depth, budget), known)) {
+            lower = known.bound;
+            is_answer = known.exact || known.bound >= upper;
+        }
+        // With all splits that the depth has room for no tree costs more.
+        const int full = full_budget(depth);
+        if (!is_answer && budget < full &&
+            caches_.bounds.find(cache_key(rows, depth, full), known)) {
+            lower = std::max(lower, known.bound);
+            is_answer = known.bound >= upper;
+        }
+        stats_.n_cache_hits += is_answer;
+        return is_answer;
+    }
+
+    Key cache_key(Key rows, int depth, int budget) const {
+        return problem_key(rows, depth, budget, caches_.salt);
+    }
+
+    // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a bound
+    // on all. No tree costs less than `floor`, none of a level less than `shallower`. By an order not
+    // of bounds: the first that is below.
+    double explore(
+        int level, int depth, int budget, double upper, int& best_column,
+        Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
+        Node<Lane>& node = *levels_[level];
+        Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
+        Phase& phase = open_phase(problem_, node, parent, depth, budget, shallower);
+        double best = upper;
+        for (const int j : sequence_of(level, depth, phase, order, upper)) {
+            const double cost = try_column(level, depth, phase, j, best);
+            if (stopped()) return best;
+            if (cost >= best) continue;
+            best = cost;
+            best_column = j;
+            if (order != Order::BOUNDS || best <= floor) return best;
+        }
+        return best < upper ? best : std::max(least_bound(node, phase), upper);
+    }
+
+    // The cost with column j at the root if below `upper`; else a bound, spread to other columns.
+    double try_column(int level, int depth, Phase& phase, int j, double upper) {
+        Node<Lane>& node = *levels_[level];
+        if (!is_supported(problem_, node, j)) return std::numeric_limits<double>::infinity();
+        ++stats_.n_columns;
+        const double bound = column_bound(phase, node.stride, j) + problem_.split_cost;
+        if (bound >= upper) {
+            ++stats_.n_pruned_columns;
+            return bound;
+        }
+        const double cost = depth == 3 ? solve_pair(node, phase, j, upper)
+                                       : solve_children(level, depth, phase, j, upper);
+        if (!stopped()) spread_bounds(problem_, node, phase, j);
+        return cost;
+    }
+
+    // The bound that is left when no column can be below it.
+    double least_bound(const Node<Lane>& node, Phase& phase) const {
+        double least = std::numeric_limits<double>::infinity();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (is_supported(problem_, node, j))
+                least = std::min(least, column_bound(phase, node.stride, j));
+        return least + problem_.split_cost;
+    }
+
+    // Columns that may cost less than `upper`, in the order to try them.
+    const std::vector<std::int32_t>& sequence_of(
+        int level, int depth, Phase& phase, Order by, double upper) {
+        const Node<Lane>& node = *levels_[level];
+        std::vector<std::int32_t>& sequence = sequences_[level][depth];
+        sequence.clear();
+        for (int j = 0; j < node.n_columns; ++j)
+            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper)
+                sequence.push_back(j);
+        stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
+        stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
+        const Order order = by == Order::BOUNDS ? problem_.switches.column_order : by;
+        sort_columns(problem_, node, phase.order.data(), order, sequence);
+        return sequence;
+    }
+
+    Phase& open_root(int depth, int budget) {
+        const int budget_before = std::min(budget, full_budget(depth - 1));
+        double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
+        Bounds known;
+        if (depth > 3 && problem_.switches.cache &&
+            caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known))
+            shallower = known.bound;
+        return open_phase(
+            problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget, shallower);
+    }
+
+    // The order in which a team tries the columns of the root.
+    std::vector<std::int32_t> root_sequence(int depth, int budget) {
+        return sequence_of(
+            0, depth, open_root(depth, budget), Order::BOUNDS,
+            std::numeric_limits<double>::infinity());
+    }
+
+    // The threads of a team call this, each on its own search object with an equal root. Where a
+    // column is better than all before, `tree_of` makes the tree, none if the search was stopped.
+    template <class TreeOf>
+    void explore_root(int depth, int budget, SharedRoot& shared, TreeOf tree_of) {
+        Phase& phase = open_root(depth, budget);
+        std::size_t n_read = 0;
+        for (;;) {
+            // The smallest of perfect trees is looked for when the tree is made.
+            if (problem_.is_perfect(shared.best.load()) && !shared.counts_splits) break;
+            if (control_.seconds() >= shared.seconds) break;
+            const int next = shared.next.fetch_add(1);
+            read_found(shared, phase, n_read);
+            if (next >= static_cast<int>(shared.sequence.size()) || stopped()) break;
+            const int j = shared.sequence[next];
+            const double cost = try_column(0, depth, phase, j, shared.best.load());
+            if (stopped()) break;
+            Incumbent found;
+            if (cost < shared.best.load()) {
+                found.cost = cost;
+                found.depth = depth;
+                found.nodes = tree_of(*this, share_of(phase, depth, j, cost));
+                if (stopped()) break;
+            }
+            share_found(shared, phase, j, found);
+        }
+    }
+
+    // Applies what other threads found since the last look.
+    void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
+        shared.lock.lock();
+        const std::vector<SharedRoot::Found> found(
+            shared.found.begin() + static_cast<std::ptrdiff_t>(n_read), shared.found.end());
+        shared.lock.unlock();
+        n_read += found.size();
+        for (const SharedRoot::Found& one : found) {
+            double& with = phase.true_bounds(one.budget, root().stride)[one.column];
+            double& without = phase.false_bounds(one.budget, root().stride)[one.column];
+            with = std::max(with, one.sides.optimum_true);
+            without = std::max(without, one.sides.optimum_false);
+            spread_bounds(problem_, root(), phase, one.column);
+        }
+    }
+
+    // The first way to share the splits between the children of column j, just solved, that costs
+    // `cost`: the one with the fewest on the side that has the column.
+    SolvedColumn share_of(Phase& phase, int depth, int j, double cost, int level = 0) const {
+        const int stride = levels_[level]->stride;
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            const int rest = phase.n_budgets - 1 - k;
+            const double with = phase.true_bounds(k, stride)[j];
+            const double without = phase.false_bounds(rest, stride)[j];
+            if (with + without + problem_.split_cost <= cost + problem_.slack)
+                return {j, depth, phase.first_budget + k, phase.first_budget + rest, with, without};
+        }
+        return {-1, depth, 0, 0, 0.0, 0.0};
+    }
+
+    void remember(
+        const Node<Lane>& node, int depth, int budget, double bound, bool exact, int column) {
+        if (!problem_.switches.cache) return;
+        Bounds entry;
+        entry.bound = bound;
+        entry.column = exact && column >= 0 ? node.columns[column] : -1;
+        entry.depth = static_cast<std::int16_t>(depth);
+        entry.exact = exact;
+        caches_.bounds.store(
+            cache_key(node.key, depth, budget), entry, [](const Bounds& a, const Bounds& b) {
+                return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
+            });
+    }
+
+private:
+    void share_found(SharedRoot& shared, Phase& phase, int j, Incumbent& found) {
+        const int stride = root().stride;
+        const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
+        shared.lock.lock();
+        for (int k = 0; k < phase.n_budgets; ++k)
+            shared.found.push_back(
+                {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
+        const bool is_better = found.cost < shared.best.load();
+        if (is_better) {
+            shared.best.store(found.cost);
+            shared.incumbent = std::move(found);
+        }
+        const double best = shared.best.load();
+        if (is_better || std::min(bound, best) > shared.bound) {
+            shared.bound = std::max(shared.bound, std::min(bound, best));
+            shared.moments.push_back({control_.seconds(), shared.incumbent.cost, shared.bound});
+        }
+        shared.lock.unlock();
+    }
+
+    // Both children of a column, one after the other (Algorithm 3).
+    double solve_children(int level, int depth, Phase& phase, int j, double upper) {
+        const int stride = levels_[level]->stride;
+        double best = std::numeric_limits<double>::infinity();
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            const int rest = phase.n_budgets - 1 - k;
+            double& with = phase.true_bounds(k, stride)[j];
+            double& without = phase.false_bounds(rest, stride)[j];
+            const double limit = std::min(best, upper) - problem_.split_cost;
+            if (with + without >= limit) continue;
+            const bool true_first = starts_with_true(*levels_[level], j);
+            double& first = true_first ? with : without;
+            double& second = true_first ? without : with;
+            const int budget_first = phase.first_budget + (true_first ? k : rest);
+            const int budget_second = phase.first_budget + (true_first ? rest : k);
+            first = std::max(
+                first,
+                search_side(level, j, true_first, depth - 1, budget_first, limit - second));
+            if (stopped()) return best;
+            if (first + second < limit)
+                second = std::max(
+                    second,
+                    search_side(level, j, !true_first, depth - 1, budget_second, limit - first));
+            if (stopped()) return best;
+            best = std::min(best, with + without + problem_.split_cost);
+        }
+        // Nothing below `upper`: what is known of the shares that were not searched, too.
+        if (best >= upper)
+            best = column_bound(phase, stride, j) + problem_.split_cost;
+        return best;
+    }
+
+    // The child with more to lose first (section 4.6): it is likelier to end the other's search.
+    bool starts_with_true(const Node<Lane>& node, int j) const {
+        if (!problem_.switches.dynamic_order) return true;
+        const int base = problem_.channels.base();
+        const double factor = problem_.objective.base_factor;
+        const double with = static_cast<double>(node.marginal_row(base)[j]);
+        const double without = static_cast<double>(node.totals[base]) - with;
+        return factor * with - static_cast<double>(node.best_true[j]) >=
+               factor * without - static_cast<double>(node.best_false[j]);
+    }
+
+    double search_side(int level, int column, bool side, int depth, int budget, double upper) {
+        Node<Lane>& child = *levels_[level + 1];
+        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
+        double known = 0.0;
+        budget = std::min(budget, full_budget(depth));
+        if (ask_cache(child.key, depth, budget, upper, known)) return known;
+        maker_.make_child(*levels_[level], column, side, child);
+        return search(level + 1, depth, budget, upper);
+    }
+
+    // At depth three: both children of a column, exact for every number of splits, unless bounds rule
+    // the column out: what is known of one child, or of both to the precision of a rough sweep.
+    double solve_pair(Node<Lane>& node, Phase& phase, int j, double upper) {
+        SmallCosts with, without;
+        const auto is_ruled_out = [&] {
+            set_side_bounds(node, phase, j, with, without);
+            return problem_.switches.side_bounds &&
+                   column_bound(phase, node.stride, j) + problem_.split_cost >= upper;
+        };
+        if (find_sides(node, j, with, without)) {
+            set_side_bounds(node, phase, j, with, without);
+        } else if (is_ruled_out()) {
+            ++stats_.n_small_hits;
+        } else {
+            count_sides(node, j, with, without, is_ruled_out);
+            if (stopped()) return 0.0;
+            set_side_bounds(node, phase, j, with, without);
+        }
+        return column_bound(phase, node.stride, j) + problem_.split_cost;
+    }
+
+    void set_side_bounds(
+        const Node<Lane>& node, Phase& phase, int j, SmallCosts with, SmallCosts without) const {
+        price_splits(problem_.split_cost, with.costs);
+        price_splits(problem_.split_cost, without.costs);
+        for (int k = 0; k < phase.n_budgets; ++k)
+            for (const bool side : {true, false}) {
+                const SmallCosts& found = side ? with : without;
+                double& bound = side ? phase.true_bounds(k, node.stride)[j]
+                                     : phase.false_bounds(k, node.stride)[j];
+                const double cost = found.costs[phase.first_budget + k];
+                if (found.known == Known::EXACT) bound = cost;
+                if (found.known == Known::BOUND) bound = std::max(bound, cost);
+            }
+    }
+
+    // Both children by counting, which finds the two together.
+    template <class IsEnough>
+    void count_sides(
+        Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+        const IsEnough& is_enough) {
+        maker_.solve_sides(node, j, with, without, is_enough);
+        if (stopped() || !problem_.switches.small_cache) return;
+        store_side(key_true_, with);
+        store_side(key_false_, without);
+    }
+
+    // What the cache has of the two children, without the cost of splits; whether that is all.
+    bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+        if (!problem_.switches.small_cache) return false;
+        find_keys(problem_, row_sets_, node, j, key_true_, key_false_);
+        find_side(key_true_, with);
+        find_side(key_false_, without);
+        const bool is_all = with.known == Known::EXACT && without.known == Known::EXACT;
+        stats_.n_small_hits += is_all;
+        return is_all;
+    }
+
+    void find_side(Key rows, SmallCosts& costs) {
+        SmallOptima entry;
+        if (!caches_.small.find(problem_key(rows, 2, 3, 0), entry)) return;
+        costs.known = entry.depth == 2 ? Known::EXACT : Known::BOUND;
+        costs.costs[0] = entry.leaf;
+        std::copy_n(entry.costs, 3, costs.costs + 1);
+    }
+
+    void store_side(Key rows, const SmallCosts& costs) {
+        SmallOptima entry;
+        entry.depth = costs.known == Known::EXACT ? 2 : 1;
+        entry.leaf = costs.costs[0];
+        std::copy_n(costs.costs + 1, 3, entry.costs);
+        caches_.small.store(
+            problem_key(rows, 2, 3, 0), entry, [](const SmallOptima& a, const SmallOptima& b) {
+                return a.depth > b.depth ? a : b;
+            });
+    }
+
+    const Problem<Lane>& problem_;
+    const RowSets& row_sets_;
+    Caches& caches_;
+    SearchControl& control_;
+    NodeMaker<Lane> maker_;
+    SearchStats stats_;
+    double most_work_ = std::numeric_limits<double>::infinity();
+    std::vector<std::unique_ptr<Node<Lane>>> levels_;
+    std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
+    Key key_true_, key_false_;
+};
+
+}  // namespace sktree_opt

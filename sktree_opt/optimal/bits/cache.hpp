@@ -1,0 +1,173 @@
+// What is known of a row set, for a depth and a number of splits: bounds and the root of an optimum.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), sections 4.5.2-4.5.4 (dataset caching; optimal
+// values and lower bounds), after the itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
+// Deviations: a row set is known by its 128-bit key alone (see row_set.hpp); memory is bounded:
+// when the table may not grow, the shallowest entry of a short run of places gives way. A lost entry
+// costs time, never the optimum. Tables are split into stripes with a lock each, so that threads
+// share them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/optimal/bits/row_set.hpp"
+#include "sktree_opt/utils/control.hpp"
+
+namespace sktree_opt {
+
+// A subtree problem: row set, depth, splits.
+inline Key problem_key(Key rows, int depth, int splits, int salt) {
+    std::uint64_t state = (static_cast<std::uint64_t>(depth) << 56) +
+                          (static_cast<std::uint64_t>(salt) << 32) + static_cast<unsigned>(splits);
+    const std::uint64_t low = split_mix(state);
+    return {rows.low ^ low, rows.high ^ split_mix(state)};
+}
+
+struct Bounds {
+    std::uint64_t low = 0, high = 0;
+    double bound = 0.0;         // the optimum if exact, else below it
+    std::int32_t column = -1;   // root of an optimum, if deeper than two levels and exact
+    std::int16_t depth = 0;     // 0: place is empty
+    std::int16_t exact = 0;
+};
+
+// Optima of a row set with at most 0, 1, 2, 3 splits, depth two; if `depth` is 1, bounds below them.
+struct SmallOptima {
+    std::uint64_t low = 0, high = 0;
+    double leaf = 0.0;
+    double costs[3] = {};
+    std::int64_t depth = 0;  // 0: place is empty
+};
+
+class SpinLock {
+public:
+    void lock() {
+        while (flag_.test_and_set(std::memory_order_acquire)) {
+        }
+    }
+    void unlock() { flag_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
+
+template <class Entry>
+class CacheTable {
+public:
+    CacheTable(SearchControl& control, std::int64_t max_bytes)
+        : control_(control), max_bytes_(max_bytes), stripes_(new Stripe[STRIPES]) {}
+    ~CacheTable() { control_.reserve(-bytes_.load()); }
+
+    bool find(Key key, Entry& found) {
+        Stripe& stripe = stripe_of(key);
+        stripe.lock.lock();
+        const Entry* entry = place_of(stripe, key);
+        const bool hit = entry != nullptr && entry->depth != 0;
+        if (hit) found = *entry;
+        stripe.lock.unlock();
+        return hit;
+    }
+
+    // `merge(old, new)` when the key is there already.
+    template <class Merge>
+    void store(Key key, Entry entry, Merge merge) {
+        entry.low = key.low;
+        entry.high = key.high;
+        Stripe& stripe = stripe_of(key);
+        stripe.lock.lock();
+        if (stripe.used * 4 >= stripe.entries.size() * 3) grow(stripe);
+        Entry* place = place_of(stripe, key);
+        if (place != nullptr && place->depth != 0) {
+            *place = merge(*place, entry);
+        } else if (place != nullptr) {
+            *place = entry;
+            ++stripe.used;
+        } else if (!stripe.entries.empty()) {
+            *shallowest(stripe, key) = entry;
+        }
+        stripe.lock.unlock();
+    }
+
+    std::int64_t bytes() const { return bytes_.load(); }
+
+    std::int64_t n_entries() const {
+        std::int64_t count = 0;
+        for (int k = 0; k < STRIPES; ++k) {
+            stripes_[k].lock.lock();
+            count += static_cast<std::int64_t>(stripes_[k].used);
+            stripes_[k].lock.unlock();
+        }
+        return count;
+    }
+
+private:
+    static constexpr int STRIPES = 32;
+    static constexpr std::size_t RUN = 8;
+
+    struct Stripe {
+        SpinLock lock;
+        std::vector<Entry> entries;
+        std::size_t used = 0;
+    };
+
+    Stripe& stripe_of(Key key) { return stripes_[(key.high >> 59) % STRIPES]; }
+    static std::size_t start(const Stripe& stripe, Key key) {
+        return (key.high ^ (key.low >> 7)) & (stripe.entries.size() - 1);
+    }
+
+    // The entry of the key, or the first free place of its run, or null.
+    static Entry* place_of(Stripe& stripe, Key key) {
+        if (stripe.entries.empty()) return nullptr;
+        const std::size_t mask = stripe.entries.size() - 1;
+        std::size_t at = start(stripe, key);
+        for (std::size_t k = 0; k < RUN; ++k, at = (at + 1) & mask) {
+            Entry& entry = stripe.entries[at];
+            if (entry.depth == 0 || (entry.low == key.low && entry.high == key.high)) return &entry;
+        }
+        return nullptr;
+    }
+
+    static Entry* shallowest(Stripe& stripe, Key key) {
+        const std::size_t mask = stripe.entries.size() - 1;
+        std::size_t at = start(stripe, key);
+        Entry* choice = &stripe.entries[at];
+        for (std::size_t k = 1; k < RUN; ++k) {
+            at = (at + 1) & mask;
+            if (stripe.entries[at].depth < choice->depth) choice = &stripe.entries[at];
+        }
+        return choice;
+    }
+
+    void grow(Stripe& stripe) {
+        const std::size_t old_size = stripe.entries.size();
+        const std::size_t size = old_size == 0 ? 16 : 2 * old_size;
+        const std::int64_t added = static_cast<std::int64_t>((size - old_size) * sizeof(Entry));
+        // Old and new stand side by side for a moment, so twice the room is asked for.
+        const std::int64_t peak = bytes_.load() + 2 * added;
+        const bool over_limit = control_.memory_limit >= 0 &&
+                                control_.memory_used.load() + 2 * added > control_.memory_limit;
+        if (peak > max_bytes_ || over_limit) return;
+        bytes_.fetch_add(added);
+        control_.reserve(added);
+        std::vector<Entry> old(size);
+        old.swap(stripe.entries);
+        stripe.used = 0;
+        for (const Entry& entry : old) {
+            if (entry.depth == 0) continue;
+            Entry* place = place_of(stripe, {entry.low, entry.high});
+            if (place == nullptr) continue;
+            *place = entry;
+            ++stripe.used;
+        }
+    }
+
+    SearchControl& control_;
+    const std::int64_t max_bytes_;
+    std::atomic<std::int64_t> bytes_{0};
+    std::unique_ptr<Stripe[]> stripes_;
+};
+
+}  // namespace sktree_opt

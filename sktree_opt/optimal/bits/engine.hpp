@@ -1,0 +1,451 @@
+// The engine as Python sees it: one object for one fit, of the number type that the problem needs.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+#include "sktree_opt/optimal/bits/build_problem.hpp"
+#include "sktree_opt/optimal/bits/discrepancy.hpp"
+#include "sktree_opt/optimal/bits/reconstruct.hpp"
+#include "sktree_opt/optimal/bits/bit_search.hpp"
+
+namespace sktree_opt {
+
+class Engine {
+public:
+    virtual ~Engine() = default;
+    // Starts a search; solves at most two levels. Costs of splits may differ from search to search.
+    virtual void begin(int max_depth, int max_splits, double split_cost) = 0;
+    // A tree within the limits of the search that was known before it.
+    virtual void offer(const std::vector<TreeNode>& nodes, double cost) = 0;
+    // Searches to `depth`, which is at most the largest depth plus one of those before. False if it
+    // has to be called again, since `seconds` are over.
+    virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
+    // Looks for a better tree off the greedy one in few places (see discrepancy.hpp).
+    virtual void dive(int discrepancies) = 0;
+    // The tree of the incumbent.
+    virtual std::vector<TreeNode> known_tree() = 0;
+    // Of the trees that cost as little as the incumbent, the one that ties fall to (see
+    // reconstruct.hpp), if the search has got so far. At the floor the fewest splits are still to be
+    // found: with so much work, as a share of all before, the incumbent is made smaller.
+    virtual std::vector<TreeNode> tree(double share) = 0;
+    // Whether the incumbent, of more than two levels, costs as little as any tree might, so that the
+    // search has ended, or may end, at the first tree that did.
+    virtual bool is_at_floor() const = 0;
+    // Whether `tree` has found that no tree as good has fewer splits.
+    bool has_fewest_splits() const { return has_fewest_splits_; }
+
+    // Solves the root for two levels so many times more: what benchmarks of the kernel call.
+    virtual void solve_root(int n_times) = 0;
+
+    double cost() const { return true_cost(incumbent_.cost) + constant_; }
+    double lower_bound() const { return true_cost(lower_bound_) + constant_; }
+    const std::vector<Moment>& moments() const { return moments_; }
+    const SearchStats& stats() const { return stats_; }
+    double constant() const { return constant_; }
+    std::int64_t cache_bytes() const {
+        return caches_ ? caches_->bounds.bytes() + caches_->small.bytes() : 0;
+    }
+    std::int64_t n_cache_entries() const {
+        return caches_ ? caches_->bounds.n_entries() + caches_->small.n_entries() : 0;
+    }
+    virtual double true_cost(double cost) const = 0;
+    int n_columns() const { return n_columns_; }
+    int n_slots() const { return n_slots_; }
+    const char* lane_name() const { return lane_name_; }
+
+protected:
+    Incumbent incumbent_;
+    std::vector<Moment> moments_;
+    double lower_bound_ = 0.0;
+    double constant_ = 0.0;
+    bool has_fewest_splits_ = false;
+    SearchStats stats_;
+    std::unique_ptr<Caches> caches_;
+    int n_columns_ = 0, n_slots_ = 0;
+    const char* lane_name_ = "";
+};
+
+template <class Lane>
+class EngineOf final : public Engine {
+public:
+    EngineOf(
+        const Reduction& reduced, const std::vector<double>& coefficients,
+        const Objective& objective, const Constraints& constraints, const Switches& switches,
+        Simd simd, SearchControl& control, std::int64_t cache_bytes)
+        : control_(control) {
+        problem_.objective = objective;
+        problem_.constraints = constraints;
+        problem_.switches = switches;
+        problem_.channels = plan_channels(objective, constraints);
+        if (!choose_kernels(simd, objective.score, problem_.kernels))
+            throw std::logic_error("no kernel for this score and number type");
+        problem_.bits = choose_bit_kernels(simd);
+        lay_out(reduced, coefficients, problem_);
+        problem_.largest_power = largest_power();
+        set_score();
+        problem_.common_weight = reduced.common_weight;
+        if (can_sweep_roughly())
+            round_values(
+                problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
+                problem_.common_weight, problem_.rough);
+        // What equal rows cost counts for the grid: differences far below it are rounding.
+        const double within = objective.base_factor * reduced.within;
+        largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
+        set_table(largest_cost_);
+        row_sets_.build(
+            problem_.words.data(), problem_.present.data(), problem_.n_words, problem_.stride,
+            problem_.n_columns);
+        if (!switches.row_sets) problem_.branches.build(problem_.n_columns);
+        caches_.reset(new Caches(control, cache_bytes));
+        constant_ = problem_.constant =
+            reduced.cancelled * objective.pair_cost() + objective.unit * within;
+        n_columns_ = problem_.n_columns;
+        n_slots_ = problem_.n_words * 16;
+        lane_name_ = sizeof(Lane) == 2 ? "int16" : sizeof(Lane) == 4 ? "int32" : "float64";
+    }
+
+    void begin(int max_depth, int max_splits, double split_cost) override {
+        budget_ = max_splits;
+        const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
+        problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
+        problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
+        set_tie_cost(lane);
+        problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
+        caches_->salt = salt_of(problem_.split_cost);
+        max_depth_ = max_depth;
+        shared_.reset();
+        searches_.clear();
+        searches_.emplace_back(new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
+        incumbent_ = Incumbent();
+        moments_.clear();
+        const Node<Lane>& root = searches_[0]->root();
+        // A sweep that was stopped halfway has no answer but the leaf.
+        incumbent_.cost = control_.stopped()
+                              ? leaf_cost(root)
+                              : searches_[0]->small_cost(root, max_depth, max_splits);
+        proved_depth_ = control_.stopped() ? 0 : std::min(max_depth, 2);
+        lower_bound_ = proved_depth_ > 0 && (max_depth <= 2 || max_splits <= 1) ? incumbent_.cost : 0.0;
+        add_moment();
+    }
+
+    void offer(const std::vector<TreeNode>& nodes, double cost) override {
+        const int n_splits = static_cast<int>(nodes.size() / 2);
+        cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * problem_.tie_cost;
+        if (!(cost < incumbent_.cost)) return;
+        incumbent_ = {cost, depth_of(nodes, 0), nodes};
+        add_moment();
+    }
+
+    bool deepen(int depth, double upper, int n_threads, double seconds) override {
+        if (control_.stopped() || depth != proved_depth_ + 1 || depth > max_depth_) return true;
+        const int budget = std::min(budget_, full_budget(depth));
+        make_searches(n_threads);
+        if (!shared_) {
+            shared_.reset(new SharedRoot());
+            shared_->best.store(std::min(incumbent_.cost, bound_on(upper)));
+            shared_->incumbent = incumbent_;
+            shared_->is_last = depth == max_depth_;
+            shared_->sequence = searches_[0]->root_sequence(depth, budget);
+        }
+        shared_->seconds = control_.seconds() + seconds;
+        const int n_team = static_cast<int>(searches_.size());
+#pragma omp parallel num_threads(n_team) if (n_team > 1)
+        {
+#if defined(_OPENMP)
+            const int thread = omp_get_thread_num();
+#else
+            const int thread = 0;
+#endif
+            try {
+                searches_[thread]->explore_root(depth, budget, *shared_, LookAhead());
+            } catch (const std::bad_alloc&) {
+                control_.request_stop(MEMORY_LIMIT);
+            }
+        }
+        return finish(depth, budget, bound_on(upper));
+    }
+
+    void solve_root(int n_times) override {
+        for (int k = 0; k < n_times; ++k) searches_[0]->maker().solve_small(searches_[0]->root());
+    }
+
+    void dive(int discrepancies) override {
+        if (control_.stopped() || max_depth_ < 3 || budget_ < 2) return;
+        Incumbent found = DiscrepancySearch<Lane>(*searches_[0])
+                              .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
+        collect_stats();
+        if (found.nodes.empty()) return;
+        found.depth = depth_of(found.nodes, 0);
+        incumbent_ = std::move(found);
+        add_moment();
+    }
+
+    double true_cost(double cost) const override { return problem_.true_cost(cost); }
+
+    std::vector<TreeNode> known_tree() override {
+        if (!incumbent_.nodes.empty()) return incumbent_.nodes;
+        if (proved_depth_ == 0) return {TreeNode()};
+        return Reconstruction<Lane>(*searches_[0], Order::INDEX).two_levels(max_depth_, budget_);
+    }
+
+    bool is_at_floor() const override {
+        return !incumbent_.nodes.empty() && true_cost(incumbent_.cost) <= 0.0;
+    }
+
+    std::vector<TreeNode> tree(double share) override {
+        has_fewest_splits_ = false;
+        if (cost() > lower_bound() || control_.stopped()) return known_tree();
+        const bool is_perfect = is_at_floor() && problem_.is_perfect(incumbent_.cost);
+        if (is_perfect && !make_smallest(share)) return known_tree();
+        Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
+        std::vector<TreeNode> nodes;
+        // Where a bound ended the search early, deeper trees are not looked at.
+        if (proved_depth_ == max_depth_ || is_perfect)
+            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
+        else
+            nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
+        collect_stats();
+        // No tree of more than two levels has fewer splits than the smallest of two.
+        const bool has_two_levels = incumbent_.nodes.empty();
+        has_fewest_splits_ =
+            !exact.failed() && (proved_depth_ == max_depth_ || is_perfect || has_two_levels);
+        return exact.failed() ? known_tree() : nodes;
+    }
+
+private:
+    // A tenth of a millisecond or so, see NodeMaker.
+    static constexpr double FREE_WORK = 1e7;
+
+    void set_score() {
+        ScoreParameters<Lane>& score = problem_.score;
+        const ChannelPlan& plan = problem_.channels;
+        const Constraints& constraints = problem_.constraints;
+        score.n_channels = plan.n_channels;
+        score.n_supports = plan.n_supports();
+        int k = 0;
+        if (plan.counts_rows)
+            score.minimum_support[k++] = static_cast<Lane>(constraints.min_samples_leaf);
+        if (plan.sums_weights) {
+            // Sums of real weights that should equal the minimum may fall short by rounding.
+            const double minimum = sizeof(Lane) == 8
+                                       ? constraints.min_weight_leaf * (1.0 - 1e-12)
+                                       : std::ceil(constraints.min_weight_leaf);
+            score.minimum_support[k++] = static_cast<Lane>(minimum);
+        }
+        score.z = problem_.objective.z;
+        score.cf = problem_.objective.cf;
+        score.least_weight = static_cast<Lane>(problem_.objective.least_weight / 2.0);
+    }
+
+    bool can_sweep_roughly() const {
+        return problem_.has_values && problem_.kernels.sweep_roughly != nullptr &&
+               problem_.channels.n_supports() == 0 && problem_.switches.rough_sweeps;
+    }
+
+    // Two classes, weights that are powers of two (or their bits), and nothing counted but the score
+    // and the mass: the largest of these powers, see SweepTask. Else 0.
+    int largest_power() const {
+        if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return 0;
+        int largest = 0;
+        for (std::size_t k = 0; k < problem_.coefficients.size(); k += 2) {
+            const int power = std::abs(static_cast<int>(problem_.coefficients[k]));
+            if (power == 0 || (power & (power - 1)) != 0) return 0;
+            if (static_cast<int>(problem_.coefficients[k + 1]) != power) return 0;
+            largest = std::max(largest, power);
+        }
+        return largest;
+    }
+
+    // Mass (or base) of all rows times what a unit can cost at most.
+    double sum_up(const Reduction& reduced) const {
+        double total = 0.0;
+        const ChannelPlan& plan = problem_.channels;
+        const int n_all = plan.n_all();
+        for (std::size_t g = 0; g < reduced.groups.size(); ++g)
+            total += reduced.group_values[g * n_all + plan.base()];
+        std::size_t s = 0;
+        for (const auto& segment : reduced.segments)
+            total += static_cast<double>(problem_.coefficients[s++ * n_all + plan.mass()]) *
+                     static_cast<double>(segment.second.size());
+        return total;
+    }
+
+    // Whole counts: logarithms by table.
+    void set_table(double total) {
+        if (problem_.objective.score != Score::ENTROPY || problem_.has_values) return;
+        for (const Lane coefficient : problem_.coefficients)
+            if (static_cast<double>(coefficient) != std::floor(static_cast<double>(coefficient)))
+                return;
+        if (total > 1e6) return;
+        problem_.x_log_x.resize(static_cast<std::size_t>(total) + 2);
+        for (std::size_t x = 1; x < problem_.x_log_x.size(); ++x)
+            problem_.x_log_x[x] = static_cast<double>(x) * std::log2(static_cast<double>(x));
+        problem_.score.x_log_x = problem_.x_log_x.data();
+    }
+
+    double leaf_cost(const Node<Lane>& root) const {
+        // Scores of objectives without a base are no merits, but costs themselves.
+        if (problem_.objective.base_factor == 0.0)
+            return std::nearbyint(problem_.objective.leaf_cost / problem_.grid) * problem_.grid;
+        // The base is the cost of a tree without any merit; no leaf costs more.
+        const double base = static_cast<double>(root.totals[problem_.channels.base()]);
+        return problem_.objective.unit * problem_.objective.base_factor * base;
+    }
+
+    void make_searches(int n_threads) {
+#if !defined(_OPENMP)
+        n_threads = 1;
+#endif
+        n_threads = std::max(1, std::min(n_threads, n_columns_));
+        searches_.resize(std::min<std::size_t>(searches_.size(), n_threads));
+        while (static_cast<int>(searches_.size()) < n_threads)
+            searches_.emplace_back(
+                new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
+    }
+
+    // Searches on, where only the number of splits counts, for a smaller tree than the incumbent. True if
+    // none is left, false after a stop or with more work than a share of all before.
+    bool make_smallest(double share) {
+        Search<Lane>& search = *searches_[0];
+        const double free_work = share > 0.0 ? FREE_WORK : 0.0;
+        search.limit_work(search.maker().sweeps.work * (1.0 + share) + free_work);
+        // Trees of so many levels have as many splits at least.
+        for (int depth = 3; depth <= max_depth_ && !search.stopped(); ++depth) {
+            if (depth * problem_.tie_cost >= incumbent_.cost) break;
+            const int budget = std::min(budget_, full_budget(depth));
+            SharedRoot level;
+            level.best.store(incumbent_.cost);
+            level.incumbent = incumbent_;
+            level.counts_splits = true;
+            level.sequence = search.root_sequence(depth, budget);
+            try {
+                search.explore_root(depth, budget, level, LookAhead());
+            } catch (const std::bad_alloc&) {
+                control_.request_stop(MEMORY_LIMIT);
+            }
+            incumbent_ = std::move(level.incumbent);
+        }
+        const bool is_done = !search.stopped();
+        search.lift_work_limit();
+        collect_stats();
+        return is_done;
+    }
+
+    // Makes the tree of a column that is better than all before.
+    struct LookAhead {
+        std::vector<TreeNode> operator()(Search<Lane>& search, const SolvedColumn& root) const {
+            return Reconstruction<Lane>(search, Order::LOOK_AHEAD).below(root);
+        }
+    };
+
+    // False if columns of the root are left.
+    bool finish(int depth, int budget, double upper) {
+        SharedRoot& shared = *shared_;
+        Search<Lane>& search = *searches_[0];
+        incumbent_ = shared.incumbent;
+        moments_.insert(moments_.end(), shared.moments.begin(), shared.moments.end());
+        shared.moments.clear();
+        collect_stats();
+        if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
+        if (control_.stopped()) return true;
+        const double best = std::min(incumbent_.cost, upper);
+        // Found, or asked for less than nothing.
+        const bool is_perfect = problem_.is_perfect(shared.best.load());
+        const bool is_over = shared.next.load() >= static_cast<int>(shared.sequence.size());
+        if (!is_over && !is_perfect) return false;
+        const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
+        if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact, -1);
+        proved_depth_ = depth;
+        if (shared.is_last) {
+            lower_bound_ = best;
+            add_moment();
+        }
+        shared_.reset();
+        return true;
+    }
+
+    // All that is known of trees that cost less than `upper`, ties aside.
+    double bound_on(double upper) const {
+        return problem_.tie_cost > 0.0 ? std::ceil(upper / problem_.unit) * problem_.unit : upper;
+    }
+
+    void set_tie_cost(LaneType lane) {
+        problem_.tie_cost = 0.0;
+        problem_.unit = 0.0;
+        if (lane == LaneType::DOUBLE || problem_.grid != problem_.objective.unit) return;
+        problem_.unit = problem_.grid;
+        // No tree has as many splits as rows, nor more than 2^20.
+        problem_.tie_cost = problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
+        problem_.grid = problem_.tie_cost;
+        problem_.split_cost += problem_.tie_cost;
+    }
+
+    static int depth_of(const std::vector<TreeNode>& nodes, int at) {
+        const TreeNode& node = nodes[at];
+        if (node.column < 0) return 0;
+        return 1 + std::max(depth_of(nodes, node.with), depth_of(nodes, node.without));
+    }
+
+    void add_moment() {
+        if (!moments_.empty() && moments_.back().cost == incumbent_.cost &&
+            moments_.back().bound == lower_bound_)
+            return;
+        moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_});
+    }
+
+    // Bounds of an earlier search hold again when its cost of a split comes back.
+    int salt_of(double split_cost) {
+        const auto known = std::find(split_costs_.begin(), split_costs_.end(), split_cost);
+        const auto salt = known - split_costs_.begin();
+        if (known == split_costs_.end()) split_costs_.push_back(split_cost);
+        return static_cast<int>(salt);
+    }
+
+    void collect_stats() {
+        stats_ = SearchStats();
+        for (const auto& search : searches_) stats_.add(search->stats());
+    }
+
+    SearchControl& control_;
+    Problem<Lane> problem_;
+    RowSets row_sets_;
+    std::vector<std::unique_ptr<Search<Lane>>> searches_;
+    std::unique_ptr<SharedRoot> shared_;  // of the depth that is being searched
+    double largest_cost_ = 1.0;
+    std::vector<double> split_costs_;
+    int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
+};
+
+inline Engine* make_engine(
+    const Rows& rows, const Objective& objective, const Constraints& constraints,
+    const Switches& switches, SearchControl& control, std::int64_t cache_bytes) {
+    Simd simd;
+    if (!choose_simd(simd))
+        throw std::invalid_argument(
+            "SKTREE_OPT_SIMD must be one of avx512, avx2, neon, portable that this processor has.");
+    const Reduction reduced =
+        reduce(rows, objective, constraints, switches, choose_bit_kernels(simd));
+    const ChannelPlan plan = plan_channels(objective, constraints);
+    const std::vector<double> coefficients =
+        segment_coefficients(reduced, objective, plan, rows.weights == nullptr);
+    switch (pick_lane(objective, reduced, coefficients, plan.n_all())) {
+        case LaneType::INT16:
+            return new EngineOf<std::int16_t>(
+                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+        case LaneType::INT32:
+            return new EngineOf<std::int32_t>(
+                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+        default:
+            return new EngineOf<double>(
+                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+    }
+}
+
+}  // namespace sktree_opt

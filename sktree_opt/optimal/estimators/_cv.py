@@ -1,0 +1,468 @@
+"""Depth and number of tests of an optimal tree, by cross-validation."""
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+
+from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
+from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
+from sktree_opt.optimal.run._path import path_of
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import (
+    CallbackSupportMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    fit_context,
+    raise_for_params,
+    routing_enabled,
+    safe_indexing,
+)
+from sktree_opt.utils._typing import (
+    CV,
+    CategoricalFeatures,
+    CategoricalSplit,
+    ClassWeight,
+    LeafObjectiveName,
+    TableLike,
+    Thresholds,
+)
+from sktree_opt.utils._validation import all_or_nothing
+
+# Parameters that every path takes over.
+PATH_PARAMETERS = (
+    "max_depth",
+    "max_splits",
+    "min_samples_leaf",
+    "min_weight_leaf",
+    "min_weight_fraction_leaf",
+    "objective",
+    "cost_matrix",
+    "class_weight",
+    "thresholds",
+    "categorical_features",
+    "categorical_splits",
+    "time_limit",
+    "memory_limit",
+)
+
+# Fitted attributes of the last path's model.
+FROM_MODEL = (
+    "classes_",
+    "optimality_scope_",
+    "_costs",
+    "_encoder",
+    "n_features_in_",
+    "feature_names_in_",
+)
+
+
+class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
+    """The optimal tree whose depth and number of tests predict best in cross-validation.
+
+    For each fold, one search finds the optimal trees of every depth and number of tests on the
+    training rows, each of which is scored on the others; the best limits are then applied to all
+    rows.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    max_depth : int, default=4
+        Largest depth to try, at most 10.
+
+    max_splits : int or None, default=None
+        Largest number of tests to try; None for as many as `max_depth` allows.
+
+    cv : int, cross-validation generator, iterable or None, default=None
+        Folds: a number of stratified ones (None for 5), a splitter, or pairs of row indices.
+
+    scoring : str, callable or None, default=None
+        What is maximised on the rows left out; None for the accuracy.
+
+    min_samples_leaf : int, default=1
+        Least rows of every leaf, whatever their weight.
+
+    min_weight_leaf : float, default=0.0
+        Least weight of every leaf.
+
+    min_weight_fraction_leaf : float, default=0.0
+        The same as a share of the total weight; the larger of the two counts.
+
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"}, \
+            default="error"
+        What each tree minimises on its training rows.
+
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        For "cost": cost of answering class `j` (columns) for class `i` (rows).
+
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the sample weights by class.
+
+    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
+        Which thresholds of numeric columns the tests may use: every midpoint between two values;
+        10 quantiles of each column, or as many as an int says; the cuts of
+        :class:`~sktree_opt.preprocessing.MDLPDiscretizer`; the thresholds of a small ensemble of
+        boosted trees; or the cuts of a transformer with ``thresholds_`` or ``bin_edges_``, such as
+        scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
+        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
+        The proof is relative to these thresholds.
+
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+            default="from_dtype"
+        Nominal columns: by their dtype, a mask, indices, names, or none.
+
+    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
+        What is asked of a nominal column: one category, or any set of them. A column of `k`
+        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
+
+    time_limit : float or None, default=None
+        Seconds for each fold's search, and for the last one.
+
+    memory_limit : int, str or None, default=None
+        Bytes, or a size such as "2GB", that each search may take.
+
+    n_jobs : int or None, default=None
+        Folds at a time, by joblib. None means 1, -1 all processors.
+
+    Attributes
+    ----------
+    best_depth_, best_splits_ : int
+        The limits with the best mean score; of equal ones the fewest tests, then the least depth.
+
+    best_score_ : float
+        Their mean score.
+
+    cv_results_ : dict of ndarray
+        One entry for each pair of limits: ``param_max_depth``, ``param_max_splits``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split0_test_score`` and so
+        on.
+
+    path_ : Bunch
+        The path on all rows, as :func:`optimal_path` returns it.
+
+    tree_ : Tree
+        The tree of the best limits on all rows.
+
+    objective_, lower_bound_, gap_ : float
+        Its objective, what no tree within these limits goes below, and the difference.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether all trees are proved to be optimal, those of the folds included, or what ended the
+        first search that was not.
+
+    fold_status_ : list of str
+        The same for the search of each fold.
+
+    search_stats_ : dict
+        Counters of all searches, summed, and ``seconds``.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
+
+    n_splits_ : int
+        Number of folds.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of the objective.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    OptimalTreeClassifier : One depth and number of tests.
+    optimal_path : The trees of all of them.
+
+    Notes
+    -----
+    A table of more than 10,000 tests is searched by ranks where :class:`OptimalTreeClassifier` does
+    so, and otherwise refused.
+
+    References
+    ----------
+    .. [1] E. Demirovic et al., "MurTree", JMLR 23, 2022, section 5.4.2 (MT-A).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sktree_opt.optimal import OptimalTreeClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
+    >>> clf.best_depth_, clf.best_splits_
+    (2, 2)
+    """
+
+    best_depth_: int
+    best_splits_: int
+    best_score_: float
+    cv_results_: dict[str, NDArray[Any]]
+    path_: Bunch
+    objective_: float
+    lower_bound_: float
+    gap_: float
+    status_: str
+    fold_status_: list[str]
+    search_stats_: dict[str, Any]
+    optimality_scope_: str
+    n_splits_: int
+
+    _parameter_constraints: ClassVar[dict] = {
+        **OptimalTreeClassifier._parameter_constraints,
+        "objective": [StrOptions(set(OBJECTIVES))],
+        "max_depth": [Interval(Integral, 0, 10, closed="both")],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, HasMethods("__call__"), None],
+    }
+    for name in (
+        "complexity_cost",
+        "ranking",
+        "max_error",
+        "n_trees",
+        "warm_start",
+        "initial_tree",
+    ):
+        _parameter_constraints.pop(name)
+
+    def __init__(
+        self,
+        *,
+        max_depth: int = 4,
+        max_splits: int | None = None,
+        cv: CV = None,
+        scoring: str | Callable[..., float] | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: LeafObjectiveName = "error",
+        cost_matrix: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        thresholds: Thresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.cv = cv
+        self.scoring = scoring
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.objective = objective
+        self.cost_matrix = cost_matrix
+        self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Choose depth and number of tests, and find the tree.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones. Scores are weighted too.
+
+        **params : dict
+            With metadata routing, for the splitter's ``split``, such as `groups`, and the scorer.
+
+        Returns
+        -------
+        self : OptimalTreeClassifierCV
+            The fitted tree.
+        """
+        raise_for_params(params, self, "fit")
+        progress = Progress(self, X, y, sample_weight)
+        with all_or_nothing(self):
+            progress.begin("all rows")
+            # First all rows: what is wrong with them is said before any fold is searched.
+            path, model = path_of(self._path_model(), X, y, sample_weight)
+            progress.end()
+            routed = self._route(sample_weight, params)
+            folds = self._score_folds(X, y, sample_weight, routed, progress)
+            self._keep(path, model, folds)
+        progress.finish()
+        if np.isnan(self.best_score_):
+            warnings.warn(
+                f"scoring={self.scoring!r} gave NaN for some fold of every depth and number of "
+                "tests: the smallest tree is taken, as none can be said to be better.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self.status_ != "optimal":
+            warnings.warn(self._what_ended(path.status), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _what_ended(self, status):
+        """The searches that were not finished, in words."""
+        ended = []
+        if status != "optimal":
+            ended.append(f"the search on all rows ended by {status}")
+        n_folds = sum(one != "optimal" for one in self.fold_status_)
+        if n_folds:
+            ended.append(
+                f"{n_folds} of {len(self.fold_status_)} searches of folds did not prove their trees"
+            )
+        message = " and ".join(ended)
+        return f"{message[0].upper()}{message[1:]}: the choice is among the best trees known."
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say which metadata `fit` hands to the splitter and the scorer.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                splitter=check_cv(self.cv, classifier=True),
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+            .add(
+                scorer=self._scorer(),
+                method_mapping=MethodMapping().add(caller="fit", callee="score"),
+            )
+        )
+
+    def _scorer(self):
+        model = self._path_model()
+        if self.scoring is None and routing_enabled():
+            # The model scores itself, and nobody else can say what it takes.
+            model.set_score_request(sample_weight=True)
+        return check_scoring(model, scoring=self.scoring)
+
+    def _path_model(self):
+        chosen = {name: getattr(self, name) for name in PATH_PARAMETERS}
+        return OptimalTreeClassifier(**chosen)
+
+    def _route(self, sample_weight, params):
+        if routing_enabled():
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
+
+    def _score_folds(self, X, y, sample_weight, routed, progress):
+        """What is found on each fold.
+
+        A callback may end it after any fold: those left are not scored.
+        """
+        X, y, sample_weight = indexable(X, y, sample_weight)
+        folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
+        tasks = (
+            delayed(score_fold)(
+                self._path_model(),
+                self._scorer(),
+                X,
+                y,
+                sample_weight,
+                train,
+                test,
+                routed.scorer.score,
+                self._fold_costs(y, train),
+            )
+            for train, test in folds
+        )
+        if not progress.is_watched:
+            return Parallel(n_jobs=self.n_jobs)(tasks)
+        scored, found = [], Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        for k in range(len(folds)):
+            progress.begin(f"fold {k}")
+            scored.append(next(found))
+            if progress.end():
+                found.close()
+                break
+        return scored
+
+    def _fold_costs(self, y, rows):
+        """The cost matrix of the classes that some training rows have."""
+        if self.cost_matrix is None:
+            return None
+        present = np.isin(np.unique(y), np.unique(safe_indexing(y, rows)))
+        return np.asarray(self.cost_matrix)[np.ix_(present, present)]
+
+    def _keep(self, path, model, folds):
+        scores = np.array([fold.scores for fold in folds])
+        means = scores.mean(axis=0)
+        limits = np.array(list(np.ndindex(means.shape)))
+        # A depth needs as many tests, and allows 2**depth - 1.
+        depth, splits = limits.T
+        limits = limits[(splits >= depth) & (splits <= 2.0**depth - 1)]
+        depth, splits = limits.T
+        order = np.lexsort((depth, splits, -means[depth, splits]))
+        best_depth, best_splits = limits[order[0]]
+        self.n_splits_ = len(scores)
+        self.best_depth_, self.best_splits_ = int(best_depth), int(best_splits)
+        self.best_score_ = float(means[best_depth, best_splits])
+        self.cv_results_ = {
+            "param_max_depth": depth,
+            "param_max_splits": splits,
+            **{f"split{k}_test_score": one[depth, splits] for k, one in enumerate(scores)},
+            "mean_test_score": means[depth, splits],
+            "std_test_score": scores.std(axis=0)[depth, splits],
+            "rank_test_score": ranks(means[depth, splits]),
+        }
+        self.path_ = path
+        self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
+        self.objective_ = float(path.objectives[best_depth, best_splits])
+        self.lower_bound_ = float(path.lower_bounds[best_depth, best_splits])
+        self.gap_ = self.objective_ - self.lower_bound_
+        self.fold_status_ = [fold.status for fold in folds]
+        statuses = [path.status, *self.fold_status_]
+        self.status_ = next((one for one in statuses if one != "optimal"), "optimal")
+        self.search_stats_ = summed([path.search_stats, *(fold.stats for fold in folds)])
+        for name in FROM_MODEL:
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+            else:
+                # Of an earlier fit, to a table with names, say.
+                vars(self).pop(name, None)
+
+
+def ranks(scores):
+    """Rank of each score, 1 for the best; equal scores share the better rank."""
+    return 1 + (scores[:, np.newaxis] < scores).sum(axis=1)

@@ -1,0 +1,1 @@
+"""What a search minimises: costs of leaves, and metrics of two classes."""

@@ -1,0 +1,445 @@
+"""The best tree over every threshold of a table: what drives the search and reads its answer."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sktree_opt.optimal.run import _driver
+from sktree_opt.optimal.thresholds import _search
+from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests, midpoints
+from sktree_opt.preprocessing._bits import row_bytes_for
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
+
+AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
+
+# Errors of a regression that are closer than this share of all count as equal.
+TOLERANCE = 1e-12
+
+# Class codes have 16 bits.
+MOST_CLASSES = 1 << 16
+
+# Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
+SUM_BITS = 50
+
+# Numeric tests, for each way to walk a column (two where values are missing), from which a search
+# over ranks is faster than one over a binary column for each test. Those count rows of classes 16
+# or more at a time; sums of targets take them longer.
+MANY_THRESHOLDS = 60
+MANY_FOR_TARGETS = 15
+SHARE_FOR_REALS = 1 / 8
+
+# Where columns have few values, squared errors come from tables of pairs of columns: a row is added
+# to each, for each root column, and a line of 8 cells summed for each test and value. Or they come
+# from binary columns: pairs of tests count rows, for each root test. Nanoseconds, more or less.
+ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
+FEW_WEIGHTS = 8
+
+# Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
+# search over ranks takes much less memory.
+MOST_TEST_BYTES = 1 << 27
+MOST_NUMERIC_TESTS = 3000
+
+
+def search(problem, off=(), limits=None, control=None):
+    """Find the tree of least cost over all thresholds and categories of a table.
+
+    Parameters
+    ----------
+    problem : _driver.Problem
+        With a `table`, and a leaf form that ``can_search`` accepts.
+
+    off : tuple of str
+        Techniques to do without (see ``_search.SWITCHES``).
+
+    limits : _driver.SearchLimits or None, default=None
+        None for those of the problem.
+
+    control : SearchControl or None, default=None
+        What may end the search; None for one that begins now.
+
+    Returns
+    -------
+    tests : BinaryTests
+        Those that the tree asks.
+
+    result : _driver.SearchResult
+        Its nodes refer to `tests`.
+    """
+    table = problem.table
+    limits = problem.limits if limits is None else limits
+    control = problem.control() if control is None else control
+    is_absolute = problem.leaf_form.score == "absolute"
+    leaves = LEAVES[problem.leaf_form.score](problem)
+    max_depth = min(limits.max_depth, table.n_rows)
+    max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
+    # Two levels have their proof sooner than these their groups.
+    group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
+    may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
+    if group is not None and may_merge and "equal_rows" not in off:
+        table, leaves = merge_rows(table, leaves, group)
+        group = None
+    weight_unit = common_unit(leaves.weights)
+    cost_unit = weight_unit * leaves.scale
+    split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
+    total = leaves.weights.sum() / weight_unit
+    grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
+    engine = _search.ThresholdSearch(
+        table,
+        leaves.label,
+        round_to(leaves.weights / weight_unit, grid),
+        leaves.savings,
+        leaves.target,
+        group,
+        control,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        n_classes=leaves.n_classes,
+        split_cost=float(round_to(split_cost, grid)),
+        tolerance=leaves.tolerance * total,
+        min_rows=float(limits.min_samples_leaf),
+        min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
+        n_threads=limits.n_threads,
+        is_absolute=is_absolute,
+        off=off,
+    )
+    explore(problem, control, engine)
+    tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
+    outcome = engine.outcome()
+
+    def in_units(cost):
+        return problem.in_units(cost * cost_unit + leaves.constant)
+
+    result = _driver.SearchResult(
+        nodes=nodes,
+        cost=in_units(outcome["cost"]),
+        lower_bound=in_units(outcome["lower_bound"]),
+        status=control.status,
+        incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
+        stats=outcome["stats"] | {"seconds": control.seconds},
+    )
+    return tests, result
+
+
+def explore(problem, control, engine):
+    """Let a search run to its end; callbacks are told of each chunk, and may stop it."""
+
+    def best_tree(_):
+        problem.tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
+        return (nodes,)
+
+    problem.chunk(control, "depth 2", engine.begin, best_tree)
+    seconds = SECONDS_A_CHUNK if problem.is_watched else np.inf
+    is_done = False
+    while not is_done and not control.stopped:
+        is_done = problem.chunk(
+            control, f"depth {engine.level}", partial(engine.go_on, seconds), best_tree
+        )
+
+
+def equal_rows(table):
+    """The group of each row, of rows that are equal in all columns; None if there are none."""
+    if any(len(values) == table.n_rows for values in table.values):
+        return None
+    group, n_groups = group_equal_rows(table.codes)
+    return None if n_groups == table.n_rows else group.astype(np.int32)
+
+
+def merge_rows(table, leaves, group):
+    """One row for each group of equal ones, where leaves cost squared errors: exact.
+
+    Equal rows end in the same leaf. There they cost what their mean does, with their weight, and
+    their squared distances from it, whatever the tree.
+
+    Returns
+    -------
+    table : Table
+        With the same codes.
+
+    leaves : Leaves
+    """
+    _, first = np.unique(group, return_index=True)
+    weights = np.bincount(group, leaves.weights)
+    sums = np.bincount(group, leaves.weights * leaves.target)
+    # Of a group that weighs nothing any target will do.
+    target = sums / np.where(weights > 0.0, weights, 1.0)
+    distances = (leaves.target - target[group]) ** 2
+    merged = replace(
+        leaves,
+        label=np.zeros(len(first), dtype=np.uint16),
+        weights=weights,
+        target=target,
+        constant=leaves.scale * float(np.sum(leaves.weights * distances)),
+    )
+    return recoded(table, [codes[first] for codes in table.codes], first), merged
+
+
+@dataclass
+class Leaves:
+    """What the cost of a leaf is made of, as the search takes it.
+
+    Attributes
+    ----------
+    label : ndarray of uint16, shape (n_rows,)
+    weights : ndarray of float64, shape (n_rows,)
+    n_classes : int
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one; None for errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        Of a regression.
+    scale : float
+        Units of the objective in one of the search.
+    tolerance : float
+        By weight: costs as far apart count as equal.
+    constant : float
+        Of the objective, what every tree costs besides.
+    """
+
+    label: np.ndarray
+    weights: np.ndarray
+    n_classes: int = 1
+    savings: np.ndarray | None = None
+    target: np.ndarray | None = None
+    scale: float = 1.0
+    tolerance: float = 0.0
+    constant: float = 0.0
+
+    @property
+    def largest_saving(self):
+        """The most that a row of weight 1 can cost, or 1."""
+        return 1.0 if self.savings is None else max(1.0, float(self.savings.max()))
+
+
+def cost_leaves(problem):
+    """Leaves that cost what the cheapest answer does."""
+    label = np.ascontiguousarray(problem.y, dtype=np.uint16)
+    weights = np.ones(len(label)) if problem.weights is None else problem.weights
+    savings = savings_of(problem.leaf_form)
+    own = diagonal(savings)
+    if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
+        # An error costs the same whatever the answer: it weighs more, instead.
+        weights, savings = weights * own[label], None
+    return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
+
+
+def target_leaves(problem):
+    """Leaves that cost the squared distances from their means, or distances from their medians."""
+    power = 1 if problem.leaf_form.score == "absolute" else 2
+    # Squares of very large and very small numbers are no floats.
+    largest = float(np.abs(problem.y).max()) or 1.0
+    return leaves_of_targets(problem, problem.y / largest, power, scale=largest**power)
+
+
+def gini_leaves(problem):
+    """Leaves that cost the impurity of two classes.
+
+    It is twice the squared distance of 0 and 1 from their mean: ``2 a b / (a + b)`` where they
+    weigh `a` and `b`.
+    """
+    return leaves_of_targets(problem, problem.y.astype(np.float64), 2, scale=2.0)
+
+
+def leaves_of_targets(problem, target, power, scale):
+    """Leaves of a regression of numbers that are at most 1."""
+    weights = np.ones(len(target)) if problem.weights is None else problem.weights
+    return Leaves(
+        np.zeros(len(target), dtype=np.uint16),
+        weights,
+        target=np.ascontiguousarray(target),
+        scale=scale,
+        tolerance=TOLERANCE * float(np.average(np.abs(target) ** power, weights=weights)),
+    )
+
+
+# By leaf score (see ``LeafObjective``), those that the search knows.
+LEAVES = {
+    "two_class": cost_leaves,
+    "largest": cost_leaves,
+    "gini": gini_leaves,
+    "squared": target_leaves,
+    "absolute": target_leaves,
+}
+
+
+def can_search(form):
+    """Whether the search knows the leaf score of a ``LeafObjective``."""
+    n_classes = len(form.class_mass)
+    return form.score in LEAVES and n_classes < (3 if form.score == "gini" else MOST_CLASSES)
+
+
+def has_many_thresholds(table, form, weights=None):
+    """Whether a search over ranks beats one that makes a binary column of every test."""
+    of_columns, is_numeric = count_tests(table), ~table.is_nominal
+    if of_columns.sum() * (table.n_rows / 8) > MOST_TEST_BYTES:
+        return True
+    n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
+    many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
+    if form.score != "squared" and weights is not None and has_many_reals(weights):
+        many *= SHARE_FOR_REALS
+    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
+    if of_columns[is_numeric].sum() >= least:
+        return True
+    return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
+
+
+def has_small_tables(table):
+    """Whether tables of pairs of values take less time than a binary column of every test."""
+    n_codes = np.array([len(values) for values in table.values]) + (table.n_missing > 0)
+    n_tests, n_columns = float(count_tests(table).sum()), table.n_columns
+    n_pairs = n_columns * (n_columns - 1) / 2
+    lines = n_pairs * (n_codes * np.ceil(n_codes / 8)).mean()
+    by_tables = ADDITION * table.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
+    return bool(by_tables < PAIR_OF_TESTS * table.n_rows * n_tests**3)
+
+
+def has_many_reals(weights):
+    """Whether rows cannot be counted: weights are no integers, and more than one to a class."""
+    return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
+
+
+def has_too_many_tests(table):
+    """Whether binary columns of every test would be refused."""
+    return count_tests(table).sum() > MAX_TESTS
+
+
+def count_tests(table):
+    """Number of binary columns that each column of a table makes."""
+    n_values = np.array([len(values) for values in table.values], dtype=np.int64)
+    n_tests = np.maximum(0, n_values - ~table.is_nominal)
+    return np.where(table.n_missing > 0, 2 * n_tests + 1, n_tests)
+
+
+def coarse_table(table, cuts, n_threads=1):
+    """A table of intervals instead of numbers.
+
+    Parameters
+    ----------
+    table : Table
+    cuts : list of ndarray
+        By column, the codes after which it may be cut (ascending); of nominal ones, any.
+    n_threads : int
+
+    Returns
+    -------
+    coarse : Table
+    thresholds : list of ndarray
+        By column, the threshold above each interval but the last.
+    """
+    places, thresholds = [], []
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        if table.is_nominal[j]:
+            places.append(codes)
+            thresholds.append(np.empty(0))
+        else:
+            places.append(np.searchsorted(cuts[j], codes, side="left"))
+            thresholds.append(midpoints(values[cuts[j]], values[cuts[j] + 1]))
+    return recoded(table, places, slice(None), n_threads), thresholds
+
+
+def recoded(table, places, rows, n_threads=1):
+    """A table of some `rows` with other codes: `places` of these rows, where none is missing."""
+    matrix = np.empty((len(places[0]), table.n_columns), dtype=np.float64, order="F")
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        matrix[:, j] = np.where(codes[rows] < len(values), places[j], np.nan)
+    n_values = [len(values) for values in table.values]
+    return type(table).from_matrix(matrix, np.where(table.is_nominal, n_values, -1), n_threads)
+
+
+def savings_of(form):
+    """What each answer (column) saves for a row of each class, over its worst answer."""
+    if form.score == "two_class":
+        return np.diag(form.class_mass)
+    return np.asarray(form.class_channels, dtype=np.float64)
+
+
+def diagonal(matrix):
+    """The diagonal of a matrix that has nothing else, else None."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return None
+    own = matrix.diagonal()
+    return own if np.array_equal(matrix, np.diag(own)) else None
+
+
+def common_unit(weights):
+    """What weights are counted in: integers count faster, and none may be lost on the grid.
+
+    The least weight if all others are whole multiples of it, 1 for other integers, else the power
+    of two below the largest one.
+    """
+    least = weights.min(where=weights > 0.0, initial=np.inf)
+    if not np.isfinite(least):
+        return 1.0
+    multiples = np.rint(weights / least)
+    if np.array_equal(multiples * least, weights):
+        return float(least)
+    if weights.sum() < 2**SUM_BITS and np.array_equal(np.rint(weights), weights):
+        return 1.0
+    return 2.0 ** np.floor(np.log2(weights.max()))
+
+
+def grid_for(largest_sum):
+    """The power of two that is the unit of all weights and costs."""
+    return 2.0 ** (np.ceil(np.log2(max(largest_sum, 1.0))) - SUM_BITS)
+
+
+def round_to(values, grid):
+    """The nearest multiples of `grid`, a power of two."""
+    return np.rint(values / grid) * grid
+
+
+def tests_of_plan(plan, table, above):
+    """The tests of a plan, and its nodes as the other searches give them.
+
+    Parameters
+    ----------
+    plan : list of tuple
+        Nodes in preorder: column or -1, kind of test, branch of missing values, code, next code of
+        the node's rows, and where branch 1 begins.
+
+    table : Table
+
+    above : list of ndarray or None
+        By column, the threshold above each code; None for midpoints between values.
+
+    Returns
+    -------
+    tests : BinaryTests
+        One for each inner node.
+
+    nodes : ndarray of shape (n_nodes, 3)
+        Test or -1, child of the rows that pass it, child of the others.
+    """
+    nodes = np.full((len(plan), 3), -1, dtype=np.int32)
+    inner = [place for place, node in enumerate(plan) if node[0] >= 0]
+    tests = BinaryTests(
+        kind=np.full(len(inner), NUMERIC, dtype=np.uint8),
+        feature=np.array([plan[place][0] for place in inner], dtype=np.int32),
+        threshold=np.full(len(inner), np.nan),
+        category=np.full(len(inner), -1, dtype=np.int32),
+        missing_branch=np.array([plan[place][2] for place in inner], dtype=np.int32),
+        bits=np.zeros((table.n_rows, row_bytes_for(len(inner))), dtype=np.uint8),
+    )
+    for index, place in enumerate(inner):
+        column, kind, missing_branch, code, next_code, right = plan[place]
+        children = place + 1, right
+        codes, values = table.codes[column], table.values[column]
+        missing = codes == len(values)
+        if kind == AT_MOST:
+            tests.threshold[index] = (
+                midpoints(values[code], values[next_code]) if above is None else above[column][code]
+            )
+            passed = codes <= code
+        elif kind == ONE_CATEGORY:
+            tests.kind[index], tests.category[index] = CATEGORY_ONE, code
+            passed = codes == code
+        else:
+            tests.kind[index], missing_branch = IS_MISSING, 0
+            # Missing values pass; a chain's last test has them on its other side.
+            children = children if kind == MISSING else children[::-1]
+            passed = missing
+        passed = np.where(missing, missing_branch == 0, passed)
+        tests.bits[:, index >> 3] |= passed.astype(np.uint8) << (index & 7)
+        nodes[place] = index, *children
+    return tests, nodes

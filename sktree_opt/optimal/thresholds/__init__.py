@@ -1,0 +1,1 @@
+"""The engine for every threshold of numeric columns, by ranks (after ConTree)."""

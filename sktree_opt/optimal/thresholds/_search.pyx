@@ -1,0 +1,276 @@
+"""The C++ search over all thresholds, called without the GIL (see ``threshold_search.hpp``)."""
+
+import numpy as np
+
+from cython.operator cimport dereference as deref
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+
+
+cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
+        namespace "sktree_opt::thresholds" nogil:
+    cdef cppclass Switches:
+        cpp_bool intervals, floors, caps, best_first, pure_runs, look_ahead
+        cpp_bool leaf_groups, equal_rows, categories, run_sums, value_sweep
+        cpp_bool bins, large_bins
+
+    cdef cppclass Problem:
+        uint32_t n_rows
+        const ColumnView* columns
+        int n_columns
+        int n_classes
+        const uint16_t* label
+        const double* target
+        cpp_bool is_absolute
+        const double* weight
+        const int32_t* equal_rows
+        uint32_t n_groups
+        cpp_bool is_plain
+        cpp_bool is_error
+        vector[double] gain
+        vector[double] worst
+        double split_cost
+        double tolerance
+        double min_rows
+        double min_weight
+        int n_threads
+        Switches use
+
+    cdef enum TestKind "sktree_opt::thresholds::TestKind":
+        pass
+
+    cdef cppclass Test:
+        int32_t column
+        TestKind kind
+        uint8_t missing_branch
+        uint32_t code
+        uint32_t next_code
+
+    cdef cppclass PlanNode:
+        Test test
+        int32_t right
+
+    cdef cppclass SearchStats:
+        int64_t n_nodes
+        int64_t n_depth_two
+        int64_t n_passes
+        int64_t n_evaluated
+        int64_t n_lanes
+        int64_t n_excluded
+        int64_t n_swept
+        int64_t n_bounded
+
+    cdef cppclass Incumbent:
+        double seconds
+        double cost
+        double lower
+
+    cdef cppclass SearchOutcome:
+        vector[PlanNode] plan
+        double cost
+        double lower
+        SearchStats stats
+        vector[Incumbent] incumbents
+
+    cdef cppclass RootSearch:
+        RootSearch(
+            const Problem& problem, CppSearchControl* control, int depth, int n_splits
+        ) except +
+        void begin() except +
+        cpp_bool go_on(double seconds) except +
+        const SearchOutcome& outcome()
+        int level()
+
+
+SWITCHES = (
+    "intervals",
+    "floors",
+    "caps",
+    "best_first",
+    "pure_runs",
+    "look_ahead",
+    "leaf_groups",
+    "equal_rows",
+    "categories",
+    "run_sums",
+    "value_sweep",
+    "bins",
+    "large_bins",
+)
+
+
+cdef Switches convert_switches(off) except *:
+    cdef Switches use
+    unknown = set(off) - set(SWITCHES)
+    if unknown:
+        raise ValueError(f"unknown switches: {sorted(unknown)}")
+    use.intervals = "intervals" not in off
+    use.floors = "floors" not in off
+    use.caps = "caps" not in off
+    use.best_first = "best_first" not in off
+    use.pure_runs = "pure_runs" not in off
+    use.look_ahead = "look_ahead" not in off
+    use.leaf_groups = "leaf_groups" not in off
+    use.equal_rows = "equal_rows" not in off
+    use.categories = "categories" not in off
+    use.run_sums = "run_sums" not in off
+    use.value_sweep = "value_sweep" not in off
+    use.bins = "bins" not in off
+    use.large_bins = "large_bins" not in off
+    return use
+
+
+cdef class ThresholdSearch:
+    """One search; its outcome may be looked at between chunks of work.
+
+    Parameters
+    ----------
+    table : Table
+    label : ndarray of uint16, shape (n_rows,)
+    weight : ndarray of float64, shape (n_rows,)
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one, by class (row); None counts errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        None for classes; else errors are squared, and labels are 0.
+    equal_rows : ndarray of int32, shape (n_rows,), or None
+        The group of each row, of rows that no test tells apart; None when all differ.
+    control : SearchControl
+    max_depth, max_splits, n_classes : int
+    split_cost : float
+        Cost of each test, in units of weight.
+    tolerance : float
+        Costs as far apart count as equal; 0 for classes.
+    min_rows, min_weight : float
+        Of each leaf.
+    n_threads : int
+    is_absolute : bool
+        Errors of targets are not squared.
+    off : tuple of str
+        Techniques of ``SWITCHES`` to do without.
+    """
+
+    cdef Problem problem
+    cdef unique_ptr[RootSearch] root
+    cdef SearchControl control
+    cdef object held
+
+    def __init__(
+        self,
+        Table table,
+        const uint16_t[::1] label,
+        const double[::1] weight,
+        savings,
+        const double[::1] target,
+        const int32_t[::1] equal_rows,
+        SearchControl control,
+        *,
+        int max_depth,
+        int max_splits,
+        int n_classes,
+        double split_cost,
+        double tolerance,
+        double min_rows,
+        double min_weight,
+        int n_threads,
+        bint is_absolute=False,
+        off=(),
+    ):
+        # What the search points at.
+        self.held = table, label, weight, target, equal_rows
+        self.control = control
+        self.problem.n_rows = <uint32_t> table.n_rows
+        self.problem.columns = table.views.data()
+        self.problem.n_columns = <int> table.n_columns
+        self.problem.n_classes = n_classes
+        self.problem.label = &label[0]
+        self.problem.weight = &weight[0]
+        self.problem.is_error = savings is None
+        self.problem.is_plain = (
+            savings is None and target is None and bool(np.all(np.equal(weight, 1.0)))
+        )
+        if savings is None:
+            self.problem.worst = [1.0] * n_classes
+        else:
+            self.problem.worst = savings.max(axis=1).tolist()
+            self.problem.gain = savings.ravel().tolist()
+        if target is not None:
+            self.problem.target = &target[0]
+        if equal_rows is not None:
+            self.problem.equal_rows = &equal_rows[0]
+            self.problem.n_groups = <uint32_t> (np.max(equal_rows) + 1)
+        self.problem.is_absolute = is_absolute
+        self.problem.split_cost = split_cost
+        self.problem.tolerance = tolerance
+        self.problem.min_rows = min_rows
+        self.problem.min_weight = min_weight
+        self.problem.n_threads = n_threads
+        self.problem.use = convert_switches(off)
+        self.root.reset(new RootSearch(self.problem, &control.cpp, max_depth, max_splits))
+
+    def begin(self):
+        """Find the best tree of two levels."""
+        with nogil:
+            deref(self.root).begin()
+        self.control.raise_pending()
+
+    def go_on(self, double seconds):
+        """Go on for some time; True when there is nothing more to do."""
+        cdef bint is_done
+        with nogil:
+            is_done = deref(self.root).go_on(seconds)
+        self.control.raise_pending()
+        return is_done
+
+    @property
+    def level(self):
+        """Depth of the trees that are looked for."""
+        return deref(self.root).level()
+
+    def plan(self):
+        """The best tree that is known, in preorder.
+
+        Returns
+        -------
+        plan : list of tuple
+            Column or -1, kind of test, branch of missing values, code, next code of the node's
+            rows, and where branch 1 begins.
+        """
+        cdef SearchOutcome outcome = deref(self.root).outcome()
+        cdef PlanNode node
+        plan = []
+        for node in outcome.plan:
+            plan.append(
+                (
+                    node.test.column,
+                    <int> node.test.kind,
+                    node.test.missing_branch,
+                    node.test.code,
+                    node.test.next_code,
+                    node.right,
+                )
+            )
+        return plan
+
+    def outcome(self):
+        """Cost, lower bound, incumbents and counters, as a dict."""
+        cdef SearchOutcome outcome = deref(self.root).outcome()
+        return {
+            "cost": outcome.cost,
+            "lower_bound": outcome.lower,
+            "incumbents": [(each.seconds, each.cost, each.lower) for each in outcome.incumbents],
+            "stats": {
+                "n_nodes": outcome.stats.n_nodes,
+                "n_depth_two_calls": outcome.stats.n_depth_two,
+                "n_passes": outcome.stats.n_passes,
+                "n_lanes": outcome.stats.n_lanes,
+                "n_root_tests_solved": outcome.stats.n_evaluated,
+                "n_excluded": outcome.stats.n_excluded,
+                "n_swept": outcome.stats.n_swept,
+                "n_bounded": outcome.stats.n_bounded,
+            },
+        }

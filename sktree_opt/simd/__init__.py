@@ -1,0 +1,1 @@
+"""Vector types and instruction sets of the kernels."""
