@@ -1,5 +1,102 @@
-"""Exact answers about decision trees, as scikit-learn estimators."""
+"""Exact answers about decision trees, as scikit-learn estimators.
+
+Every public name can be imported from here, and is loaded when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 from sktree_opt._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from sktree_opt import datasets, export, greedy, optimal, preprocessing, subset, tree, utils
+    from sktree_opt.datasets import load_loans, load_restaurant
+    from sktree_opt.export import (
+        export_dot,
+        export_rules,
+        export_text,
+        from_json,
+        plot_tree,
+        to_json,
+        to_sklearn,
+    )
+    from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+    from sktree_opt.optimal import (
+        OptimalTreeClassifier,
+        OptimalTreeClassifierCV,
+        OptimalTreeRegressor,
+        optimal_path,
+    )
+    from sktree_opt.preprocessing import MDLPDiscretizer
+    from sktree_opt.subset import (
+        AcceptableSubsetSelector,
+        DistinctTreeEnumerator,
+        DTsbeSelector,
+        subsets,
+    )
+    from sktree_opt.tree import Tree
+
+_ROOMS = ("datasets", "export", "greedy", "optimal", "preprocessing", "subset", "tree", "utils")
+# Where each public name lives.
+_ROOM_OF = {
+    "AcceptableSubsetSelector": "subset",
+    "DTsbeSelector": "subset",
+    "DistinctTreeEnumerator": "subset",
+    "GreedyTreeClassifier": "greedy",
+    "GreedyTreeRegressor": "greedy",
+    "MDLPDiscretizer": "preprocessing",
+    "OptimalTreeClassifier": "optimal",
+    "OptimalTreeClassifierCV": "optimal",
+    "OptimalTreeRegressor": "optimal",
+    "Tree": "tree",
+    "export_dot": "export",
+    "export_rules": "export",
+    "export_text": "export",
+    "from_json": "export",
+    "load_loans": "datasets",
+    "load_restaurant": "datasets",
+    "optimal_path": "optimal",
+    "plot_tree": "export",
+    "subsets": "subset",
+    "to_json": "export",
+    "to_sklearn": "export",
+}
+
+__all__ = [
+    "AcceptableSubsetSelector",
+    "DTsbeSelector",
+    "DistinctTreeEnumerator",
+    "GreedyTreeClassifier",
+    "GreedyTreeRegressor",
+    "MDLPDiscretizer",
+    "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
+    "OptimalTreeRegressor",
+    "Tree",
+    "__version__",
+    "export_dot",
+    "export_rules",
+    "export_text",
+    "from_json",
+    "load_loans",
+    "load_restaurant",
+    "optimal_path",
+    "plot_tree",
+    "subsets",
+    "to_json",
+    "to_sklearn",
+]
+
+
+def __getattr__(name):
+    if name in _ROOMS:
+        return importlib.import_module(f"sktree_opt.{name}")
+    if name in _ROOM_OF:
+        value = getattr(importlib.import_module(f"sktree_opt.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'sktree_opt' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *_ROOMS})

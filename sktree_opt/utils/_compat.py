@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import (
     Hidden,
     Interval,
     Options,
+    RealNotInt,
     StrOptions,
 )
 from sklearn.utils._param_validation import validate_params as _validate_params
@@ -38,6 +39,7 @@ __all__ = [
     "Hidden",
     "Interval",
     "Options",
+    "RealNotInt",
     "StrOptions",
     "check_feature_names_in",
     "check_sample_weight",

@@ -1,0 +1,149 @@
+"""The parameters that estimators share: what they may be, what they mean, how they are documented.
+
+An estimator takes its checks from ``shared_constraints`` and the text of its docstring from
+``document_shared``, so that a word means the same thing in every room.
+"""
+
+import inspect
+import math
+import sys
+import warnings
+from numbers import Integral, Real
+from pathlib import Path
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions
+from sktree_opt.utils._memory import parse_memory
+
+# What every exact search stops after by default: a first call has to come back.
+DEFAULT_TIME_LIMIT = 60.0
+
+STATUSES = ("optimal", "time_limit", "memory_limit", "stopped")
+
+_CONSTRAINTS = {
+    "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "min_samples_leaf": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+    ],
+    "min_samples_split": [
+        Interval(Integral, 2, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+    ],
+    "min_weight_leaf": [Interval(Real, 0, None, closed="left")],
+    "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "cost_matrix": ["array-like", None],
+    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "time_limit": [Interval(Real, 0, None, closed="both"), None],
+    "memory_limit": [Interval(Real, 1, None, closed="both"), str, None],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "warm_start": ["boolean"],
+}
+
+_DOCS = {
+    "max_leaf_nodes": """\
+max_leaf_nodes : int or None, default=None
+    Maximum number of leaves. None means no limit.""",
+    "min_samples_leaf": """\
+min_samples_leaf : int or float, default=1
+    Minimum number of rows in every leaf, whatever their weight. A float in (0, 1) is a share of
+    the rows.""",
+    "min_samples_split": """\
+min_samples_split : int or float, default=2
+    Minimum number of rows of a node that is split. A float in (0, 1] is a share of the rows.""",
+    "min_weight_leaf": """\
+min_weight_leaf : float, default=0.0
+    Minimum weight of every leaf.""",
+    "min_weight_fraction_leaf": """\
+min_weight_fraction_leaf : float, default=0.0
+    Minimum weight of every leaf as a share of the total weight. The larger of the two minima
+    counts.""",
+    "class_weight": """\
+class_weight : dict, "balanced" or None, default=None
+    Factors of the sample weights by class. "balanced" gives every class the same total weight.""",
+    "categorical_features": """\
+categorical_features : "from_dtype", array-like of bool, int or str, or None, \\
+        default="from_dtype"
+    Nominal columns: by their dtype, a mask, indices, names, or none.""",
+    "time_limit": """\
+time_limit : float or None, default=60.0
+    Seconds after which the search ends with the best answer found so far and a warning. None or
+    infinity means no limit.""",
+    "memory_limit": """\
+memory_limit : int, float, str or None, default=None
+    Bytes that the search may take, or a size such as "2GB". None or infinity means no limit.""",
+    "random_state": """\
+random_state : int, RandomState instance or None, default=None
+    Seed of everything random. Pass an int for the same result in every call.""",
+    "n_jobs": """\
+n_jobs : int or None, default=None
+    Number of threads. The result does not depend on it. None means 1, -1 means all cores.""",
+}
+
+
+def shared_constraints(*names):
+    """Checks of the shared parameters of these names, for ``_parameter_constraints``."""
+    return {name: _CONSTRAINTS[name] for name in names}
+
+
+def document_shared(cls):
+    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter."""
+    text = inspect.cleandoc(cls.__doc__)
+    for name, doc in _DOCS.items():
+        text = text.replace(f"%({name})s", doc)
+    cls.__doc__ = text
+    return cls
+
+
+def rows_from(minimum, n_rows):
+    """Number of rows that a minimum stands for: an int as it is, a float as a share of `n_rows`."""
+    return int(minimum) if isinstance(minimum, Integral) else math.ceil(minimum * n_rows)
+
+
+def seconds_from(time_limit):
+    """Seconds, or None for no limit."""
+    return None if time_limit is None or time_limit == np.inf else float(time_limit)
+
+
+def bytes_from(memory_limit):
+    """Bytes, or None for no limit."""
+    is_unlimited = isinstance(memory_limit, Real) and memory_limit == np.inf
+    return None if is_unlimited else parse_memory(memory_limit)
+
+
+def warn_of_limit(estimator, status, found):
+    """Warn that a search ended before its proof.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With the parameter that `status` names.
+
+    status : str
+        The value of ``status_``; nothing happens unless it is "time_limit" or "memory_limit".
+
+    found : str
+        What the search leaves, as a sentence.
+    """
+    if status in ("time_limit", "memory_limit"):
+        warn_user(
+            f"The search stopped at {status}={getattr(estimator, status)!r} before it ended. "
+            f"{found} Increase {status} to let it go on.",
+            ConvergenceWarning,
+        )
+
+
+def warn_user(message, category=UserWarning):
+    """Warn at the user's line: the last one outside this package and scikit-learn."""
+    inside = tuple(
+        str(Path(sys.modules[name].__file__).parent) for name in ("sktree_opt", "sklearn")
+    )
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level if frame is not None else 2)
