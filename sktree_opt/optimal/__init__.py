@@ -1,9 +1,9 @@
 """Provably optimal decision trees.
 
-Rooms, in reading order: ``estimators`` validates and keeps attributes, ``run`` decides which engine
-answers and drives it, ``objectives`` says what a leaf costs. Three engines search, and none imports
-another: ``bits`` (0/1 tests as bit columns), ``thresholds`` (every threshold of a numeric column, by
-ranks) and ``tree_sets`` (several trees at each node).
+Rooms, in reading order: ``estimators`` validates and keeps attributes, ``run`` decides which
+engine answers and drives it, ``objectives`` says what a leaf costs. Three engines search, and none
+imports another: ``bits`` (0/1 tests as bit columns), ``thresholds`` (every threshold of a numeric
+column, by ranks) and ``tree_sets`` (several trees at each node).
 """
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier

@@ -6,9 +6,9 @@ import json
 import numpy as np
 from hypothesis import settings
 
-from sktree_opt.optimal.run import _driver
 from sktree_opt.optimal.bits._engine import COLUMN_ORDERS, SWITCHES
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES, REGRESSION_OBJECTIVES
+from sktree_opt.optimal.run import _driver
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 
 

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.optimal.bits._engine import SCORES
+from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.optimal.run._initial import initial_nodes
 from sktree_opt.optimal.run._table_search import FewTests, search_table
 from sktree_opt.optimal.run._warm import KeptSearch

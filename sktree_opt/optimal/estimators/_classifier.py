@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import BaseOptimalTree
-from sktree_opt.optimal.run._driver import breadth_first
-from sktree_opt.optimal.objectives._metrics import METRICS
-from sktree_opt.optimal.run._questions import answer, is_metric
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.objectives._metrics import METRICS
+from sktree_opt.optimal.run._driver import breadth_first
+from sktree_opt.optimal.run._questions import answer, is_metric
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import (

@@ -21,8 +21,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
-from sktree_opt.optimal.run._path import path_of
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.run._path import path_of
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sktree_opt.optimal.estimators._base import BaseOptimalTree, threshold_constraints
+from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.optimal.run._k_best_trees import search_k_best
 from sktree_opt.optimal.run._questions import refuse_initial_tree
-from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context

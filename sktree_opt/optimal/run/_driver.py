@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.bits._engine import Engine, visit_nodes
+from sktree_opt.optimal.objectives._leaf_objectives import LeafObjective
 from sktree_opt.optimal.run._floors import equal_rows_floor, may_stop
 from sktree_opt.optimal.run._initial import is_within
 from sktree_opt.optimal.run._warm import KeptSearch, fingerprint
-from sktree_opt.optimal.objectives._leaf_objectives import LeafObjective
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.tree import NODE_DTYPE, Tree

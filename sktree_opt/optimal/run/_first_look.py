@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sktree_opt.optimal.objectives._leaf_objectives import two_class_form
 from sktree_opt.optimal.run import _driver
 from sktree_opt.optimal.run._floors import equal_rows_floor
 from sktree_opt.optimal.run._prunings import Prunings
-from sktree_opt.optimal.objectives._leaf_objectives import two_class_form
 from sktree_opt.utils._control import SearchControl
 
 # Share of a time limit, or else seconds.

@@ -8,8 +8,8 @@ from sktree_opt.optimal.bits._bit_rows import bit_rows, nodes_from_preorder, tar
 from sktree_opt.optimal.run._first_look import look
 from sktree_opt.optimal.run._floors import may_stop
 from sktree_opt.optimal.run._found import Found, closed
-from sktree_opt.optimal.tree_sets._k_best import KBestSearch
 from sktree_opt.optimal.run._prunings import Prunings
+from sktree_opt.optimal.tree_sets._k_best import KBestSearch
 from sktree_opt.utils._control import SearchControl
 
 # Of a time limit, at most, for reading the trees; what one takes, in seconds.

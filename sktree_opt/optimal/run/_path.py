@@ -12,15 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
+from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
+from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.optimal.run._driver import deepen
 from sktree_opt.optimal.run._first_look import go_down, known_trees
 from sktree_opt.optimal.run._floors import may_stop
 from sktree_opt.optimal.run._queries import Solver, lower_hull, solve_path
 from sktree_opt.optimal.run._questions import is_metric
-from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.run._table_search import few_thresholds
 from sktree_opt.optimal.run._solver import ThresholdSolver
-from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
+from sktree_opt.optimal.run._table_search import few_thresholds
 from sktree_opt.utils._typing import TableLike
 
 # Of a time limit, at most, for making the trees; what one place of the table takes, in seconds.

@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.run import _driver
 from sktree_opt.optimal.bits._bit_rows import nodes_from_preorder
+from sktree_opt.optimal.objectives._leaf_objectives._metric_answers import better_of
+from sktree_opt.optimal.objectives._metrics import METRICS, MetricSearch, check_callable, losses_of
+from sktree_opt.optimal.run import _driver
 from sktree_opt.optimal.run._first_look import go_down, looks_at_metric, metric_floor
 from sktree_opt.optimal.run._floors import equal_rows_floor, may_stop
 from sktree_opt.optimal.run._found import Found, closed, raised
 from sktree_opt.optimal.run._k_best_trees import search_k_best
-from sktree_opt.optimal.objectives._leaf_objectives._metric_answers import better_of
-from sktree_opt.optimal.objectives._metrics import METRICS, MetricSearch, check_callable, losses_of
 from sktree_opt.optimal.run._prunings import Prunings
 from sktree_opt.optimal.run._queries import Solver, at_most, best_by_ranking, check_ranking
 

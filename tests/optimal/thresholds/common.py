@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.tree import Tree
 from sktree_opt.utils._validation import TrainingData
 

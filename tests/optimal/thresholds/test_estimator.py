@@ -14,7 +14,6 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
-    continuous,
     optimal_path,
 )
 from sktree_opt.optimal.run import _solve

@@ -13,12 +13,11 @@ from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     _driver,
-    continuous,
     optimal_path,
 )
+from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.optimal.run import _solve
 from sktree_opt.optimal.thresholds._search import SWITCHES
-from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.preprocessing import Table
 from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_queries import least_costs
