@@ -307,7 +307,7 @@ cdef class Induction:
         for feature in features[np.sort(first)]:
             tested.push_back(feature)
         with nogil:
-            tree.cpp = self.cpp.grow(move(cases), tested, control.cpp)
+            tree.cpp = self.cpp.grow(move(cases), tested, control.cpp[0])
         return tree
 
     def prune_error_based(
@@ -336,7 +336,7 @@ cdef class Induction:
         bound.confidence = confidence
         bound.z = normal_quantile
         with nogil:
-            pruned.cpp = self.cpp.prune_by_error_bound(tree.cpp, move(cases), bound, control.cpp)
+            pruned.cpp = self.cpp.prune_by_error_bound(tree.cpp, move(cases), bound, control.cpp[0])
         return pruned
 
     def prune_reduced_error(self, GrownTree tree, SearchControl control, rows):
@@ -356,5 +356,5 @@ cdef class Induction:
         cdef GrownTree pruned = GrownTree.__new__(GrownTree)
         cdef CaseSet cases = self._cases(rows)
         with nogil:
-            pruned.cpp = self.cpp.prune_by_validation(tree.cpp, move(cases), control.cpp)
+            pruned.cpp = self.cpp.prune_by_validation(tree.cpp, move(cases), control.cpp[0])
         return pruned

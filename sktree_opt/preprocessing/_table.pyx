@@ -203,7 +203,7 @@ cdef int _encode_block(
             &counts[start],
             group * width,
             min(n_columns, (group + 1) * width),
-            control.cpp,
+            control.cpp[0],
             workspaces[threadid()],
             encoded.data(),
         )

@@ -116,7 +116,7 @@ cdef class BackwardStream:
                 problem.cpp,
                 chosen,
                 rules,
-                control.cpp,
+                control.cpp[0],
                 budget,
                 n_threads,
                 min_parallel_work,

@@ -179,7 +179,7 @@ cdef class DistinctStream(TreeStream):
         self.problem, self.control = problem, control
         with nogil:
             self.cpp.reset(
-                new DistinctTrees(problem.cpp, chosen, accepts, rules, control.cpp, budget)
+                new DistinctTrees(problem.cpp, chosen, accepts, rules, control.cpp[0], budget)
             )
 
     def __next__(self):
@@ -250,7 +250,7 @@ cdef class OnDemandStream(TreeStream):
         self.problem, self.control = problem, control
         with nogil:
             self.cpp.reset(
-                new CompleteSearch(problem.cpp, chosen, control.cpp, budget, n_threads)
+                new CompleteSearch(problem.cpp, chosen, control.cpp[0], budget, n_threads)
             )
         if state is None:
             self.cpp.get().begin()
@@ -409,7 +409,7 @@ def search_slices(
         best_tree = tuple_to_tree(best)
         to_beat = &best_tree
     with nogil:
-        search.reset(new OnDemandSearch(problem.cpp, chosen, control.cpp, budget))
+        search.reset(new OnDemandSearch(problem.cpp, chosen, control.cpp[0], budget))
     results = []
     for given in searches:
         start = tuple_to_search(given)

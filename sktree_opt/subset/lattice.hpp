@@ -47,7 +47,7 @@ public:
 
     Lattice(const Problem& problem, SearchControl& control, std::int64_t budget, int n_threads = 1,
             std::int64_t min_shared_work = RankingTeam::MIN_WORK)
-        : problem_(problem), control_(control), learner_(problem, control),
+        : held_(control.hold()), problem_(problem), control_(control), learner_(problem, control),
           team_(problem, control, learner_, n_threads, min_shared_work), budget_(budget),
           features_(problem.n_features()) {
         problem.prepare_orders(control);
@@ -418,6 +418,7 @@ private:
         control_.reserve(bytes);
     }
 
+    const std::shared_ptr<SearchControl> held_;
     const Problem& problem_;
     SearchControl& control_;
     CaseLearner learner_;

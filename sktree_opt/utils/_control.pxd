@@ -1,4 +1,5 @@
 from libc.stdint cimport int64_t
+from libcpp.memory cimport shared_ptr
 
 
 cdef extern from "<atomic>" namespace "std" nogil:
@@ -32,4 +33,6 @@ cdef extern from "sktree_opt/utils/control.hpp" namespace "sktree_opt" nogil:
 
 
 cdef class SearchControl:
-    cdef CppSearchControl cpp
+    # Searches share the ownership, so that they may outlive this object.
+    cdef shared_ptr[CppSearchControl] owner
+    cdef CppSearchControl* cpp

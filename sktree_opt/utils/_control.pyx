@@ -1,5 +1,8 @@
 """Deadline, memory limit and interrupts of one search (see ``control.hpp``)."""
 
+from libcpp.memory cimport make_shared
+
+
 cdef extern from *:
     """
     static inline void go_on(sktree_opt::SearchControl& control) {
@@ -30,6 +33,10 @@ cdef class SearchControl:
     memory_limit : int or None, default=None
         Bytes the kernel may book; None for no limit.
     """
+
+    def __cinit__(self):
+        self.owner = make_shared[CppSearchControl]()
+        self.cpp = self.owner.get()
 
     def __init__(self, time_limit=None, memory_limit=None):
         self.cpp.time_limit = -1.0 if time_limit is None else time_limit
@@ -73,7 +80,7 @@ cdef class SearchControl:
         """Go on to the limit of before, as ``begin_share`` gave it, if only the share has ended."""
         self.cpp.time_limit = limit
         if limit < 0.0 or self.cpp.seconds() < limit:
-            go_on(self.cpp)
+            go_on(self.cpp[0])
 
     @property
     def seconds_left(self):

@@ -6,6 +6,9 @@
 // in `stop`, which every thread tests first, so that a search always unwinds normally and hands
 // over the best it has. An exception raised by a signal handler (KeyboardInterrupt for Ctrl-C) is
 // kept and raised again by raise_pending() once the kernel has returned.
+//
+// A search that books memory gives it back when it is destroyed, so it has to share the ownership of
+// its control: it declares `held_ = control.hold()` before everything else that it owns.
 #pragma once
 
 #include <Python.h>
@@ -13,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 namespace sktree_opt {
@@ -25,7 +29,7 @@ enum StopReason : int {
     INTERRUPTED = 4,  // a signal handler raised
 };
 
-class SearchControl {
+class SearchControl : public std::enable_shared_from_this<SearchControl> {
 public:
     SearchControl() : owner_(std::this_thread::get_id()), start_(Clock::now()) {}
     SearchControl(const SearchControl&) = delete;
@@ -35,6 +39,9 @@ public:
         Py_XDECREF(value_);
         Py_XDECREF(traceback_);
     }
+
+    // A share in the ownership; a control lives in a std::shared_ptr.
+    std::shared_ptr<SearchControl> hold() { return shared_from_this(); }
 
     std::atomic<int> stop{RUNNING};
     double time_limit = -1.0;           // seconds since construction; negative: none

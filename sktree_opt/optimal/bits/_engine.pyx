@@ -288,7 +288,7 @@ cdef class Engine:
         self.control = control
         with nogil:
             self.engine.reset(
-                make_engine(rows, converted, constraints, switches, control.cpp, cache_bytes)
+                make_engine(rows, converted, constraints, switches, control.cpp[0], cache_bytes)
             )
 
     def begin(self, int max_depth, int max_splits, double split_cost=0.0):

@@ -269,10 +269,7 @@ public:
 
     // Applies what other threads found since the last look.
     void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
-        shared.lock.lock();
-        const std::vector<SharedRoot::Found> found(
-            shared.found.begin() + static_cast<std::ptrdiff_t>(n_read), shared.found.end());
-        shared.lock.unlock();
+        const std::vector<SharedRoot::Found> found = shared.found_since(n_read);
         n_read += found.size();
         for (const SharedRoot::Found& one : found) {
             double& with = phase.true_bounds(one.budget, root().stride)[one.column];
@@ -315,7 +312,7 @@ private:
     void share_found(SharedRoot& shared, Phase& phase, int j, Incumbent& found) {
         const int stride = root().stride;
         const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
-        shared.lock.lock();
+        const std::lock_guard<SpinLock> guard(shared.lock);
         for (int k = 0; k < phase.n_budgets; ++k)
             shared.found.push_back(
                 {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
@@ -329,7 +326,6 @@ private:
             shared.bound = std::max(shared.bound, std::min(bound, best));
             shared.moments.push_back({control_.seconds(), shared.incumbent.cost, shared.bound});
         }
-        shared.lock.unlock();
     }
 
     // Both children of a column, one after the other (Algorithm 3).

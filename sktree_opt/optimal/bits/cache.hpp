@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "sktree_opt/optimal/bits/row_set.hpp"
@@ -63,11 +64,10 @@ public:
 
     bool find(Key key, Entry& found) {
         Stripe& stripe = stripe_of(key);
-        stripe.lock.lock();
+        const std::lock_guard<SpinLock> guard(stripe.lock);
         const Entry* entry = place_of(stripe, key);
         const bool hit = entry != nullptr && entry->depth != 0;
         if (hit) found = *entry;
-        stripe.lock.unlock();
         return hit;
     }
 
@@ -77,7 +77,7 @@ public:
         entry.low = key.low;
         entry.high = key.high;
         Stripe& stripe = stripe_of(key);
-        stripe.lock.lock();
+        const std::lock_guard<SpinLock> guard(stripe.lock);
         if (stripe.used * 4 >= stripe.entries.size() * 3) grow(stripe);
         Entry* place = place_of(stripe, key);
         if (place != nullptr && place->depth != 0) {
@@ -88,7 +88,6 @@ public:
         } else if (!stripe.entries.empty()) {
             *shallowest(stripe, key) = entry;
         }
-        stripe.lock.unlock();
     }
 
     std::int64_t bytes() const { return bytes_.load(); }
@@ -96,9 +95,8 @@ public:
     std::int64_t n_entries() const {
         std::int64_t count = 0;
         for (int k = 0; k < STRIPES; ++k) {
-            stripes_[k].lock.lock();
+            const std::lock_guard<SpinLock> guard(stripes_[k].lock);
             count += static_cast<std::int64_t>(stripes_[k].used);
-            stripes_[k].lock.unlock();
         }
         return count;
     }
@@ -150,10 +148,10 @@ private:
         const bool over_limit = control_.memory_limit >= 0 &&
                                 control_.memory_used.load() + 2 * added > control_.memory_limit;
         if (peak > max_bytes_ || over_limit) return;
+        std::vector<Entry> old(size);  // may throw, so that nothing is booked before
+        old.swap(stripe.entries);
         bytes_.fetch_add(added);
         control_.reserve(added);
-        std::vector<Entry> old(size);
-        old.swap(stripe.entries);
         stripe.used = 0;
         for (const Entry& entry : old) {
             if (entry.depth == 0) continue;

@@ -19,6 +19,7 @@ namespace sktree_opt {
 
 class Engine {
 public:
+    explicit Engine(SearchControl& control) : held_(control.hold()) {}
     virtual ~Engine() = default;
     // Starts a search; solves at most two levels. Costs of splits may differ from search to search.
     virtual void begin(int max_depth, int max_splits, double split_cost) = 0;
@@ -61,6 +62,7 @@ public:
     const char* lane_name() const { return lane_name_; }
 
 protected:
+    const std::shared_ptr<SearchControl> held_;
     Incumbent incumbent_;
     std::vector<Moment> moments_;
     double lower_bound_ = 0.0;
@@ -79,7 +81,7 @@ public:
         const Reduction& reduced, const std::vector<double>& coefficients,
         const Objective& objective, const Constraints& constraints, const Switches& switches,
         Simd simd, SearchControl& control, std::int64_t cache_bytes)
-        : control_(control) {
+        : Engine(control), control_(control) {
         problem_.objective = objective;
         problem_.constraints = constraints;
         problem_.switches = switches;
@@ -208,7 +210,7 @@ public:
         std::vector<TreeNode> nodes;
         // Where a bound ended the search early, deeper trees are not looked at.
         if (proved_depth_ == max_depth_ || is_perfect)
-            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
+            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost, n_known_splits());
         else
             nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
         collect_stats();
@@ -385,6 +387,11 @@ private:
         problem_.tie_cost = problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
         problem_.grid = problem_.tie_cost;
         problem_.split_cost += problem_.tie_cost;
+    }
+
+    // Of the incumbent; one of at most two levels is not kept, and is never larger than three.
+    int n_known_splits() const {
+        return std::max(3, static_cast<int>(incumbent_.nodes.size() / 2));
     }
 
     static int depth_of(const std::vector<TreeNode>& nodes, int at) {

@@ -52,6 +52,11 @@ struct SharedRoot {
         SolvedSides sides;
     };
     std::vector<Found> found;
+    // What has been found since the first `n` of them.
+    std::vector<Found> found_since(std::size_t n) {
+        const std::lock_guard<SpinLock> guard(lock);
+        return {found.begin() + static_cast<std::ptrdiff_t>(n), found.end()};
+    }
     Incumbent incumbent;
     double bound = 0.0;
     std::vector<Moment> moments;

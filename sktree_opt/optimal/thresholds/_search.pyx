@@ -210,7 +210,7 @@ cdef class ThresholdSearch:
         self.problem.min_weight = min_weight
         self.problem.n_threads = n_threads
         self.problem.use = convert_switches(off)
-        self.root.reset(new RootSearch(self.problem, &control.cpp, max_depth, max_splits))
+        self.root.reset(new RootSearch(self.problem, control.cpp, max_depth, max_splits))
 
     def begin(self):
         """Find the best tree of two levels."""

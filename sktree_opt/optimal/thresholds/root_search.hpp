@@ -47,7 +47,8 @@ public:
     static constexpr double LEAST_PROMISE = 1.0 / 64;
 
     RootSearch(const Problem& problem, SearchControl* control, int depth, int n_splits)
-        : problem_(problem),
+        : held_(control->hold()),
+          problem_(problem),
           watch_(control),
           depth_(depth),
           n_splits_(n_splits),
@@ -278,6 +279,7 @@ private:
         outcome_.incumbents.push_back({watch_.control()->seconds(), outcome_.cost, outcome_.lower});
     }
 
+    const std::shared_ptr<SearchControl> held_;
     const Problem& problem_;
     Watch watch_;
     int depth_;

@@ -97,7 +97,7 @@ cdef class Ranking:
         cdef PreorderTree tree
         with nogil:
             self.owner.search.get().read_tree(
-                self.trees, rank, self.depth, self.splits, &control.cpp, tree
+                self.trees, rank, self.depth, self.splits, control.cpp, tree
             )
         control.raise_pending()
         return np.array(tree.column, dtype=np.int32)
@@ -182,7 +182,7 @@ cdef class KBestSearch:
         self.table = table
         self.control = control
         self.search.reset(
-            new SetSearch[KBest, Trees](view, algebra, &control.cpp, n_threads, use_cache)
+            new SetSearch[KBest, Trees](view, algebra, control.cpp, n_threads, use_cache)
         )
 
     def rank(self, int depth, int64_t splits, double bound=INFINITY):

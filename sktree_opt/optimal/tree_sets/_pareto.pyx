@@ -71,7 +71,7 @@ cdef class Front:
         cdef PreorderTree tree
         with nogil:
             self.owner.search.get().read_tree(
-                self.points, rank, self.depth, self.splits, &control.cpp, tree
+                self.points, rank, self.depth, self.splits, control.cpp, tree
             )
         control.raise_pending()
         return np.array(tree.column, dtype=np.int32), np.array(tree.label, dtype=np.int32)
@@ -128,7 +128,7 @@ cdef class ParetoSearch:
         self.table = table
         self.control = control
         self.search.reset(
-            new SetSearch[ParetoFronts, Points](view, algebra, &control.cpp, n_threads, use_cache)
+            new SetSearch[ParetoFronts, Points](view, algebra, control.cpp, n_threads, use_cache)
         )
 
     def front(self, int depth, int64_t splits):
