@@ -5,12 +5,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.optimal import (
-    OptimalTreeClassifier,
-    OptimalTreeRegressor,
-    _driver,
-    _floors,
-)
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal.run import _driver, _floors
 from tests.optimal.common import load_binary, random_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

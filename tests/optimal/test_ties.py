@@ -8,8 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, _driver
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.bits._engine import available_instruction_sets
+from sktree_opt.optimal.run import _driver
 from tests.optimal.common import examples, load_binary
 from tests.reference.brute_force_queries import least_costs
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.bits._bit_rows import nodes_from_preorder
-from sktree_opt.optimal.objectives._leaf_objectives._metric_answers import better_of
+from sktree_opt.optimal.objectives._metric_answers import better_of
 from sktree_opt.optimal.objectives._metrics import METRICS, MetricSearch, check_callable, losses_of
 from sktree_opt.optimal.run import _driver
 from sktree_opt.optimal.run._first_look import go_down, looks_at_metric, metric_floor

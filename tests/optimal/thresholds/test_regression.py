@@ -9,14 +9,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import (
-    OptimalTreeClassifier,
-    OptimalTreeRegressor,
-    _driver,
-    optimal_path,
-)
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, optimal_path
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
-from sktree_opt.optimal.run import _solve
+from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.optimal.thresholds._search import SWITCHES
 from sktree_opt.preprocessing import Table
 from tests.reference.best_groups import best_groups
