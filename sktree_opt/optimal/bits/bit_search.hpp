@@ -68,6 +68,11 @@ public:
         most_work_ = std::numeric_limits<double>::infinity();
     }
 
+    // Sweeps look at the clock, but what the caches know takes none.
+    void look_at_the_clock() {
+        if (++n_looks_ % 64 == 0 && maker_.may_poll) control_.poll();
+    }
+
     SearchStats stats() const {
         SearchStats all = stats_;
         all.n_nodes = maker_.n_nodes;
@@ -376,6 +381,7 @@ private:
         set_rows(problem_, row_sets_, *levels_[level], column, side, child);
         double known = 0.0;
         budget = std::min(budget, full_budget(depth));
+        look_at_the_clock();
         if (ask_cache(child.key, depth, budget, upper, known)) return known;
         maker_.make_child(*levels_[level], column, side, child);
         return search(level + 1, depth, budget, upper);
@@ -464,6 +470,7 @@ private:
     SearchControl& control_;
     NodeMaker<Lane> maker_;
     SearchStats stats_;
+    std::uint64_t n_looks_ = 0;
     double most_work_ = std::numeric_limits<double>::infinity();
     std::vector<std::unique_ptr<Node<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;

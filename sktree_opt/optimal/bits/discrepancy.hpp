@@ -113,7 +113,7 @@ private:
             if (rest < 0 || search_.control().stopped()) break;
             const int j = columns[rank];
             if (depth == 3) {
-                look_at_the_clock();
+                search_.look_at_the_clock();
                 offer_pair(node, j, curve);
                 if (plans_.size() - start > MOST_GARBAGE) forget_others(start, curve);
                 continue;
@@ -139,11 +139,6 @@ private:
         if (!search_.control().stopped()) search_.make_child(level, j, side);
         if (search_.control().stopped()) return two_levels(costs, std::min(budget_, 1), 0);
         return solve(level + 1, depth - 1, discrepancies);
-    }
-
-    // What the caches know is had without a sweep, and it is sweeps that look at the clock.
-    void look_at_the_clock() {
-        if (++n_offers_ % 64 == 0 && search_.maker().may_poll) search_.control().poll();
     }
 
     void offer_pair(Node<Lane>& node, int j, Curve& curve) {
@@ -237,7 +232,6 @@ private:
     std::vector<int> places_;
     bool binds_ = false;
     int budget_ = 0;
-    std::int64_t n_offers_ = 0;
 };
 
 }  // namespace sktree_opt

@@ -114,7 +114,9 @@ public:
     }
 
     void begin(int max_depth, int max_splits, double split_cost) override {
-        budget_ = max_splits;
+        // A limit that no tree can reach is none: bounds are kept for each number of splits up to it.
+        budget_ = max_splits = max_splits < most_useful_splits(split_cost) ? max_splits
+                                                                           : full_budget(max_depth);
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
@@ -210,7 +212,7 @@ public:
         std::vector<TreeNode> nodes;
         // Where a bound ended the search early, deeper trees are not looked at.
         if (proved_depth_ == max_depth_ || is_perfect)
-            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost, n_known_splits());
+            nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         else
             nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
         collect_stats();
@@ -389,9 +391,10 @@ private:
         problem_.split_cost += problem_.tie_cost;
     }
 
-    // Of the incumbent; one of at most two levels is not kept, and is never larger than three.
-    int n_known_splits() const {
-        return std::max(3, static_cast<int>(incumbent_.nodes.size() / 2));
+    // More splits than this leave a leaf empty, or cost more than a single leaf.
+    double most_useful_splits(double split_cost) const {
+        const double most = n_slots_;
+        return split_cost > 0.0 ? std::min(most, largest_cost_ / split_cost) : most;
     }
 
     static int depth_of(const std::vector<TreeNode>& nodes, int at) {

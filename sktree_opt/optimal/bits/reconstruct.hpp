@@ -36,12 +36,12 @@ public:
         return {};
     }
 
-    // The tree of the root that costs `target`; one is known to have at most `known` splits.
-    std::vector<TreeNode> smallest(int depth, int budget, double target, int known = 1 << 20) {
+    // The tree of the root that costs `target`.
+    std::vector<TreeNode> smallest(int depth, int budget, double target) {
         budget = std::min(budget, full_budget(depth));
         const double small = search_.small_cost(search_.root(), depth, budget);
         if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget))
-            budget = fewest_splits(depth, std::min({budget, known, affordable(target)}), target);
+            budget = fewest_splits(depth, std::min(budget, useful_splits(target)), target);
         build(0, depth, budget, target);
         return std::move(nodes_);
     }
@@ -135,11 +135,13 @@ private:
         return false;
     }
 
-    // Splits that a tree of this cost can have. Searches keep bounds for each number of splits up to
-    // their budget, so a budget of 2^20 that nothing can use must not reach them.
-    int affordable(double target) const {
-        if (problem_.split_cost <= 0.0) return 1 << 20;
-        return static_cast<int>(std::min(upper_bound(target) / problem_.split_cost, 0x1p20));
+    // Splits that a tree of this cost can have, and that tell rows apart. Searches keep bounds for
+    // each number of splits up to their budget, so a budget of 2^20 must not reach them.
+    int useful_splits(double target) const {
+        double most = problem_.n_words * 16;
+        if (problem_.split_cost > 0.0)
+            most = std::min(most, upper_bound(target) / problem_.split_cost);
+        return std::max(3, static_cast<int>(most));
     }
 
     // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
