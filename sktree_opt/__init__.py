@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sktree_opt import datasets, export, greedy, optimal, preprocessing, subset, tree, utils
     from sktree_opt.datasets import load_loans, load_restaurant
     from sktree_opt.export import (
+        export_code,
         export_dot,
         export_rules,
         export_text,
@@ -49,6 +50,7 @@ _ROOM_OF = {
     "OptimalTreeClassifierCV": "optimal",
     "OptimalTreeRegressor": "optimal",
     "Tree": "tree",
+    "export_code": "export",
     "export_dot": "export",
     "export_rules": "export",
     "export_text": "export",
@@ -74,6 +76,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "Tree",
     "__version__",
+    "export_code",
     "export_dot",
     "export_rules",
     "export_text",
