@@ -171,8 +171,9 @@ private:
         const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
         const RareRows::Column* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
         const bool has_order = problem_.orders().has(feature);
-        const bool is_small = cases.size() < problem_.order_rules.min_cases;
-        if (has_cuts(cases, column) && (has_order || is_small)) {
+        // Few cases are sorted; rare ones are not, since merging them needs the order of the column.
+        const bool is_sorted = cases.size() < problem_.order_rules.min_cases && rare == nullptr;
+        if (has_cuts(cases, column) && (has_order || is_sorted)) {
             evaluate_cuts(cases, feature, rare);
         } else if (rare != nullptr) {
             evaluate_rare(cases, feature, *rare);

@@ -24,7 +24,7 @@ def hard_table(n=600, m=90):
 @pytest.mark.parametrize("time_limit", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("max_splits", [None, 12])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_time_limit_leaves_a_tree_and_a_bound(time_limit, max_splits, n_jobs):
+def test_a_time_limit_leaves_a_tree(time_limit, max_splits, n_jobs):
     X, y = hard_table()
     clf = OptimalTreeClassifier(
         max_depth=6, max_splits=max_splits, time_limit=time_limit, n_jobs=n_jobs
@@ -33,8 +33,6 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(time_limit, max_splits, n_jobs):
         clf.fit(X, y)
     assert clf.status_ == "time_limit"
     assert clf.objective_ == (clf.predict(X) != y).sum()
-    assert 0 <= clf.lower_bound_ <= clf.objective_
-    assert clf.gap_ == clf.objective_ - clf.lower_bound_
     assert clf.tree_.depth <= 6
     assert max_splits is None or clf.tree_.n_splits <= max_splits
 
@@ -81,13 +79,14 @@ def test_a_search_that_was_stopped_is_better_than_two_levels():
 
 
 def test_a_full_cache_still_gives_the_proof():
+    limit = 200_000
     X, y = random_table(3, m=18)
     free = OptimalTreeClassifier(max_depth=5).fit(X, y)
     used = free.search_stats_["cache_bytes"]
-    tight = OptimalTreeClassifier(max_depth=5, memory_limit=5_000_000).fit(X, y)
+    tight = OptimalTreeClassifier(max_depth=5, memory_limit=limit).fit(X, y)
     assert tight.status_ == "optimal"
     assert tight.objective_ == free.objective_
-    assert tight.search_stats_["cache_bytes"] <= max(used, 5_000_000)
+    assert tight.search_stats_["cache_bytes"] <= limit < used
 
 
 def test_no_room_at_all_ends_the_search():
@@ -106,7 +105,7 @@ PEAK = """
     from tests.optimal.common import random_table
     X, y = random_table(0, n=500, m=30)
     warnings.simplefilter("ignore")
-    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=LIMIT)
+    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=limit)
     model.set_params(time_limit=SECONDS)
     model.set_params(max_depth=2).fit(X, y)
     # What getrusage counts begins with the parent's.
@@ -279,7 +278,6 @@ def test_a_search_that_is_stopped_at_once_answers_the_leaf(objective, ranking):
         with pytest.warns(ConvergenceWarning, match="_limit"):
             model.fit(X, y)
         assert model.objective_ <= leaf.objective_
-        assert model.lower_bound_ <= model.objective_
         if "memory_limit" in limit:
             assert model.tree_.n_splits == 0
             assert all(cost >= leaf.objective_ - 1e-6 for _, cost, _ in model.incumbents_)

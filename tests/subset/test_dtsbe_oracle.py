@@ -1,12 +1,14 @@
 """Backward elimination against all subsets, and its methods against each other."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_equal
 
 from sktree_opt.subset._backward import METHODS, eliminate
+from sktree_opt.subset._errors import Part
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import cases, examples
+from tests.subset.cases import Case, cases, examples
 from tests.subset.checks import assert_steps, steps_of
 
 # The last builds every tree to its end.
@@ -16,6 +18,24 @@ OPTIONS = [{"n_threads": 3, "min_parallel_work": 0}, {"budget": 0}, {"gives_up":
 @examples(200)
 @given(cases(max_columns=5, with_groups=True))
 def test_steps_are_those_of_the_definition(case):
+    assert_steps(case, case.brute_force())
+
+
+def test_rare_values_of_a_column_without_an_order():
+    # Merged at small nodes, which sort their cases where the column has no order.
+    n_rows = 8
+    part = Part(np.arange(n_rows), np.ones(n_rows), np.arange(n_rows), np.ones(n_rows))
+    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "min_samples_leaf": 1}
+    case = Case(
+        [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0], [1, 0], [2, 1]],
+        [False, False],
+        [0, 0, 0, 1, 0, 0, 1, 1],
+        [part],
+        "information_gain",
+        parameters | {"max_depth": None},
+        order_index=None,
+        merge_equal=(1.0, 0.0, 0),
+    )
     assert_steps(case, case.brute_force())
 
 

@@ -78,7 +78,8 @@ def test_lower_bounds_hold_while_they_rise(case, delta, probe_share):
     problem = case.problem()
     trees = list(OnDemandStream(problem, SearchControl()))
     start = max(trees, key=lambda tree: (tree[1], len(tree[0])))
-    least = min((cost, len(features)) for features, cost, _ in trees)
+    brute = case.brute_force()
+    least = min(brute.errors.values())
     slack = int(delta * problem.total_cost / problem.cost_unit)
     rules = {"start": start, "only_best": True, "slack": slack, "probe_share": probe_share}
     stream = OnDemandStream(problem, SearchControl(), **rules)
@@ -89,8 +90,12 @@ def test_lower_bounds_hold_while_they_rise(case, delta, probe_share):
     assert stream.is_done
     assert bounds == sorted(bounds)
     best = found[-1] if found else start
-    assert bounds[-1] <= least[0] <= best[1] <= bounds[-1] + slack
-    assert slack > 0 or (best[1], len(best[0])) == least
+    assert all(problem.to_error(bound) <= least + 1e-12 for bound in bounds)
+    assert least <= problem.to_error(best[1]) + 1e-12
+    assert best[1] <= bounds[-1] + slack
+    if slack == 0:
+        fewest = min(len(brute.used[s]) for s, e in brute.errors.items() if e <= least + 1e-12)
+        assert len(best[0]) == fewest
     expected = [tree_of(tree) for tree in found]
     assert results_of(OnDemandStream(problem, SearchControl(), n_threads=3, **rules)) == expected
     assert results_by_rounds(problem, **rules) == expected

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator
-from tests.subset.cases import cases, examples, large_case
+from sktree_opt.subset._errors import Part
+from tests.stopped import assert_bounds_hold
+from tests.subset.cases import Case, cases, examples, large_case
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct, assert_steps
 
 PENALTIES = st.sampled_from([0.0, 0.0, 0.03])
@@ -63,3 +65,19 @@ def test_many_errors(lookahead, global_random_seed):
     assert selector.status_ == "optimal"
     assert selector.error_ == pytest.approx(least)
     assert selector.n_features_ == len(of_all.supports_[0])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_bounds_of_stopped_searches(n_jobs, global_random_seed):
+    rng = np.random.default_rng(global_random_seed + n_jobs)
+    X = rng.integers(0, 5, (100, 8))
+    y = ((X[:, 0] > 2) ^ (X[:, 1] > 1)).astype(int) ^ (rng.random(100) < 0.2)
+    rows, weights = np.arange(100), np.ones(100)
+    part = Part(rows, weights, rows, weights)
+    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "max_depth": 4}
+    parameters["min_samples_leaf"] = 3
+    case = Case(X.tolist(), [False] * 8, y.tolist(), [part], "information_gain", parameters)
+    optimum = min(case.brute_force().errors.values())
+    learner = GreedyTreeClassifier(max_depth=4, min_samples_leaf=3)
+    model = AcceptableSubsetSelector(learner, error="training", n_jobs=n_jobs)
+    assert_bounds_hold(model, (X, y), optimum, global_random_seed)

@@ -4,10 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sktree_opt.optimal.bits._engine import available_instruction_sets
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.tree import Tree
 from sktree_opt.utils._validation import TrainingData
+
+# Those that the search over all thresholds has, as far as this processor has them.
+INSTRUCTION_SETS = [
+    name for name in ("portable", "avx2", "avx512") if name in available_instruction_sets()
+]
 
 
 @dataclass

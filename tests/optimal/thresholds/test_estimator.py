@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -87,10 +87,9 @@ def test_same_optimum_as_binary_tests(data):
         class_weight=class_weight,
         categorical_features=nominal,
     )
-    if weights is not None and np.count_nonzero(weights) < model.min_samples_leaf:
-        return
-    if objective == "cost" and weights is not None and len(np.unique(y[weights > 0])) < n_classes:
-        return
+    assume(weights is None or np.count_nonzero(weights) >= model.min_samples_leaf)
+    if objective == "cost" and weights is not None:
+        assume(len(np.unique(y[weights > 0])) == n_classes)
     binary, table = both_ways(model, X, y, sample_weight=weights)
     assert "n_passes" in table.search_stats_
     assert table.status_ == binary.status_ == "optimal"

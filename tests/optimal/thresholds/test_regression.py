@@ -14,6 +14,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.optimal.run import _driver, _solve
 from sktree_opt.optimal.thresholds._search import SWITCHES
 from sktree_opt.preprocessing import Table
+from tests.optimal.thresholds.common import INSTRUCTION_SETS
 from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_queries import least_costs
 from tests.reference.brute_force_thresholds import (
@@ -187,12 +188,11 @@ def test_targets_of_any_size(scale):
     assert model.objective_ == pytest.approx(expected.objective_ * scale**2, rel=1e-9)
 
 
-def test_a_time_limit_leaves_a_tree_and_a_bound():
+def test_a_time_limit_leaves_a_tree():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 8)), rng.normal(size=2000)
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model = OptimalTreeRegressor(max_depth=4, time_limit=0.2).fit(X, y)
-    assert 0.0 <= model.lower_bound_ <= model.objective_
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
@@ -315,8 +315,8 @@ def test_bounds_without_tests_end_a_search(technique):
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_few_leaves_bound_equals_the_best_groups(data):
-    targets = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=2, max_size=9)), float)
-    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=9, max_size=9)), float)
+    targets = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=2, max_size=7)), float)
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=7, max_size=7)), float)
     weights = weights[: len(targets)]
     n_leaves = data.draw(st.integers(1, 4))
     # Without a test, the root's bound is all that is known.
@@ -393,7 +393,7 @@ def test_tables_of_pairs_know_how_rough_they_are(data):
         complexity_cost=data.draw(st.sampled_from([0.0, 0.01])),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SKTREE_OPT_SIMD", data.draw(st.sampled_from(["portable", "avx2", "avx512"])))
+        patch.setenv("SKTREE_OPT_SIMD", data.draw(st.sampled_from(INSTRUCTION_SETS)))
         table = fit_table(clone(model), X, y, sample_weight=weights)
         patch.setattr(_solve, "search", partial(_solve.search, off=("value_sweep",)))
         walked = fit_table(clone(model), X, y, sample_weight=weights)
