@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from sktree_opt import datasets, export, greedy, optimal, preprocessing, subset, tree, utils
     from sktree_opt.datasets import load_loans, load_restaurant
     from sktree_opt.export import (
+        Counterfactual,
+        Explanation,
+        RowPredictor,
+        counterfactual,
+        explain,
         export_code,
         export_dot,
         export_rules,
@@ -40,6 +45,11 @@ if TYPE_CHECKING:
 _ROOMS = ("datasets", "export", "greedy", "optimal", "preprocessing", "subset", "tree", "utils")
 # Where each public name lives.
 _ROOM_OF = {
+    "Counterfactual": "export",
+    "Explanation": "export",
+    "RowPredictor": "export",
+    "counterfactual": "export",
+    "explain": "export",
     "AcceptableSubsetSelector": "subset",
     "DTsbeSelector": "subset",
     "DistinctTreeEnumerator": "subset",
@@ -66,16 +76,21 @@ _ROOM_OF = {
 
 __all__ = [
     "AcceptableSubsetSelector",
+    "Counterfactual",
     "DTsbeSelector",
     "DistinctTreeEnumerator",
+    "Explanation",
     "GreedyTreeClassifier",
     "GreedyTreeRegressor",
     "MDLPDiscretizer",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "RowPredictor",
     "Tree",
     "__version__",
+    "counterfactual",
+    "explain",
     "export_code",
     "export_dot",
     "export_rules",
