@@ -72,7 +72,7 @@ def probe_openmp(compiler):
 
 
 def compile_in_parallel(compile_sources):
-    """The same, but for all sources of an extension at once, not one after the other."""
+    """Compile all sources of an extension at once, not one after the other."""
 
     def compile_all(sources, **settings):
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -97,7 +97,7 @@ class BuildExtension(build_ext):
             # No fused multiply-add: the same sums, hence the same trees, on every machine.
             # No debug symbols, which CPython's own flags ask for: they double the time to compile.
             flags = ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wall"]
-            # What generated code does and we cannot change.
+            # Warnings about generated code, which we cannot change.
             flags += ["-Wno-unused-function", "-Wno-unused-but-set-variable"]
             flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]
             if DEBUG_DIRECTIVES:

@@ -32,7 +32,7 @@ REGISTRIES = [
     "sktree_opt.optimal.objectives._metrics:METRICS",
     "sktree_opt.optimal.objectives._leaf_objectives:OBJECTIVES",
     "sktree_opt.optimal.objectives._leaf_objectives:REGRESSION_OBJECTIVES",
-    "sktree_opt.preprocessing._category_splits:CATEGORICAL_SPLITS",
+    "sktree_opt.preprocessing._binary_tests:CATEGORICAL_SPLITS",
     "sktree_opt.preprocessing._discretizer:ENCODINGS",
     "sktree_opt.preprocessing._thresholds:THRESHOLDS",
     "sktree_opt.subset._errors:ERROR_ESTIMATORS",

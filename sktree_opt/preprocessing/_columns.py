@@ -37,7 +37,7 @@ SMALL_CODE = 1 << 16
 class Source:
     """A table as read: a matrix of `numbers`, or columns to be looked at one by one.
 
-    A frame of nothing but numbers is both.
+    A frame that holds only numbers is both.
     """
 
     def __init__(self, n_rows, n_columns, names=None, numbers=None, read_column=None, labels=None):
@@ -49,12 +49,12 @@ class Source:
 
     @property
     def labels(self):
-        """What columns are called in messages and exports."""
+        """Names of the columns in messages and exports."""
         return self._frame_labels or [f"x{j}" for j in range(self.n_columns)]
 
     @functools.cached_property
     def matrix(self):
-        """The numbers as floats; None if the table is no matrix of numbers."""
+        """The numbers as floats; None if the table is not a matrix of numbers."""
         if self.numbers is None or sparse.issparse(self.numbers):
             return self.numbers
         if self.numbers.dtype.kind in "biu":
@@ -135,7 +135,7 @@ def column_labels(names):
 
 
 def matrix_of_frame(frame):
-    """A narwhals frame of nothing but numbers as one array; None for other frames.
+    """A narwhals frame as one array if it holds only numbers, else None.
 
     Reading a column takes longer than fitting a small tree to it.
     """
@@ -267,7 +267,7 @@ class FrameColumn:
             return self.as_objects.to_floats()
         dtype = self.series.dtype
         if self.series.null_count() == len(self.series):
-            # Whatever its type was meant to be.
+            # A column without values has no type to check.
             return np.full(len(self.series), np.nan)
         if isinstance(dtype, CATEGORICAL_TYPES):
             raise TypeError(

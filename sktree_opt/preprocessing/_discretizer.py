@@ -75,19 +75,19 @@ ENCODINGS: dict[str, Any] = {"ordinal": Ordinal, "onehot": OneHot, "thresholds":
 class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     """Cut numeric columns into intervals where the classes change, and nowhere else.
 
-    Each column is cut in two at the threshold with the least entropy of the classes, and both parts
-    again, as long as the description of the classes becomes shorter by it: the minimum description
-    length principle of Fayyad and Irani [1]_. A column that says nothing about the classes is not
-    cut at all.
+    Each column is cut at the threshold with the lowest class entropy, then both parts are cut in
+    the same way. The cutting stops when it no longer shortens the description of the classes: the
+    minimum description length principle of Fayyad and Irani [1]_. A column that is unrelated to the
+    classes is not cut.
 
     Read more in the :ref:`User Guide <discretization>`.
 
     Parameters
     ----------
     encode : {"ordinal", "onehot", "thresholds"}, default="ordinal"
-        What ``transform`` returns for each column: the number of the interval, from 0; a column for
-        each interval, 1 for the rows inside; a column for each threshold, 1 for the rows that are
-        not above it.
+        What ``transform`` returns for each column. "ordinal" gives the number of the interval, from
+        0. "onehot" gives a column for each interval, with 1 for the rows inside. "thresholds" gives
+        a column for each threshold, with 1 for the rows that are not above it.
 
     sparse_output : bool, default=False
         Whether ``transform`` returns a sparse matrix (CSR); not for "ordinal".
@@ -115,8 +115,8 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     A weight counts as so many rows: weights that sum to 1 are less than two rows, and nothing is
-    cut for them. Missing values (NaN) take no part in `fit`; ``transform`` leaves them missing, but
-    for "onehot", where such a row is in none of the column's intervals.
+    cut for them. `fit` ignores missing values (NaN). ``transform`` leaves them missing; with
+    "onehot" such a row is in none of the column's intervals.
 
     References
     ----------
@@ -180,7 +180,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
             if y is None or sparse.issparse(X):
                 # scikit-learn's own message.
                 validate_data(self, X, y)
-            # This reader names the column of a cell that is no number.
+            # This reader names the column of a cell that is not a number.
             self._encoder = TableEncoder()
             rows = self._encoder.fit_transform(X)
             for name, kind in zip(self._encoder.feature_names_, self._encoder.kinds_, strict=True):

@@ -1,4 +1,4 @@
-"""Which rows of a table are equal in all its columns."""
+"""Groups of rows that are equal in all columns."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a matrix of numbers holds: infinities, and which small whole numbers (``survey.hpp``)."""
+"""Finds infinities and small whole numbers in a matrix (``survey.hpp``)."""
 
 import numpy as np
 

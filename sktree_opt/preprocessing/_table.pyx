@@ -65,7 +65,7 @@ cdef class Table:
     ----------
     n_rows, n_columns : int
     codes : list of ndarray
-        One unsigned integer array per column; ``len(values[j])`` stands for missing.
+        One unsigned integer array per column; ``len(values[j])`` means missing.
     values : list of ndarray
         Sorted distinct values of a numeric column; ``arange`` of the categories of a nominal one.
     is_nominal : ndarray of bool
@@ -109,7 +109,7 @@ cdef class Table:
         hashes = np.zeros(n_columns, dtype=np.uint64)
         control = SearchControl()
         is_sparse = sparse.issparse(matrix)
-        # Of a sparse matrix a few columns at a time, so that its zeros never exist all at once.
+        # A sparse matrix is read a few columns at a time, so that its zeros never exist all at once.
         width = max(n_threads, min(8 * n_threads, 2**20 // max(n_rows, 1)))
         for start in range(0, n_columns, width if is_sparse else max(n_columns, 1)):
             block = matrix[:, start : start + width].toarray(order="F") if is_sparse else matrix

@@ -1,9 +1,9 @@
-"""Which thresholds of numeric columns an optimal tree may use: all of them, or chosen ones.
+"""The thresholds of numeric columns that an optimal tree may use: all of them, or chosen ones.
 
-A choice is an object with `codes`, which says for each column of a table after which codes it may
-be cut (ascending; the threshold is the midpoint to the next value; None for all), and `scope`,
-which tells in words what a proof over them is relative to. Nominal columns get any array, which
-nobody looks at.
+A choice is an object with `codes` and `scope`. `codes` lists, for each column of a table, the codes
+after which it may be cut, in ascending order; the threshold is the midpoint to the next value. None
+means all. `scope` says in words what a proof over these thresholds is relative to. The array of a
+nominal column is ignored.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class QuantileThresholds:
 
     @property
     def scope(self):
-        """What the thresholds are."""
+        """The thresholds in words."""
         return f"up to {self.n_thresholds} quantiles of each column"
 
     def codes(self, table, data):
@@ -116,7 +116,7 @@ class TransformerThresholds:
 
     @property
     def scope(self):
-        """What the thresholds are."""
+        """The thresholds in words."""
         return f"the cuts of {type(self.transformer).__name__}"
 
     def codes(self, table, data):
@@ -183,7 +183,7 @@ REGRESSION_THRESHOLDS = {
 
 
 def resolve_thresholds(thresholds):
-    """The choice that a parameter stands for: a key of ``THRESHOLDS``, a number, a transformer."""
+    """The choice that a parameter names: a key of ``THRESHOLDS``, a number, or a transformer."""
     if isinstance(thresholds, str):
         return THRESHOLDS[thresholds]()
     if isinstance(thresholds, Integral):

@@ -1,9 +1,9 @@
 // Cut points of a numeric column by recursive minimal entropy partitioning: exact by the criterion.
 //
 // U. M. Fayyad, K. B. Irani, "Multi-Interval Discretization of Continuous-Valued Attributes for
-// Classification Learning", IJCAI 1993, pp. 1022-1027. Of all cuts of a set of cases, take the one
-// with the least class information entropy; keep it, and cut both sides in the same way, if the
-// description of the classes becomes shorter by it (the MDL principle).
+// Classification Learning", IJCAI 1993, pp. 1022-1027. The best cut of a set of cases has the
+// lowest class information entropy. It is kept if it shortens the description of the classes (the MDL
+// principle), and both sides are then cut in the same way.
 //
 // Paper              here
 // S, S1, S2          Range, its left side, its right side: groups of cases with one value

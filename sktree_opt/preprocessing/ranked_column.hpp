@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sktree_opt/preprocessing/small_numbers.hpp"
+#include "sktree_opt/preprocessing/survey.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt {
@@ -95,7 +95,7 @@ Memory<T> allocate(std::size_t n_bytes) {
     return memory;
 }
 
-// An encoded column: its codes, as narrow as they can be, and what they stand for.
+// An encoded column: its codes, in the narrowest type that holds them, and the values they mean.
 struct EncodedColumn {
     Memory<void> codes;
     Memory<double> distinct;     // of a numeric column: its values, sorted
@@ -137,7 +137,7 @@ struct EncodedColumn {
     }
 };
 
-// What one thread needs to encode columns, kept between them: fresh memory costs as much as a sort.
+// Buffers of one thread, kept from column to column: fresh memory costs as much as a sort.
 struct EncodingWorkspace {
     std::vector<RankingEntry> entries, buffer;
     SmallNumbers small;

@@ -70,7 +70,7 @@ def validate_params(
 
 
 def n_threads_for(n_jobs):
-    """Number of OpenMP threads that scikit-learn's ``n_jobs`` stands for.
+    """Number of OpenMP threads that scikit-learn's ``n_jobs`` means.
 
     None means one thread; a negative number counts back from the number of cores, which
     OMP_NUM_THREADS and threadpoolctl limit.

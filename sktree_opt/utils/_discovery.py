@@ -1,4 +1,4 @@
-"""The list of public estimators, for tests and documentation: nobody writes it by hand."""
+"""Finds the public estimators, for tests and documentation."""
 
 import importlib
 import inspect

@@ -9,7 +9,7 @@ ROUNDING = 1e-13
 
 
 def common_divisor(numbers):
-    """The largest number of which all positive ones are small whole multiples, but for rounding.
+    """Largest common divisor of the positive numbers, up to rounding, if all quotients are small.
 
     Counted in it, sums of them are exact.
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions
 from sktree_opt.utils._memory import parse_memory
 
-# What every exact search stops after by default: a first call has to come back.
+# Seconds after which every exact search stops by default: a first call has to come back.
 DEFAULT_TIME_LIMIT = 60.0
 
 STATUSES = ("optimal", "time_limit", "memory_limit", "stopped")
@@ -101,7 +101,7 @@ def document_shared(cls):
 
 
 def rows_from(minimum, n_rows):
-    """Number of rows that a minimum stands for: an int as it is, a float as a share of `n_rows`."""
+    """A minimum as a number of rows: an int as it is, a float as a share of `n_rows`."""
     return int(minimum) if isinstance(minimum, Integral) else math.ceil(minimum * n_rows)
 
 

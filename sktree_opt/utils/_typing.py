@@ -21,7 +21,7 @@ LeafObjectiveName: TypeAlias = Literal[
     "error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"
 ]
 MetricName: TypeAlias = Literal["f1", "mcc", "g_mean"]
-# Of the weights of the false positives and the false negatives.
+# Takes the weights of the false positives and the false negatives.
 MetricLoss: TypeAlias = Callable[[float, float], float]
 RankingCriterion: TypeAlias = Literal["error", "size", "depth"]
 ErrorName: TypeAlias = Literal["search", "training", "cross_validation", "bootstrap", "pessimistic"]

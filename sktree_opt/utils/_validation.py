@@ -125,7 +125,7 @@ def check_training_data(
 
 
 def check_class_weight(class_weight):
-    """Refuse factors of classes that are no weights."""
+    """Raise if a class weight is negative, infinite or not a number."""
     if not isinstance(class_weight, dict):
         return
     for label, factor in class_weight.items():

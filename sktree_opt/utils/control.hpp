@@ -1,4 +1,4 @@
-// What can end a search early, and how every thread of it learns so.
+// Ends a search early, and tells every thread of it.
 //
 // One SearchControl belongs to one fit. Kernels call poll() every few thousand units of work from
 // any thread: it reads the clock, and at most every 20 ms the thread that started the fit also

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run import _solve
-from sktree_opt.preprocessing._category_splits import Subset
+from sktree_opt.preprocessing._binary_tests import Subset
 from sktree_opt.tree._node import CATEGORY_ONE, NUMERIC
 from tests.reference import naive_predict
 from tests.reference.brute_force_thresholds import best_cost

@@ -19,8 +19,7 @@ from sktree_opt.optimal.run._initial import initial_nodes
 from sktree_opt.optimal.run._table_search import FewTests, search_table
 from sktree_opt.optimal.run._warm import KeptSearch
 from sktree_opt.preprocessing import Table, TableEncoder
-from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.preprocessing._category_splits import CATEGORICAL_SPLITS, OneVsRest
+from sktree_opt.preprocessing._binary_tests import CATEGORICAL_SPLITS, BinaryTests, OneVsRest
 from sktree_opt.preprocessing._thresholds import THRESHOLDS, AllThresholds, resolve_thresholds
 from sktree_opt.tree import Tree
 from sktree_opt.utils._callbacks import Progress

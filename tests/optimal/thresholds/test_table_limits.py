@@ -15,7 +15,7 @@ from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run._table_search import MOST_THRESHOLDS, FewTests
 from sktree_opt.optimal.thresholds._search import SWITCHES
 from sktree_opt.preprocessing import Table
-from sktree_opt.preprocessing._category_splits import OneVsRest
+from sktree_opt.preprocessing._binary_tests import OneVsRest
 from tests.optimal.thresholds.common import solve
 from tests.processes import in_two_threads, needs_sigint
 
