@@ -15,6 +15,7 @@ copyright = author  # noqa: A001
 version = release = sktree_opt.__version__
 
 extensions = [
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.linkcode",

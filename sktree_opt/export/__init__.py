@@ -4,6 +4,7 @@ from sktree_opt.export._code import export_code
 from sktree_opt.export._counterfactual import Counterfactual, counterfactual
 from sktree_opt.export._dot import export_dot
 from sktree_opt.export._explain import Explanation, explain
+from sktree_opt.export._html import export_html
 from sktree_opt.export._json import from_json, to_json
 from sktree_opt.export._matplotlib import plot_tree
 from sktree_opt.export._one_row import RowPredictor
@@ -15,6 +16,7 @@ FORMATS = {
     "text": export_text,
     "dot": export_dot,
     "rules": export_rules,
+    "html": export_html,
     "code": export_code,
     "json": to_json,
     "matplotlib": plot_tree,
@@ -29,6 +31,7 @@ __all__ = [
     "explain",
     "export_code",
     "export_dot",
+    "export_html",
     "export_rules",
     "export_text",
     "from_json",

@@ -149,7 +149,7 @@ class Description:
     def _numeric(self, node):
         threshold, categories = float(node["threshold"]), self.categories[node["feature"]]
         if categories is None or not 0 <= threshold < len(categories) - 1:
-            number = number_text(threshold, self._digits_of(int(node["feature"])))
+            number = self.threshold_text(int(node["feature"]), threshold)
             return [f"<= {number}", f"> {number}"]
         # An ordered category: say where the order is cut.
         last = math.floor(threshold)
@@ -158,6 +158,10 @@ class Description:
             f"= {cut}" if last == 0 else f"<= {cut}",
             f"= {category_text(categories[-1])}" if last + 2 == len(categories) else f"> {cut}",
         ]
+
+    def threshold_text(self, feature, threshold):
+        """A threshold of a feature."""
+        return number_text(threshold, self._digits_of(feature))
 
     def _digits_of(self, feature):
         """Significant digits of the thresholds of a feature."""

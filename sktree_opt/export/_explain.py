@@ -10,7 +10,7 @@ from sktree_opt.export._one_row import RowPredictor, read_row
 from sktree_opt.export._rules import (
     reachable_leaves,
     record_of_condition,
-    text_of_condition,
+    text_alone,
     text_of_conditions,
 )
 from sktree_opt.export._words import category_text, number_text
@@ -110,7 +110,7 @@ def explain(
     >>> print(explain(tree, {"employment": "student", "months": None, "rating": "poor"}))
     The answer is default.
     - rating = "poor"
-    - employment != "retired" or missing; here it is "student"
+    - employment != "retired"; here it is "student"
     Of 76 training rows like this one, 71.1% are default and 28.9% repaid.
     """
     words = describe(model, feature_names, class_names, precision)
@@ -121,9 +121,13 @@ def explain(
     found.sort(key=lambda leaf: (-leaf[1], leaf[0]))
     rules = dict(reachable_leaves(words.tree))
     program, main = predictor.program, found[0][0]
-    labels = program.labels
-    proba = None if labels is None else predictor._mean(found, predictor._probabilities)
-    reasons = [reason(words, cells, j, condition) for j, condition in rules[main].items()]
+    proba, probabilities = None, None
+    if program.labels is not None:
+        proba = predictor._mean(found, predictor._probabilities)
+        probabilities = dict(zip(program.labels, proba, strict=True))
+    reasons = [
+        reason(words, predictor, cells, j, condition) for j, condition in rules[main].items()
+    ]
     leaves = [
         {
             "leaf": index,
@@ -140,7 +144,7 @@ def explain(
     missing = [words.subject(j) for j in sorted(asked) if values[j] is None]
     return Explanation(
         prediction,
-        None if labels is None else dict(zip(labels, proba, strict=True)),
+        probabilities,
         reasons,
         leaves,
         path_to(words, predictor, cells, values, main),
@@ -148,14 +152,13 @@ def explain(
     )
 
 
-def reason(words, cells, feature, condition):
+def reason(words, predictor, cells, feature, condition):
     """What the way of a row asks of one column, beside what the row has there."""
     record = record_of_condition(words, feature, condition)
     name, cell = record["feature"], cells[words.feature_names[feature]]
-    asked = text_of_condition(words, feature, condition)
-    if asked.startswith("(") and asked.endswith(" or missing)"):
-        asked = asked[1:-1]
     value = None if is_missing(cell) else cell
+    is_unknown = predictor._encode(feature, cell) is None
+    asked = text_alone(words, feature, condition, is_unknown)
     here = "missing" if value is None else category_text(value)
     is_told = asked in (f"{words.subject(feature)} = {here}", f"{words.subject(feature)} is {here}")
     return {

@@ -3,7 +3,7 @@
 import json
 import numbers
 import sys
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -49,7 +49,7 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
     tree, encoder = fitted_tree(estimator), getattr(estimator, "_encoder", None)
     if encoder is None:
         raise TypeError("to_json writes estimators; for a Tree there is its own to_json.")
-    columns = []
+    columns: list[dict[str, Any]] = []
     for name, kind, categories in zip(
         encoder.feature_names_, encoder.kinds_, encoder.categories_, strict=True
     ):

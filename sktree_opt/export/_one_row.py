@@ -201,7 +201,7 @@ class RowPredictor:
         return program.labels[program.decide(self._mean(leaves, self._frequencies))]
 
 
-def read_row(row: object, names: list[str]) -> dict[str, Any]:
+def read_row(row: Any, names: list[str]) -> dict[str, Any]:
     """A row as a dict from column names: of a mapping, a sequence, or a table of one row."""
     frame = nw.from_native(row, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):

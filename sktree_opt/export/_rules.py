@@ -1,6 +1,7 @@
 """A tree as if-then rules: one for each leaf, with the tests of its path put together."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
@@ -261,8 +262,10 @@ def text_of_condition(words, feature, condition):
     """One condition in words."""
     name = words.subject(feature)
     operator, codes = allowed_codes(words, feature, condition)
-    lower = number_text(condition.lower) if condition.lower > -math.inf else ""
-    upper = number_text(condition.upper) if condition.upper < math.inf else ""
+    lower, upper = (
+        words.threshold_text(feature, bound) if math.isfinite(bound) else ""
+        for bound in (condition.lower, condition.upper)
+    )
     is_open = condition.codes is None and not (lower or upper)
     if not condition.is_known:
         return f"{name} is missing"
@@ -279,6 +282,16 @@ def text_of_condition(words, feature, condition):
     if condition.was_missing and condition.missing > 0.0:
         return f"{text} (or missing: {100 * condition.missing:.3g}%)"
     return text
+
+
+def text_alone(words, feature, condition, is_missing):
+    """One condition without brackets; with what it says of missing values where one is missing."""
+    text = text_of_condition(words, feature, condition)
+    if text.startswith("(") and text.endswith(" or missing)"):
+        text = text[1:-1]
+    if is_missing:
+        return text
+    return re.sub(r"(?: or missing| \(or missing: [^)]*\))$", "", text)
 
 
 def text_of_conditions(words, conditions):

@@ -107,8 +107,8 @@ class TableEncoder:
             None if column["kind"] == NUMERIC else object_array(column["categories"])
             for column in columns
         ]
-        holes = [column.get("had_holes") for column in columns]
-        encoder.had_holes_ = None if None in holes else holes
+        known = all("had_holes" in column for column in columns)
+        encoder.had_holes_ = [bool(c["had_holes"]) for c in columns] if known else None
         encoder._index_categories()
         return encoder
 

@@ -86,6 +86,19 @@ class TreeMixin(DocLinkMixin):
         """
         return self._fitted_tree().importances()
 
+    def _html_repr(self):
+        """scikit-learn's diagram, and below it the fitted tree.
+
+        Notebooks show it; ``sklearn.utils.estimator_html_repr`` makes the diagram alone.
+        """
+        diagram = super()._html_repr()
+        if not hasattr(self, "tree_"):
+            return diagram
+        # Only a notebook needs it.
+        from sktree_opt.export._html import notebook_html
+
+        return diagram + notebook_html(self)
+
     def _n_threads(self):
         return n_threads_for(getattr(self, "n_jobs", None))
 

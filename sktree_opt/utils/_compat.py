@@ -61,7 +61,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Function], 
 
 
 def validate_params(
-    constraints: dict[str, list[Any]], *, prefer_skip_nested_validation: bool
+    constraints: dict[str, Any], *, prefer_skip_nested_validation: bool
 ) -> Callable[[Function], Function]:
     """The same for functions."""
     return _validate_params(
