@@ -1,9 +1,10 @@
 """What the greedy estimators share: parameters, and the way from a table to a pruned tree."""
 
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -22,6 +23,9 @@ LARGEST_TARGET = 1e150
 
 class BaseGreedyTree(BaseEstimator):
     """Parameters and fit of both greedy trees."""
+
+    tree_: Tree
+    classes_: NDArray[Any]
 
     # Registries of the subclass.
     _qualities: ClassVar[dict] = {}
