@@ -160,7 +160,10 @@ class Description:
         ]
 
     def threshold_text(self, feature, threshold):
-        """A threshold of a feature."""
+        """A threshold of a feature; with all its digits if these are few."""
+        full = number_text(threshold)
+        if self.threshold_precision is None or len(full) <= self.threshold_precision + 3:
+            return full
         return number_text(threshold, self._digits_of(feature))
 
     def _digits_of(self, feature):

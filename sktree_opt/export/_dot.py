@@ -38,8 +38,8 @@ def export_dot(
         Depth below which only the number of leaves is told; None for no limit.
 
     precision : int, default=4
-        Significant digits of weights and means; None for all digits. Thresholds always have all
-        their digits.
+        Significant digits of all numbers, thresholds too; None for all digits. The thresholds of a
+        feature have as many more as keep them apart; short ones are written in full.
 
     filled : bool, default=True
         Whether nodes have the colour of their class, paler the more mixed they are, or, for
@@ -68,7 +68,7 @@ def export_dot(
         2 [label="1\n1 50, 2 50"];
     }
     """
-    words = describe(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision, precision)
     nodes, depths = words.tree.nodes, words.tree.node_depths()
     colours = node_colours(words)
     lines = [

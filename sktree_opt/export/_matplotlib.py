@@ -73,7 +73,7 @@ def plot_tree(
 
     precision : int, default=4
         Significant digits of all numbers, thresholds too; None for all digits. The thresholds of a
-        feature have as many more as keep them apart.
+        feature have as many more as keep them apart; short ones are written in full.
 
     filled : bool, default=True
         Whether boxes are coloured.
@@ -82,7 +82,8 @@ def plot_tree(
         Size of the text in points; None for the largest size up to 10 at which the tree fits `ax`.
 
     ax : matplotlib Axes, default=None
-        Where to draw; None for a new figure as large as the tree needs.
+        Where to draw. None for the current axes, which are cleared; where there is no figure yet,
+        for a new one that is as large as the tree needs.
 
     Returns
     -------
@@ -93,11 +94,14 @@ def plot_tree(
 
     words = describe(model, feature_names, class_names, precision, precision)
     picture = Picture(words, max_depth)
-    if ax is None:
+    if ax is None and not plt.get_fignums():
         points = fontsize or 10.0
         size = (max(2.0, picture.width * points / 72.0), max(1.0, picture.height * points / 72.0))
         ax = plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
     else:
+        if ax is None:
+            ax = plt.gca()
+            ax.clear()
         box = ax.get_window_extent()
         width, height = box.width * 72.0 / ax.figure.dpi, box.height * 72.0 / ax.figure.dpi
         points = fontsize or min(10.0, width / picture.width, height / picture.height)

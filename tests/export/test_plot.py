@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.export import plot_tree
+from sktree_opt.export import export_dot, plot_tree
 from sktree_opt.export._layout import lay_out
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.tree import Tree
 from tests.tree.random_tree import COLUMNS, model_of, random_tree
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -194,3 +196,36 @@ def test_thresholds_stay_apart():
     model = OptimalTreeClassifier(max_depth=2).fit(rows, [0, 0, 1, 1, 1, 0, 0, 0, 0])
     words = words_of(plot_tree(model))
     assert {"<= 1.000025", "<= 1.000055"} <= set(words)
+
+
+def test_the_current_axes_are_drawn_into():
+    """As scikit-learn's plot_tree does; a figure of the right size only where there is none."""
+    model = model_of(random_tree(np.random.default_rng(4)))
+    plt.close("all")
+    first = plot_tree(model)[0].axes
+    assert len(plt.get_fignums()) == 1
+    assert first.get_position().bounds == (0.0, 0.0, 1.0, 1.0)
+    plt.close("all")
+    figure, axes = plt.subplots(1, 2, figsize=(12, 6))
+    plt.sca(axes[0])
+    axes[0].plot([0, 1], [0, 1])
+    artists = plot_tree(model)
+    assert {artist.axes for artist in artists} == {axes[0]}
+    assert len(axes[0].lines) < len(artists)
+    assert plt.get_fignums() == [figure.number]
+    plt.close("all")
+
+
+def test_long_thresholds_are_rounded_and_short_ones_are_not():
+    plt.close("all")
+    X = [[12345.0, 448.9], [12346.0, 449.00000000000006]] * 3
+    for column, text in ((0, "<= 12345.5"), (1, "<= 449")):
+        tree = GreedyTreeClassifier().fit([[row[column]] for row in X], [0, 1] * 3)
+        if column:
+            nodes = tree.tree_.nodes.copy()
+            nodes["threshold"][0] = 448.95000000000005
+            tree.tree_ = Tree(nodes, tree.tree_.values, n_features=1, is_classifier=True)
+        texts = {a.get_text() for a in plot_tree(tree) if hasattr(a, "get_text")}
+        assert text in texts
+        assert f'label="{text}"' in export_dot(tree)
+        plt.close("all")
