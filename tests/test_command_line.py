@@ -1,0 +1,163 @@
+"""The command line, as somebody without a program meets it."""
+
+import csv
+import io
+import json
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from sktree_opt import OptimalTreeClassifier, from_json, load_loans
+from sktree_opt.__main__ import ProgressLine, main
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory):
+    X, y = load_loans(return_X_y=True, as_frame=True)
+    path = tmp_path_factory.mktemp("loans") / "loans.csv"
+    X.assign(status=y).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(loans):
+    path = loans.parent / "loans.json"
+    fit = ["fit", str(loans), "--target", "status", "--max-depth", "2", "--cv", "0"]
+    assert main([*fit, "--out", str(path)]) == 0
+    return path
+
+
+def test_fit_prints_the_tree_its_proof_and_its_accuracy(loans, tmp_path, capsys):
+    page = tmp_path / "loans.html"
+    options = ["--max-depth", "2", "--cv", "3", "--html", str(page), "--report"]
+    assert main(["fit", str(loans), "--target", "status", *options]) == 0
+    out, err = capsys.readouterr()
+    table = pandas.read_csv(loans)
+    tree = OptimalTreeClassifier(max_depth=2).fit(table.drop(columns="status"), table["status"])
+    assert f"objective below {tree.objective_:.6g}." in out
+    assert "Accuracy on new rows by 3-fold cross-validation" in out
+    assert "Rules:\n  if " in out
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert f"Wrote {page}." in err
+
+
+def test_predictions_are_those_of_the_model(loans, model, tmp_path, capsys):
+    answers = tmp_path / "answers.csv"
+    capsys.readouterr()
+    assert main(["predict", str(model), str(loans), "--proba", "--out", str(answers)]) == 0
+    rows = list(csv.reader(io.StringIO(answers.read_text("utf-8"))))
+    tree, table = from_json(model.read_text("utf-8")), pandas.read_csv(loans)
+    X = table.drop(columns="status")
+    assert rows[0] == ["prediction", *(f"probability of {label}" for label in tree.classes_)]
+    assert [row[0] for row in rows[1:]] == tree.predict(X).tolist()
+    np.testing.assert_array_equal(
+        [[float(cell) for cell in row[1:]] for row in rows[1:]], tree.predict_proba(X)
+    )
+    # Columns may come in another order, and others beside them.
+    table[sorted(table.columns)].to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1:] == tree.predict(X).tolist()
+
+
+def test_one_row_is_explained(loans, model, capsys):
+    assert main(["explain", str(model), str(loans), "--row", "3", "--change"]) == 0
+    out = capsys.readouterr().out
+    tree = from_json(model.read_text("utf-8"))
+    answer = tree.predict(pandas.read_csv(loans).drop(columns="status").iloc[3:4])[0]
+    assert str(answer) in out.splitlines()[0]
+    assert main(["explain", str(model), str(loans), "--row", "10000000"]) == 1
+    assert "--row must be between 0 and" in capsys.readouterr().err
+
+
+def test_features_are_selected(loans, tmp_path, capsys):
+    out = tmp_path / "selected.csv"
+    command = ["select", str(loans), "--target", "status", "--out", str(out)]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    kept = pandas.read_csv(out).columns.tolist()
+    assert kept[-1] == "status"
+    assert f"features: {', '.join(kept[:-1])}\n" in printed
+
+
+def test_distinct_trees_are_counted(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 3))
+    table = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=X[:, 0] ^ X[:, 1])
+    table.to_csv(tmp_path / "xor.csv", index=False)
+    assert main(["enumerate", str(tmp_path / "xor.csv"), "--target", "y", "--show", "1"]) == 0
+    first, best = capsys.readouterr().out.splitlines()
+    assert " distinct trees over 3 features." in first
+    assert best == "  error 0: a, b"
+
+
+def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"x": rng.normal(size=60), "kind": rng.choice(["a", "b"], 60)})
+    table["y"] = np.where(table["kind"] == "a", table["x"], 3.0)
+    table.to_parquet(tmp_path / "table.parquet")
+    out = tmp_path / "tree.json"
+    command = ["fit", str(tmp_path / "table.parquet"), "--target", "y", "--out", str(out)]
+    assert main([*command, "--max-depth", "2", "--thresholds", "5"]) == 0
+    assert "R2 on new rows" in capsys.readouterr().out
+    assert not json.loads(out.read_text("utf-8"))["tree"]["is_classifier"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["fit", "{loans}", "--target", "nobody"], "--target: there is no column 'nobody'"),
+        (["fit", "{loans}", "--target", "status", "--drop", "x,y"], "--drop: there is no column"),
+        (["fit", "{folder}/absent.csv", "--target", "y"], "does not exist."),
+        (["fit", "{folder}/empty.csv", "--target", "y"], "cannot be read"),
+        (["fit", "{folder}/page.pdf", "--target", "y"], "is not a .csv, .tsv or .parquet file."),
+        (["fit", "{loans}", "--target", "status", "--max-depth", "-1"], "max_depth"),
+        (["fit", "{loans}", "--target", "status", "--task", "regression"], "does not hold numbers"),
+        (["predict", "{loans}", "{loans}"], "does not hold a tree"),
+        (["predict", "{model}", "{folder}/short.csv"], "lacks the columns"),
+    ],
+)
+def test_bad_input_gets_one_line(command, message, loans, model, tmp_path, capsys):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "page.pdf").write_text("%PDF")
+    (tmp_path / "short.csv").write_text("a,b\n1,2\n")
+    places = {"loans": loans, "model": model, "folder": tmp_path}
+    capsys.readouterr()
+    assert main([part.format(**places) for part in command]) == 1
+    out, err = capsys.readouterr()
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_usage_errors_and_help(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["fit"])
+    assert ended.value.code == 2
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "exit codes:" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise")
+def test_ctrl_c_keeps_the_best_tree(tmp_path, capsys, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(rng.integers(0, 2, (3000, 60))).add_prefix("x")
+    table.assign(y=rng.integers(0, 2, 3000)).to_csv(tmp_path / "noise.csv", index=False)
+    command = ["fit", str(tmp_path / "noise.csv"), "--target", "y", "--max-depth", "7"]
+    command += ["--time-limit", "600", "--n-jobs", "1", "--out", str(tmp_path / "tree.json")]
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(ProgressLine, "__enter__", lambda self: timer.start())
+    assert main(command) == 130
+    out, err = capsys.readouterr()
+    assert "best tree found so far" in err
+    assert "Not proved (stopped)" in out
+    assert from_json((tmp_path / "tree.json").read_text("utf-8")).tree_.n_leaves > 1
