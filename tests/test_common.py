@@ -155,3 +155,15 @@ def test_tables_of_any_kind(estimator, global_random_seed):
         assert all(answer == answers[0] for answer in answers)
     else:
         assert len({np.shape(answer) for answer in answers}) == 1
+
+
+WITH_WEIGHTS = [e for e in ESTIMATORS if get_tags(e).target_tags.required]
+
+
+@pytest.mark.parametrize("estimator", WITH_WEIGHTS, ids=name_of)
+def test_odd_sample_weights(estimator):
+    X, y = load_iris(return_X_y=True)
+    for weights in (2.0, ["2"] * len(y)):
+        clone(estimator).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight"):
+        clone(estimator).fit(X, y, sample_weight=[10**400] + [1] * (len(y) - 1))

@@ -17,6 +17,10 @@ from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 MAX_CLASSES = 65535
+# Squares of sums of such weights, and their products with squared targets, are floats.
+LARGEST_WEIGHT = 1e60
+# Its square is a float.
+LARGEST_ROOT = 1e154
 # Sums of squares up to here, and their products with weights, are finite.
 LARGEST_TARGET = 1e150
 
@@ -58,11 +62,12 @@ class BaseGreedyTree(BaseEstimator):
                 class_weight=class_weight,
                 is_classifier=is_classifier,
             )
+            refuse_extreme_weights(data.weights)
             costs = None
             if is_classifier:
                 costs = self._check_costs(len(data.classes))
             else:
-                refuse_extreme_targets(data.y)
+                refuse_extreme_targets(data.y, data.weights)
             n_threads = n_threads_for(self.n_jobs)
             table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
             data.matrix = None
@@ -166,13 +171,27 @@ def count_weights(weights):
     return weights / unit, unit
 
 
-def refuse_extreme_targets(y):
+def refuse_extreme_weights(weights):
+    """Raise if squares of sums of the weights are no floats."""
+    if weights.max() > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight times class_weight is up to {weights.max():g}, but must be at most "
+            f"{LARGEST_WEIGHT:g}; divide the weights by a constant."
+        )
+
+
+def refuse_extreme_targets(y, weights):
     """Raise if squares of the targets, or of their differences, are no floats."""
     largest, smallest = float(y.max()), float(y.min())
     if max(largest, -smallest) > LARGEST_TARGET:
         raise ValueError(
             f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares cannot be summed; divide "
             "y by a constant."
+        )
+    if max(largest, -smallest) * np.sqrt(weights.sum()) > LARGEST_ROOT:
+        raise ValueError(
+            "The squares of the numbers in y, times sample_weight, are too large to be summed; "
+            "divide y or the weights by a constant."
         )
     spread = largest / 2.0 - smallest / 2.0
     if 0.0 < spread < 1.0 / LARGEST_TARGET:

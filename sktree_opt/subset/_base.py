@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.greedy._base import MAX_CLASSES, count_weights
+from sktree_opt.greedy._base import MAX_CLASSES, count_weights, refuse_extreme_weights
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.subset._errors import ERROR_ESTIMATORS, EstimateRequest
 from sktree_opt.subset._problem import SubsetProblem
@@ -213,6 +213,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             class_weight=tree.class_weight,
             is_classifier=True,
         )
+        refuse_extreme_weights(data.weights)
         if len(data.classes) > MAX_CLASSES:
             raise ValueError(
                 f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."

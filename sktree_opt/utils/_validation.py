@@ -137,8 +137,16 @@ def check_class_weight(class_weight):
 
 def check_weights(sample_weight, matrix):
     """Weight of each row of a matrix, and which rows have one."""
-    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+    weights = as_weights(sample_weight, matrix)
     return weights, slice(None) if weights.all() else np.flatnonzero(weights)
+
+
+def as_weights(sample_weight, X):
+    """Weight of each row of `X` as an array; a number is the weight of every row."""
+    try:
+        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except OverflowError as error:
+        raise ValueError(f"sample_weight holds a number that is no float: {error}.") from None
 
 
 def only_present(codes, classes):

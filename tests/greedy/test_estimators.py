@@ -244,3 +244,20 @@ def test_targets_beyond_what_can_be_squared_are_refused():
     for scale in (1e149, -1e149, 1e-149):
         assert model.fit(X, scale * y).score(X, scale * y) == 1.0
     assert model.fit(X, np.full(8, 1e-200)).predict(X).tolist() == [1e-200] * 8
+
+
+@pytest.mark.parametrize("criterion", ["gini", "information_gain", "squared_error"])
+@pytest.mark.parametrize("largest", [1e160, 1e308])
+def test_weights_whose_squares_are_no_floats_are_refused(criterion, largest):
+    X, y = np.arange(10.0).reshape(-1, 1), np.arange(10) > 4
+    is_regression = criterion == "squared_error"
+    model = GreedyTreeRegressor() if is_regression else GreedyTreeClassifier(criterion=criterion)
+    with pytest.raises(ValueError, match="sample_weight times class_weight is up to"):
+        model.fit(X, y, sample_weight=np.full(10, largest))
+    assert model.fit(X, y, sample_weight=np.full(10, 1e60)).get_n_leaves() == 2
+
+
+def test_weighted_squares_of_targets_that_are_no_floats_are_refused():
+    X = np.arange(10.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="times sample_weight, are too large"):
+        GreedyTreeRegressor().fit(X, 1e140 * (X[:, 0] > 4), sample_weight=np.full(10, 1e50))

@@ -44,7 +44,7 @@ from sktree_opt.utils._typing import (
     TableLike,
     Thresholds,
 )
-from sktree_opt.utils._validation import all_or_nothing
+from sktree_opt.utils._validation import all_or_nothing, as_weights
 
 # Parameters that every path takes over.
 PATH_PARAMETERS = (
@@ -320,6 +320,8 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             # First all rows: what is wrong with them is said before any fold is searched.
             path, model = path_of(self._path_model(), X, y, sample_weight)
             progress.end()
+            if sample_weight is not None:
+                sample_weight = as_weights(sample_weight, X)
             routed = self._route(sample_weight, params)
             folds = self._score_folds(X, y, sample_weight, routed, progress)
             self._keep(path, model, folds)
