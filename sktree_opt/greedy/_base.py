@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sktree_opt.greedy import _grow
-from sktree_opt.greedy.quality import NOMINAL_SPLITS, split_for_validation
+from sktree_opt.greedy._criteria import NOMINAL_SPLITS
+from sktree_opt.greedy._prunings import split_for_validation
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
@@ -32,7 +33,7 @@ class BaseGreedyTree(BaseEstimator):
     classes_: NDArray[Any]
 
     # Registries of the subclass.
-    _qualities: ClassVar[dict] = {}
+    _criteria: ClassVar[dict] = {}
     _prunings: ClassVar[dict] = {}
 
     _parameter_constraints: ClassVar[dict] = {
@@ -82,7 +83,7 @@ class BaseGreedyTree(BaseEstimator):
 
     def _make_induction(self, table, data, weights, costs, n_threads):
         """The learning problem of these parameters on a table."""
-        quality = self._qualities[self.criterion]
+        quality = self._criteria[self.criterion]
         return _grow.Induction(
             table,
             data.y,

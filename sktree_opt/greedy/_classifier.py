@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import MAX_CLASSES, BaseGreedyTree
-from sktree_opt.greedy.quality import CLASSIFICATION_PRUNINGS, CLASSIFICATION_QUALITIES
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA
+from sktree_opt.greedy._prunings import CLASSIFICATION_PRUNINGS
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._typing import (
@@ -31,9 +32,10 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Parameters
     ----------
-    criterion : {"information_gain", "gain_ratio", "gini", "gini_cost", "error"}, \
-            default="information_gain"
-        Quality of a split. "gain_ratio" divides the information gain by the entropy of the split;
+    criterion : {"information_gain", "entropy", "log_loss", "gain_ratio", "gini", "gini_cost", \
+            "error"}, default="information_gain"
+        Quality of a split. "entropy" and "log_loss" are scikit-learn's names of
+        "information_gain". "gain_ratio" divides the information gain by the entropy of the split;
         "gini_cost" weighs pairs of classes by `cost_matrix`; "error" counts misclassified cases.
 
     nominal_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
@@ -137,12 +139,12 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     (7, 1.0)
     """
 
-    _qualities = CLASSIFICATION_QUALITIES
+    _criteria = CLASSIFICATION_CRITERIA
     _prunings = CLASSIFICATION_PRUNINGS
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
-        "criterion": [StrOptions(set(CLASSIFICATION_QUALITIES))],
+        "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
         "pruning": [StrOptions(set(CLASSIFICATION_PRUNINGS)), None],
         "confidence": [Interval(Real, 0, 0.5, closed="right")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -218,7 +220,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         if n_classes > MAX_CLASSES:
             raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are possible.")
         if self.cost_matrix is None:
-            if self._qualities[self.criterion].needs_costs:
+            if self._criteria[self.criterion].needs_costs:
                 raise ValueError(f"criterion={self.criterion!r} needs a cost_matrix.")
             return None
         costs = np.asarray(self.cost_matrix, dtype=np.float64)

@@ -5,7 +5,8 @@ from typing import ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import BaseGreedyTree
-from sktree_opt.greedy.quality import REGRESSION_PRUNINGS, REGRESSION_QUALITIES
+from sktree_opt.greedy._criteria import REGRESSION_CRITERIA
+from sktree_opt.greedy._prunings import REGRESSION_PRUNINGS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._typing import CategoricalFeatures, NominalSplit, RandomState, TableLike
@@ -89,12 +90,12 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     (8, 0.51)
     """
 
-    _qualities = REGRESSION_QUALITIES
+    _criteria = REGRESSION_CRITERIA
     _prunings = REGRESSION_PRUNINGS
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
-        "criterion": [StrOptions(set(REGRESSION_QUALITIES))],
+        "criterion": [StrOptions(set(REGRESSION_CRITERIA))],
         "pruning": [StrOptions(set(REGRESSION_PRUNINGS)), None],
     }
     _parameter_constraints.pop("numeric_gain_penalty")

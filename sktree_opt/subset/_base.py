@@ -282,7 +282,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
     def _make_problem(self, search, parts, error):
         """The problem that the kernels search: trees of `parts`, rated by `error`."""
         tree = search.tree
-        quality = tree._qualities[tree.criterion]
+        quality = tree._criteria[tree.criterion]
         # Sums of weights may differ from a whole number by rounding.
         tolerance = 1.0 - 1e-9
         problem = SubsetProblem(

@@ -22,7 +22,7 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/greedy/case_set.hpp"
+#include "sktree_opt/greedy/cases.hpp"
 #include "sktree_opt/subset/order_index.hpp"
 
 namespace sktree_opt::subset {

@@ -19,7 +19,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sktree_opt/greedy/ordering.hpp"
+#include "sktree_opt/greedy/cases.hpp"
 
 namespace sktree_opt::subset {
 
@@ -188,7 +188,7 @@ public:
     static constexpr std::size_t WASTE = 4;
 
     // Fills `entries` with the n cases `rows` in the order of the column: as entries of
-    // greedy/ordering.hpp, the places being their positions.
+    // greedy/cases.hpp, the places being their positions.
     void order(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n, PlaceSet& set,
                Entry* entries) const {
         const ColumnOrder& column = of(feature);

@@ -15,7 +15,9 @@ from scipy import sparse
 TableLike: TypeAlias = ArrayLike | Sequence[Sequence[object]] | sparse.sparray | sparse.spmatrix
 FloatMatrix: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
-GreedyCriterion: TypeAlias = Literal["information_gain", "gain_ratio", "gini", "gini_cost", "error"]
+GreedyCriterion: TypeAlias = Literal[
+    "information_gain", "entropy", "log_loss", "gain_ratio", "gini", "gini_cost", "error"
+]
 NominalSplit: TypeAlias = Literal["multiway", "one_vs_rest", "subset"]
 LeafObjectiveName: TypeAlias = Literal[
     "error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
-from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from tests.reference.naive_greedy_tree import Problem, check_tree
 
 COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]
@@ -66,7 +66,7 @@ def unit_of(weights):
     return min(1.0, sum(weights) / len(weights))
 
 
-@pytest.mark.parametrize("criterion", CLASSIFICATION_QUALITIES)
+@pytest.mark.parametrize("criterion", CLASSIFICATION_CRITERIA)
 @settings(max_examples=400, deadline=None)
 @given(tables(), PARAMETERS, st.data())
 def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, data):

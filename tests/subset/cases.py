@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
 from sktree_opt.subset._errors import Part
 from sktree_opt.subset._problem import SubsetProblem
@@ -60,7 +60,7 @@ class Case:
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
     def problem(self, **options):
-        quality = CLASSIFICATION_QUALITIES[self.criterion]
+        quality = CLASSIFICATION_CRITERIA[self.criterion]
         return SubsetProblem(
             self.encoded,
             self.y,
