@@ -15,6 +15,7 @@ from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._params import rows_from, shared_constraints
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 MAX_CLASSES = 65535
@@ -37,17 +38,24 @@ class BaseGreedyTree(BaseEstimator):
     _prunings: ClassVar[dict] = {}
 
     _parameter_constraints: ClassVar[dict] = {
+        **shared_constraints(
+            "max_leaf_nodes",
+            "min_samples_split",
+            "min_samples_leaf",
+            "categorical_features",
+            "random_state",
+            "n_jobs",
+        ),
         "nominal_split": [StrOptions(set(NOMINAL_SPLITS))],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_split": [Interval(Real, 0, None, closed="left")],
-        "min_samples_leaf": [Interval(Real, 0, None, closed="left")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
+        "min_weight_leaf": [Interval(Real, 0, None, closed="left"), None],
+        "min_weight_branches": [StrOptions({"two", "every"})],
         "min_gain": [Interval(Real, 0, None, closed="left")],
+        "allow_zero_gain": ["boolean"],
+        "acceptable_error": [Interval(Real, 0, None, closed="left")],
         "numeric_gain_penalty": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
@@ -74,29 +82,46 @@ class BaseGreedyTree(BaseEstimator):
             data.matrix = None
             self._refuse_large_subsets(table, data, encoder)
             weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
-            induction = self._make_induction(table, data, weights, costs, n_threads)
+            induction = self._make_induction(table, data, weights, costs, n_threads, unit)
             self.tree_ = self._induce(induction, data, unit)
             self._encoder = encoder
             if is_classifier:
                 self.classes_, self._costs = data.classes, costs
         return self
 
-    def _make_induction(self, table, data, weights, costs, n_threads):
+    def _growth_limits(self, n_rows, unit):
+        """Arguments of the kernels that say when a node may be split.
+
+        Shares of the rows are of `n_rows`; weights are divided by `unit` (see ``count_weights``).
+        By default a split takes the weight of two rows, and a branch that of one (C4.5).
+        """
+        split, leaf = self.min_weight_split, self.min_weight_leaf
+        return {
+            "min_split_weight": 2.0 if split is None else split / unit,
+            "min_leaf_weight": 1.0 if leaf is None else leaf / unit,
+            "every_branch": self.min_weight_branches == "every",
+            "min_split_rows": rows_from(self.min_samples_split, n_rows),
+            "min_leaf_rows": rows_from(self.min_samples_leaf, n_rows),
+            "min_gain": self.min_gain,
+            "allow_zero_gain": self.allow_zero_gain,
+            "acceptable_error": self.acceptable_error,
+        }
+
+    def _make_induction(self, table, data, weights, costs, n_threads, unit):
         """The learning problem of these parameters on a table."""
-        quality = self._criteria[self.criterion]
+        criterion = self._criteria[self.criterion]
         return _grow.Induction(
             table,
             data.y,
             0 if data.classes is None else len(data.classes),
             weights,
             costs,
-            measure=quality.measure,
-            gain_ratio=quality.gain_ratio,
+            measure=criterion.measure,
+            gain_ratio=criterion.gain_ratio,
+            above_average=criterion.above_average,
             nominal_split=NOMINAL_SPLITS[self.nominal_split].code,
             numeric_gain_penalty=self.numeric_gain_penalty,
-            min_split_weight=self.min_samples_split,
-            min_leaf_weight=self.min_samples_leaf,
-            min_gain=self.min_gain,
+            **self._growth_limits(table.n_rows, unit),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             n_threads=n_threads,

@@ -11,6 +11,7 @@ from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA
 from sktree_opt.greedy._prunings import CLASSIFICATION_PRUNINGS
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._params import document_shared
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     ClassWeight,
@@ -21,6 +22,7 @@ from sktree_opt.utils._typing import (
 )
 
 
+@document_shared
 class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     """A C4.5-style decision tree.
 
@@ -32,10 +34,11 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Parameters
     ----------
-    criterion : {"information_gain", "entropy", "log_loss", "gain_ratio", "gini", "gini_cost", \
-            "error"}, default="information_gain"
+    criterion : {"information_gain", "entropy", "log_loss", "gain_ratio", \
+            "above_average_gain_ratio", "gini", "gini_cost", "error"}, default="information_gain"
         Quality of a split. "entropy" and "log_loss" are scikit-learn's names of
         "information_gain". "gain_ratio" divides the information gain by the entropy of the split;
+        "above_average_gain_ratio" does so for columns of at least the average gain;
         "gini_cost" weighs pairs of classes by `cost_matrix`; "error" counts misclassified cases.
 
     nominal_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
@@ -44,20 +47,35 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         there are three or more classes, and then takes columns of at most 12 categories.
 
     max_depth : int or None, default=None
-        Most tests on a path; None for no limit.
+        Maximum number of tests on a path. None means no limit.
 
-    min_samples_split : float, default=2
-        A node of smaller weight is a leaf.
+    %(min_samples_split)s
 
-    min_samples_leaf : float, default=1
-        At least two branches of a split must have this weight (C4.5's rule).
+    %(min_samples_leaf)s
+
+    min_weight_split : float or None, default=None
+        Minimum weight of a node that is split. None means the weight of two rows.
+
+    min_weight_leaf : float or None, default=None
+        Minimum weight of the branches of a split. None means the weight of one row.
+
+    min_weight_branches : {"two", "every"}, default="two"
+        Which branches of a split need `min_weight_leaf`: at least two of them (C4.5's rule), or
+        every one. The two differ for splits into three branches or more.
 
     max_leaf_nodes : int or None, default=None
-        Most leaves; nodes are then split in the order of what they gain. None for no limit.
+        Maximum number of leaves. Nodes are then split in the order of their gain. None means no
+        limit.
 
     min_gain : float, default=0.0
-        Least gain of a split, in the units of `criterion` (bits for "gain_ratio" too). A split
-        that gains nothing is never made.
+        Minimum gain of a split, in the units of `criterion` (bits for "gain_ratio" too).
+
+    allow_zero_gain : bool, default=False
+        Whether a node may be split without any gain, as the parity of two columns needs it. The
+        tree then grows until no column tells its rows apart.
+
+    acceptable_error : float, default=0.0
+        A node that misclassifies at most this share of its weight is a leaf.
 
     numeric_gain_penalty : bool, default=False
         Whether the gain of a numeric split is reduced by ``log2(n_thresholds) / weight``, as in
@@ -73,8 +91,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     validation_fraction : float, default=0.3
         Share of the rows of each class that "reduced_error" pruning keeps back.
 
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights by class.
+    %(class_weight)s
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
         Cost of answering class `j` (columns) for class `i` (rows), classes in sorted order; zero
@@ -89,10 +106,9 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         Whether `predict_proba` counts one more case of every class in each leaf.
 
     random_state : int, RandomState instance or None, default=None
-        Which rows "reduced_error" pruning keeps back. Nothing else is random.
+        Seed of the choice of rows that "reduced_error" pruning keeps back. Nothing else is random.
 
-    n_jobs : int or None, default=None
-        Threads; the tree does not depend on them. None means 1, -1 all.
+    %(n_jobs)s
 
     Attributes
     ----------
@@ -117,8 +133,15 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Notes
     -----
-    `min_samples_split` and `min_samples_leaf` count weights: a row of weight k is k rows. Where
-    the mean weight is below 1, a row of mean weight counts as one.
+    A row with a missing value goes down every branch of a test, with a share of its weight
+    (C4.5). `min_samples_split` counts it at every node that it reaches; `min_samples_leaf` counts,
+    in each branch, the rows whose value leads there. The branch of categories that do not occur at
+    the node gets no rows and needs none.
+
+    The defaults of the other two minima are C4.5's: they keep nodes from being split for the sake
+    of small shares of rows. The weight of one row is 1, or the mean weight if that is below 1. A
+    sample weight of k gives the same tree as k copies of the row, unless `min_samples_split` or
+    `min_samples_leaf`, which count rows whatever their weight, say otherwise.
 
     Of equally good splits the one on the first column is taken, then the one of lowest threshold.
     The quality of a split depends on the cases at the node and on its own column alone, so that
@@ -158,10 +181,15 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         criterion: GreedyCriterion = "information_gain",
         nominal_split: NominalSplit = "multiway",
         max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_split: float | None = None,
+        min_weight_leaf: float | None = None,
+        min_weight_branches: Literal["two", "every"] = "two",
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
+        allow_zero_gain: bool = False,
+        acceptable_error: float = 0.0,
         numeric_gain_penalty: bool = False,
         pruning: Literal["error_based", "reduced_error"] | None = None,
         confidence: float = 0.25,
@@ -178,8 +206,13 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_split = min_weight_split
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_branches = min_weight_branches
         self.max_leaf_nodes = max_leaf_nodes
         self.min_gain = min_gain
+        self.allow_zero_gain = allow_zero_gain
+        self.acceptable_error = acceptable_error
         self.numeric_gain_penalty = numeric_gain_penalty
         self.pruning = pruning
         self.confidence = confidence

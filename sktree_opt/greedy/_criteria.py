@@ -12,6 +12,8 @@ class InformationGainCriterion:
 
     measure = _grow.MEASURES["entropy"]
     gain_ratio = False
+    # Whether only columns of at least the average gain compete.
+    above_average = False
     needs_costs = False
 
 
@@ -27,6 +29,16 @@ class GainRatioCriterion(InformationGainCriterion):
     """Gain divided by the entropy of the split; the gain has to be at least ``min_gain`` (C4.5)."""
 
     gain_ratio = True
+
+
+class AboveAverageGainRatioCriterion(GainRatioCriterion):
+    """Gain ratio among the columns whose gain is at least the average (Quinlan's rule in C4.5).
+
+    The choice then depends on columns that are not chosen: the searches over feature subsets do
+    not take this criterion.
+    """
+
+    above_average = True
 
 
 class GiniCriterion(InformationGainCriterion):
@@ -62,6 +74,7 @@ CLASSIFICATION_CRITERIA = {
     "entropy": EntropyCriterion,
     "log_loss": LogLossCriterion,
     "gain_ratio": GainRatioCriterion,
+    "above_average_gain_ratio": AboveAverageGainRatioCriterion,
     "gini": GiniCriterion,
     "gini_cost": GiniCostCriterion,
     "error": ErrorCriterion,

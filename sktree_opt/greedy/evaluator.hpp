@@ -10,7 +10,7 @@
 //                    sorting categories by their share (Breiman et al. 1984, Fisher 1958), exact for
 //                    concave measures      O(cases + v log v)
 //                    else, up to 12 categories, all partitions   O(cases + k 2^(v-1))
-//                    Sorting is not exact where min_leaf_weight excludes a category by itself: then
+//                    Sorting is not exact where a minimum excludes a category by itself: then
 //                    all partitions are tried, and above 12 categories only the sorted ones.
 // Ties go to the first found: the lowest threshold, the lowest category.
 //
@@ -39,6 +39,24 @@
 
 namespace sktree_opt::greedy {
 
+// What a branch needs. Each case is a row, so rows are counted by cases; where all cases have weight 1,
+// or stand for as many rows as they weigh, the weight is the number of rows.
+struct BranchMinima {
+    double weight = 0.0;
+    std::uint32_t n_cases = 1;
+
+    BranchMinima(const SplitRules& rules, bool is_weighted) : weight(rules.min_leaf_weight) {
+        if (is_weighted && !rules.rows_are_weights) {
+            n_cases = rules.min_leaf_rows;
+        } else {
+            weight = std::max(weight, rules.min_leaf_rows * (1.0 - 1e-9));
+        }
+    }
+    bool admits(double branch_weight, std::uint32_t branch_cases) const {
+        return branch_weight >= weight && branch_cases >= n_cases;
+    }
+};
+
 // What a search found, in the measure's own units.
 template <class Score>
 struct FoundSplit {
@@ -58,7 +76,7 @@ struct FoundSplit {
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_threshold(const M& measure, const Entry* entries,
                                           std::uint32_t n_known, typename M::Side& left,
-                                          typename M::Side& right, double min_leaf,
+                                          typename M::Side& right, const BranchMinima& least,
                                           typename M::Score tolerance) {
     using Score = typename M::Score;
     FoundSplit<Score> best;
@@ -69,8 +87,8 @@ FoundSplit<typename M::Score> search_threshold(const M& measure, const Entry* en
         measure.add(left, index);
         measure.remove(right, index);
         if (rank_of(entries[i]) == rank_of(entries[i + 1])) continue;
-        if (measure.weight(left) < min_leaf) continue;
-        if (measure.weight(right) < min_leaf) break;
+        if (!least.admits(measure.weight(left), i + 1)) continue;
+        if (!least.admits(measure.weight(right), n_known - i - 1)) break;
         ++n_tried;
         const Score score = measure.score(left) + measure.score(right);
         if (score > to_beat) {
@@ -96,31 +114,50 @@ void for_each_category(const Entry* entries, std::uint32_t n_known, F&& visit) {
     }
 }
 
+// Which branches of a multiway split have what they need.
+struct BranchTally {
+    std::uint32_t n_branches = 0, n_heavy = 0;
+    bool has_few_rows = false;
+
+    void add(const SplitRules& rules, double weight, double n_rows) {
+        ++n_branches;
+        n_heavy += weight >= rules.min_leaf_weight;
+        has_few_rows |= n_rows < rules.min_leaf_rows * (1.0 - 1e-9);
+    }
+    bool is_valid(const SplitRules& rules) const {
+        return n_branches >= 2 && n_heavy >= (rules.every_branch ? n_branches : 2) && !has_few_rows;
+    }
+};
+
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_multiway(const M& measure, const Entry* entries,
                                          std::uint32_t n_known, typename M::Side& branch,
-                                         double min_leaf) {
+                                         const SplitRules& rules) {
     FoundSplit<typename M::Score> found;
     found.score = 0;
-    found.n_branches = 0;
-    std::uint32_t n_heavy = 0;
+    BranchTally enough;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
         measure.clear(branch);
         for (std::uint32_t i = first; i < last; ++i) measure.add(branch, index_of(entries[i]));
-        ++found.n_branches;
-        n_heavy += measure.weight(branch) >= min_leaf;
-        found.branch_logs += x_log2_x(measure.weight(branch));
+        const double weight = measure.weight(branch);
+        const bool is_weighted = M::IS_WEIGHTED && !rules.rows_are_weights;
+        const double n_rows = is_weighted ? last - first : weight;
+        enough.add(rules, weight, n_rows);
+        found.branch_logs += x_log2_x(weight);
         found.score += measure.score(branch);
     });
-    found.valid = n_heavy >= 2;
+    found.n_branches = enough.n_branches;
+    found.valid = enough.is_valid(rules);
     return found;
 }
 
 template <class M>
 void keep_if_better(const M& measure, const typename M::Side& left, const typename M::Side& right,
-                    double min_leaf, typename M::Score tolerance, std::uint32_t name,
+                    std::uint32_t n_left, std::uint32_t n_right, const BranchMinima& least,
+                    typename M::Score tolerance, std::uint32_t name,
                     FoundSplit<typename M::Score>& best) {
-    if (measure.weight(left) < min_leaf || measure.weight(right) < min_leaf) return;
+    if (!least.admits(measure.weight(left), n_left)) return;
+    if (!least.admits(measure.weight(right), n_right)) return;
     const auto score = measure.score(left) + measure.score(right);
     if (!best.is_beaten_by(score, tolerance)) return;
     best.valid = true;
@@ -132,7 +169,7 @@ void keep_if_better(const M& measure, const typename M::Side& left, const typena
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries, std::uint32_t n_known,
                                     typename M::Side& left, typename M::Side& right,
-                                    double min_leaf, typename M::Score tolerance) {
+                                    const BranchMinima& least, typename M::Score tolerance) {
     FoundSplit<typename M::Score> best;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
         if (last - first == n_known) return;
@@ -140,7 +177,8 @@ FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries,
             measure.add(left, index_of(entries[i]));
             measure.remove(right, index_of(entries[i]));
         }
-        keep_if_better(measure, left, right, min_leaf, tolerance, index_of(entries[first]), best);
+        keep_if_better(measure, left, right, last - first, n_known - (last - first), least, tolerance,
+                       index_of(entries[first]), best);
         for (std::uint32_t i = first; i < last; ++i) {
             measure.remove(left, index_of(entries[i]));
             measure.add(right, index_of(entries[i]));
@@ -153,19 +191,23 @@ FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries,
 template <class M>
 FoundSplit<typename M::Score> search_sorted_subset(const M& measure,
                                               const std::vector<typename M::Side>& categories,
+                                              const std::vector<std::uint32_t>& n_cases,
                                               std::vector<std::uint32_t>& order,
                                               typename M::Side& left, typename M::Side& right,
-                                              double min_leaf, typename M::Score tolerance) {
+                                              std::uint32_t n_known, const BranchMinima& least,
+                                              typename M::Score tolerance) {
     order.resize(categories.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return measure.share(categories[a]) < measure.share(categories[b]);
     });
     FoundSplit<typename M::Score> best;
+    std::uint32_t n_left = 0;
     for (std::uint32_t moved = 1; moved < categories.size(); ++moved) {
+        n_left += n_cases[order[moved - 1]];
         measure.add(left, categories[order[moved - 1]]);
         measure.remove(right, categories[order[moved - 1]]);
-        keep_if_better(measure, left, right, min_leaf, tolerance, moved, best);
+        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, moved, best);
     }
     return best;
 }
@@ -175,22 +217,26 @@ FoundSplit<typename M::Score> search_sorted_subset(const M& measure,
 template <class M>
 FoundSplit<typename M::Score> search_every_subset(const M& measure,
                                              const std::vector<typename M::Side>& categories,
+                                             const std::vector<std::uint32_t>& n_cases,
                                              typename M::Side& left, typename M::Side& right,
-                                             double min_leaf, typename M::Score tolerance) {
+                                             std::uint32_t n_known, const BranchMinima& least,
+                                             typename M::Score tolerance) {
     FoundSplit<typename M::Score> best;
-    std::uint32_t mask = 0;
+    std::uint32_t mask = 0, n_left = 0;
     for (std::uint32_t step = 1; step < 1u << (categories.size() - 1); ++step) {
         std::uint32_t category = 1;
         while ((step >> (category - 1) & 1u) == 0) ++category;
         mask ^= 1u << category;
         if (mask >> category & 1u) {
+            n_left += n_cases[category];
             measure.add(left, categories[category]);
             measure.remove(right, categories[category]);
         } else {
+            n_left -= n_cases[category];
             measure.remove(left, categories[category]);
             measure.add(right, categories[category]);
         }
-        keep_if_better(measure, left, right, min_leaf, tolerance, mask, best);
+        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, mask, best);
     }
     return best;
 }
@@ -200,11 +246,11 @@ FoundSplit<typename M::Score> search_every_subset(const M& measure,
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entries,
                                        std::uint32_t n_known, typename M::Side& left,
-                                       typename M::Side& right, SideMemory& memory, double min_leaf,
-                                       typename M::Score tolerance,
+                                       typename M::Side& right, SideMemory& memory,
+                                       const BranchMinima& least, typename M::Score tolerance,
                                        std::vector<std::uint32_t>& names) {
     std::vector<typename M::Side> categories;
-    std::vector<std::uint32_t> first_case, order;
+    std::vector<std::uint32_t> first_case, n_cases, order;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
         typename M::Side side;
         if constexpr (M::HAS_COUNTS) {
@@ -214,17 +260,20 @@ FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entri
         for (std::uint32_t i = first; i < last; ++i) measure.add(side, index_of(entries[i]));
         categories.push_back(side);
         first_case.push_back(index_of(entries[first]));
+        n_cases.push_back(last - first);
     });
     if (categories.size() < 2) return {};
     const double known_weight = measure.weight(right);
-    double lightest = known_weight;
-    for (const auto& side : categories) lightest = std::min(lightest, measure.weight(side));
+    bool all_admitted = true;  // each category could be a branch by itself
+    for (std::size_t c = 0; c < categories.size(); ++c) {
+        all_admitted &= least.admits(measure.weight(categories[c]), n_cases[c]);
+    }
     const bool sorted = measure.context.n_classes <= 2 &&
-                        (lightest >= min_leaf || categories.size() > MAX_SUBSET_CATEGORIES);
-    const auto best = sorted ? search_sorted_subset(measure, categories, order, left, right,
-                                                    min_leaf, tolerance)
-                             : search_every_subset(measure, categories, left, right, min_leaf,
-                                                   tolerance);
+                        (all_admitted || categories.size() > MAX_SUBSET_CATEGORIES);
+    const auto best = sorted ? search_sorted_subset(measure, categories, n_cases, order, left, right,
+                                                    n_known, least, tolerance)
+                             : search_every_subset(measure, categories, n_cases, left, right,
+                                                   n_known, least, tolerance);
     if (!best.valid) return best;
     std::vector<bool> chosen(categories.size(), false);
     for (std::uint32_t c = 0; c < categories.size(); ++c) {
@@ -321,8 +370,10 @@ public:
         if constexpr (M::HAS_COUNTS) memory.get(n_counted + 1, side.counts);
         FoundSplit<typename M::Score> found;
         found.score = 0;
-        found.n_branches = 0;
-        std::uint32_t n_heavy = 0;
+        BranchTally enough;
+        std::vector<std::uint32_t> n_rows;
+        const bool is_weighted = M::IS_WEIGHTED && !rules_.rows_are_weights;
+        if (is_weighted && rules_.min_leaf_rows > 1) count_rows(column, rows, n, n_rows);
         double known_weight = 0.0, missing_weight = 0.0;
         for (std::uint32_t code = 0; code < n_slots; ++code, counts += k) {
             const double weight = std::accumulate(counts, counts + k, 0.0);
@@ -333,17 +384,16 @@ public:
             }
             for (std::uint32_t c = 0; c < k; ++c) known[c] += counts[c];
             known_weight += weight;
-            ++found.n_branches;
-            n_heavy += weight >= rules_.min_leaf_weight;
+            enough.add(rules_, weight, is_weighted ? (n_rows.empty() ? 1 : n_rows[code]) : weight);
             found.branch_logs += x_log2_x(weight);
             measure.assign(side, counts, weight);
             found.score += measure.score(side);
         }
-        if (found.n_branches < 2 || n_heavy < 2) return;
+        if (!enough.is_valid(rules_)) return;
         measure.assign(side, known, known_weight);
         candidate.kind = SplitKind::MULTIWAY;
         candidate.low = candidate.high = 0;
-        candidate.n_branches = found.n_branches;
+        candidate.n_branches = enough.n_branches;
         rate(measure.to_real(found.score - measure.score(side)), 0,
              found.branch_logs + x_log2_x(missing_weight), totals, candidate);
     }
@@ -366,11 +416,15 @@ public:
         if (rules_.numeric_gain_penalty && candidate.kind == SplitKind::NUMERIC) {
             gain -= std::log2(static_cast<double>(n_tried)) / totals.weight;
         }
+        // Rounding may leave a trace of a gain of 0, on either side of it.
         const double share = round_quality(gain / totals.impurity);
-        if (!(share > 0.0) || gain < rules_.min_gain * (1.0 - 1e-9)) return;
+        if (!(rules_.allow_zero_gain ? share >= 0.0 : share > 0.0)) return;
+        gain = std::max(0.0, gain);
+        if (gain < rules_.min_gain * (1.0 - 1e-9)) return;
+        candidate.valid = true;
         candidate.gain = gain;
-        candidate.quality = share;
-        candidate.worth = share * totals.impurity;
+        candidate.quality = std::max(0.0, share);
+        candidate.worth = candidate.quality * totals.impurity;
         if (rules_.gain_ratio) {
             const double split_information =
                 std::log2(totals.weight) - branch_logs / totals.weight;
@@ -406,6 +460,14 @@ private:
         }
     }
 
+    static void count_rows(const Column& column, const std::uint32_t* rows, std::uint32_t n,
+                           std::vector<std::uint32_t>& n_rows) {
+        n_rows.assign(column.n_values + 1, 0);
+        with_codes(column, [&](auto codes) {
+            for (std::uint32_t i = 0; i < n; ++i) ++n_rows[codes[rows[i]]];
+        });
+    }
+
     template <class Entry>
     void search(const OrderedCases<Entry>& ordered, const Cases& cases, const NodeTotals& totals,
                 SideMemory& memory, SplitCandidate& candidate) const {
@@ -428,26 +490,26 @@ private:
         const auto base = measure.score(right);
         const double known_weight = measure.weight(right);
         const auto tolerance = measure.from_real(score_tolerance(totals));
-        const double min_leaf = rules_.min_leaf_weight;
+        const BranchMinima least(rules_, M::IS_WEIGHTED);
         FoundSplit<typename M::Score> found;
         if (!ordered.is_nominal) {
             candidate.kind = SplitKind::NUMERIC;
             found = search_threshold(measure, ordered.entries, ordered.n_known, left, right,
-                                     min_leaf, tolerance);
+                                     least, tolerance);
             if (rules_.gain_ratio && found.valid) {
                 add_threshold_logs(measure, ordered, known_weight, found);
             }
         } else if (rules_.nominal == NominalSplit::MULTIWAY) {
             candidate.kind = SplitKind::MULTIWAY;
-            found = search_multiway(measure, ordered.entries, ordered.n_known, left, min_leaf);
+            found = search_multiway(measure, ordered.entries, ordered.n_known, left, rules_);
         } else if (rules_.nominal == NominalSplit::ONE_VS_REST) {
             candidate.kind = SplitKind::ONE;
-            found = search_one(measure, ordered.entries, ordered.n_known, left, right, min_leaf,
+            found = search_one(measure, ordered.entries, ordered.n_known, left, right, least,
                                tolerance);
         } else {
             candidate.kind = SplitKind::SUBSET;
             found = search_subset(measure, ordered.entries, ordered.n_known, left, right, memory,
-                                  min_leaf, tolerance, candidate.subset);
+                                  least, tolerance, candidate.subset);
         }
         if (!found.valid) return;
         candidate.low = found.low;

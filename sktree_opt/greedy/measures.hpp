@@ -86,6 +86,7 @@ private:
 template <class COUNT, bool WEIGHTED>
 struct MeasureBase {
     static constexpr bool HAS_COUNTS = true;
+    static constexpr bool IS_WEIGHTED = WEIGHTED;
     MeasureContext context;
     Cases cases;
 

@@ -38,13 +38,19 @@ struct SplitRules {
     bool gain_ratio = false;            // rank features by gain / split information
     bool numeric_gain_penalty = false;  // C4.5 release 8: less log2(thresholds tried) / weight
     NominalSplit nominal = NominalSplit::MULTIWAY;
-    double min_leaf_weight = 1.0;       // at least two branches hold this weight
+    bool above_average = false;         // C4.5: only features of at least the average gain compete
+    double min_leaf_weight = 1.0;       // of at least two branches
+    bool every_branch = false;          // min_leaf_weight holds for every branch
+    std::uint32_t min_leaf_rows = 1;    // of every branch: rows whose value leads there
+    bool rows_are_weights = false;      // a case of weight k is k rows: of weight 1 each, put together
     double min_gain = 0.0;
+    bool allow_zero_gain = false;       // a split may gain nothing
 };
 
-// The best split found on one feature. `quality` compares features at one node; 0 means no split.
+// The best split found on one feature. `quality` compares features at one node.
 // Cases are named by position until `resolve` turns them into codes of the column.
 struct SplitCandidate {
+    bool valid = false;
     double quality = 0.0;
     double gain = 0.0;   // decrease of impurity, times the known fraction
     double worth = 0.0;  // quality in a unit that compares nodes: bits, or the ratio
@@ -56,11 +62,12 @@ struct SplitCandidate {
     std::uint32_t n_branches = 2;
     std::vector<std::uint32_t> subset;  // SUBSET: the categories of branch 0
 
-    bool is_valid() const { return quality > 0.0; }
+    bool is_valid() const { return valid; }
     bool is_better_than(const SplitCandidate& other) const {
         return quality > other.quality || (quality == other.quality && feature < other.feature);
     }
     void reset(std::int32_t for_feature) {
+        valid = false;
         quality = gain = worth = 0.0;
         feature = for_feature;
         kind = SplitKind::NONE;

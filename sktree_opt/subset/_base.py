@@ -103,7 +103,7 @@ class Search:
     def induction(self):
         """The learning problem on all rows."""
         return self.tree._make_induction(
-            self.table, self.data, self.weights, self.costs, self.n_threads
+            self.table, self.data, self.weights, self.costs, self.n_threads, self.unit
         )
 
     def end_remotely(self, status):
@@ -284,7 +284,9 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         tree = search.tree
         quality = tree._criteria[tree.criterion]
         # Sums of weights may differ from a whole number by rounding.
-        tolerance = 1.0 - 1e-9
+        limits = tree._growth_limits(search.table.n_rows, search.unit)
+        for name in ("min_split_weight", "min_leaf_weight"):
+            limits[name] *= 1.0 - 1e-9
         problem = SubsetProblem(
             search.table,
             search.data.y,
@@ -294,9 +296,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             gain_ratio=quality.gain_ratio,
             nominal_split=tree.nominal_split,
             numeric_gain_penalty=tree.numeric_gain_penalty,
-            min_split_weight=tree.min_samples_split * tolerance,
-            min_leaf_weight=tree.min_samples_leaf * tolerance,
-            min_gain=tree.min_gain,
+            **limits,
             max_depth=tree.max_depth,
             confidence=tree.confidence if error == "pessimistic" else None,
             costs=search.costs,
@@ -485,6 +485,12 @@ def check_tree_parameters(tree):
         raise ValueError(
             "max_leaf_nodes makes a node's fate depend on other nodes, so that DT(S) cannot be "
             "shared between feature sets; set max_depth, min_samples_leaf or min_gain instead."
+        )
+    if tree._criteria[tree.criterion].above_average:
+        raise ValueError(
+            f"criterion={tree.criterion!r} is not supported: its choice depends on features that "
+            "are not chosen, so that DT(S) cannot be shared between feature sets; use "
+            "criterion='gain_ratio' and min_gain."
         )
     if tree.pruning == "reduced_error":
         raise ValueError(

@@ -40,10 +40,15 @@ cdef extern from "sktree_opt/subset/subset_problem.hpp" namespace "sktree_opt::g
         cbool numeric_gain_penalty
         CppNominalSplit nominal
         double min_leaf_weight
+        cbool every_branch
+        uint32_t min_leaf_rows
         double min_gain
+        cbool allow_zero_gain
 
     cdef cppclass CppGrowthLimits "sktree_opt::greedy::GrowthLimits":
         double min_split_weight
+        uint32_t min_split_rows
+        double acceptable_error
         int32_t max_depth
         int n_threads
 

@@ -104,7 +104,9 @@ cdef class SubsetProblem:
     skips_constant : bool
         Whether columns that are constant at a node are not looked at below it.
 
-    min_split_weight, min_leaf_weight, min_gain : float
+    min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
+    min_split_rows, min_leaf_rows : int
+    every_branch, allow_zero_gain : bool
 
     gain_ratio, numeric_gain_penalty : bool
     """
@@ -122,7 +124,12 @@ cdef class SubsetProblem:
         numeric_gain_penalty=False,
         min_split_weight=2.0,
         min_leaf_weight=1.0,
+        bint every_branch=False,
+        min_split_rows=2,
+        min_leaf_rows=1,
         min_gain=0.0,
+        bint allow_zero_gain=False,
+        acceptable_error=0.0,
         max_depth=None,
         confidence=None,
         costs=None,
@@ -146,7 +153,12 @@ cdef class SubsetProblem:
             "numeric_gain_penalty": numeric_gain_penalty,
             "min_split_weight": min_split_weight,
             "min_leaf_weight": min_leaf_weight,
+            "every_branch": every_branch,
+            "min_split_rows": min_split_rows,
+            "min_leaf_rows": min_leaf_rows,
             "min_gain": min_gain,
+            "allow_zero_gain": allow_zero_gain,
+            "acceptable_error": acceptable_error,
             "max_depth": max_depth,
             "confidence": confidence,
             "costs": costs,
@@ -169,7 +181,12 @@ cdef class SubsetProblem:
         induction.rules.numeric_gain_penalty = numeric_gain_penalty
         induction.rules.nominal = NOMINAL_SPLITS[nominal_split]
         induction.rules.min_leaf_weight = min_leaf_weight
+        induction.rules.every_branch = every_branch
+        induction.rules.min_leaf_rows = min(min_leaf_rows, 0x7fffffff)
         induction.rules.min_gain = min_gain
+        induction.rules.allow_zero_gain = allow_zero_gain
+        induction.limits.min_split_rows = min(min_split_rows, 0x7fffffff)
+        induction.limits.acceptable_error = acceptable_error
         induction.limits.min_split_weight = min_split_weight
         if max_depth is not None:
             induction.limits.max_depth = min(max_depth, 0x7fffffff)

@@ -43,6 +43,11 @@ public:
                                        static_cast<greedy::WeightKind>(kind),
                                        problem.induction.context(), problem.induction.rules));
         }
+        greedy::SplitRules of_merged = problem.induction.rules;
+        of_merged.rows_are_weights = true;
+        evaluator_of_units_ =
+            greedy::make_evaluator(problem.induction.measure, greedy::WeightKind::INTEGER,
+                                   problem.induction.context(), of_merged);
     }
 
     void sum(const greedy::CaseSet& cases, greedy::NodeTotals& totals) {
@@ -55,7 +60,11 @@ public:
 
     // No split whatever the features (Assumption 5, case 1).
     bool stops(const greedy::NodeTotals& totals, std::int32_t depth) const {
-        return totals.is_pure || totals.n_samples < 2 || is_too_small(totals.weight, depth);
+        const greedy::GrowthLimits& limits = problem_.induction.limits;
+        const std::uint32_t least =
+            std::max({2u, limits.min_split_rows, 2 * problem_.induction.rules.min_leaf_rows});
+        return totals.is_pure || totals.n_samples < least || is_too_small(totals.weight, depth) ||
+               greedy::has_acceptable_error(totals, limits);
     }
 
     // Two branches hold min_leaf_weight, so half of what they need is not enough for a split.
@@ -70,7 +79,10 @@ public:
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
               std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
         gather(cases);
-        merges_ = cases.size() >= problem_.merge_rules.min_cases;
+        // Of merged cases, rows can be counted where each has weight 1.
+        merges_ = cases.size() >= problem_.merge_rules.min_cases &&
+                  (problem_.induction.rules.min_leaf_rows <= 1 ||
+                   cases.kind == greedy::WeightKind::UNIT);
         if (merges_ && !problem_.rare_rows().empty()) {
             merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
         }
@@ -214,7 +226,8 @@ private:
             const auto ones = static_cast<std::int64_t>(totals_.outputs[1]);
             const greedy::Induction& induction = problem_.induction;
             cuts_.start_node(*induction.context().logs, cases.size(), ones,
-                             induction.rules.min_leaf_weight, greedy::score_tolerance(totals_));
+                             greedy::BranchMinima(induction.rules, false).weight,
+                             greedy::score_tolerance(totals_));
             items_.resize(std::max(items_.size(), cases.size() + OrderIndex::WASTE + 2));
         }
         if (rare != nullptr) {
@@ -304,6 +317,7 @@ private:
 
     // Merged cases have weights.
     const greedy::Evaluator& evaluator_of_merged(const greedy::CaseSet& cases) const {
+        if (cases.kind == greedy::WeightKind::UNIT) return *evaluator_of_units_;
         const bool is_whole = cases.kind != greedy::WeightKind::FRACTIONAL;
         const auto kind = is_whole ? greedy::WeightKind::INTEGER : greedy::WeightKind::FRACTIONAL;
         return *evaluators_[static_cast<std::size_t>(kind)];
@@ -426,6 +440,7 @@ private:
     const Problem& problem_;
     SearchControl& control_;
     std::vector<std::unique_ptr<greedy::Evaluator>> evaluators_;
+    std::unique_ptr<greedy::Evaluator> evaluator_of_units_;  // of merged cases of weight 1
     greedy::OrderingWorkspace ordering_;
     PlaceSet places_;
     CaseMerger merger_;
