@@ -17,7 +17,7 @@ from sktree_opt.subset import DTsbeSelector
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-selector = DTsbeSelector(GreedyTreeClassifier(min_samples_leaf=2), random_state=0)
+selector = DTsbeSelector(GreedyTreeClassifier(min_weight_leaf=2), random_state=0)
 selector.fit(X_train, y_train)
 print("selected:", ", ".join(selector.get_feature_names_out()))
 
@@ -29,7 +29,7 @@ sizes = [len(step["features"]) for step in selector.history_]
 figure, axes = plt.subplots(layout="constrained")
 axes.plot(errors, marker="o", label="search rows")
 axes.axhline(1 - selector.score(X_test, y_test), color="C1", label="new rows, selected features")
-full = GreedyTreeClassifier(min_samples_leaf=2).fit(X_train, y_train)
+full = GreedyTreeClassifier(min_weight_leaf=2).fit(X_train, y_train)
 axes.axhline(1 - full.score(X_test, y_test), color="C2", label="new rows, all features")
 axes.set(xlabel="step", ylabel="error", xticks=range(len(errors)))
 axes.set_xticklabels([f"{step}\n({size})" for step, size in enumerate(sizes)])

@@ -122,7 +122,7 @@ def forest_on(fold, columns):
         100,
         criterion="entropy",
         max_features="log2",
-        min_samples_leaf=int(fold.settings.tree.min_samples_leaf),
+        min_samples_leaf=int(fold.settings.tree.min_weight_leaf),
         random_state=fold.seed,
         n_jobs=fold.settings.n_jobs,
     )

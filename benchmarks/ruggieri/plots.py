@@ -35,7 +35,7 @@ class Run:
     n_sampled: int  # subsets of each size that stand for all in the exhaustive search
 
     def tree(self, m):
-        return GreedyTreeClassifier(min_samples_leaf=m, numeric_gain_penalty=True)
+        return GreedyTreeClassifier(min_weight_leaf=m, numeric_gain_penalty=True)
 
     def map(self, function, *arguments):
         """Values of a function of (m, argument), in order, in several processes."""

@@ -1,6 +1,6 @@
 // The best split of ordered cases on one feature: exact within the kind of split asked for.
 //
-// Each search takes the cases in the order of the feature (ordering.hpp) and a measure
+// Each search takes the cases in the order of the feature (cases.hpp) and a measure
 // (measures.hpp), and moves cases between two sides. `right` starts with all known cases.
 //
 // search_threshold   every midpoint of a numeric feature             O(cases)

@@ -16,7 +16,14 @@ TableLike: TypeAlias = ArrayLike | Sequence[Sequence[object]] | sparse.sparray |
 FloatMatrix: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
 GreedyCriterion: TypeAlias = Literal[
-    "information_gain", "entropy", "log_loss", "gain_ratio", "above_average_gain_ratio", "gini", "gini_cost", "error"
+    "information_gain",
+    "entropy",
+    "log_loss",
+    "gain_ratio",
+    "above_average_gain_ratio",
+    "gini",
+    "gini_cost",
+    "error",
 ]
 NominalSplit: TypeAlias = Literal["multiway", "one_vs_rest", "subset"]
 LeafObjectiveName: TypeAlias = Literal[

@@ -178,7 +178,7 @@ def best_of_column(problem, cases, column):
     tied = [(gain, quality) for _, raw, gain, quality in rated if raw > most - 1e-12]
     gain, quality = min(tied, key=lambda split: split[1]) if is_subset(problem, column) else tied[0]
     little = NOTHING * impurity(problem, cases)
-    if (gain < -little if problem.allow_zero_gain else gain <= little):
+    if gain < -little if problem.allow_zero_gain else gain <= little:
         return None
     if max(gain, 0.0) < problem.min_gain * (1 - 1e-9):
         return None
@@ -201,6 +201,7 @@ def is_stopped(problem, cases, depth):
         len({problem.target[row] for row, _ in cases}) == 1
         or len(cases) < problem.min_split_rows
         or total(cases) / problem.unit < problem.min_split_weight - 1e-9
+        or impurity(problem, cases) <= 0.0
         or (problem.acceptable_error and own_error(problem, cases) <= problem.acceptable_error)
         or (problem.max_depth is not None and depth >= problem.max_depth)
     )
@@ -330,7 +331,9 @@ def best_split(problem, cases, column):
 
     The first of equal gain, in the order of `every_split`, or of `subsets_in_order`.
     """
-    cases_by_value = merged(problem, cases, column)
+    # Rows of merged cases cannot be counted.
+    counts_rows = problem.min_leaf_rows > 1
+    cases_by_value = list(cases) if counts_rows else merged(problem, cases, column)
     rated = {name: split for name, *split in rated_splits(problem, cases_by_value, column)}
     if not rated:
         return None
@@ -342,7 +345,9 @@ def best_split(problem, cases, column):
     )
     name = next(name for name in names if name in tied)
     _, gain, quality = rated[name]
-    if gain <= 3e-11 * scale or gain < problem.min_gain * (1 - 1e-9):
+    if gain < -1e-11 * scale if problem.allow_zero_gain else gain <= 3e-11 * scale:
+        return None
+    if max(gain, 0.0) < problem.min_gain * (1 - 1e-9):
         return None
     branch = dict(every_split(problem, cases_by_value, column))[name]
     n_branches = 2
@@ -387,7 +392,9 @@ def subsets_in_order(problem, cases, column):
         by_category.setdefault(problem.table[row][column], []).append((row, weight))
     categories = sorted(by_category)
     sizes = {c: total(by_category[c]) for c in categories}
-    if problem.n_classes <= 2 and min(sizes.values()) >= problem.min_samples_leaf - 1e-9:
+    is_large = min(map(len, by_category.values())) >= problem.min_leaf_rows
+    is_heavy = min(sizes.values()) >= problem.min_leaf_weight - 1e-9
+    if problem.n_classes <= 2 and is_large and is_heavy:
         shares = {c: class_weights(problem, by_category[c])[1] / sizes[c] for c in categories}
         order = sorted(categories, key=lambda c: (round(shares[c], 9), c))
         sides = [set(order[:n]) for n in range(1, len(order))]

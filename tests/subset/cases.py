@@ -68,14 +68,13 @@ class Case:
             self.parts,
             measure=quality.measure,
             gain_ratio=quality.gain_ratio,
-            nominal_split=self.parameters["nominal_split"],
-            min_split_weight=self.parameters["min_samples_split"] - 1e-9,
-            min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
-            max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
-            numeric_gain_penalty=self.parameters["numeric_gain_penalty"],
-            min_gain=self.parameters["min_gain"],
+            **{
+                **self.parameters,
+                "min_split_weight": self.parameters["min_split_weight"] - 1e-9,
+                "min_leaf_weight": self.parameters["min_leaf_weight"] - 1e-9,
+            },
             **self.reading,
             **options,
         )
@@ -155,8 +154,13 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     y = draw(st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows))
     parameters = {
         "nominal_split": draw(st.sampled_from(sorted(NOMINAL_SPLITS))),
-        "min_samples_split": draw(st.sampled_from([2, 2, 4])),
-        "min_samples_leaf": draw(st.sampled_from([0, 1, 2])),
+        "min_split_rows": draw(st.sampled_from([2, 2, 4])),
+        "min_leaf_rows": draw(st.sampled_from([1, 1, 2])),
+        "min_split_weight": draw(st.sampled_from([2, 2, 4])),
+        "min_leaf_weight": draw(st.sampled_from([0, 1, 2])),
+        "every_branch": draw(st.booleans()),
+        "allow_zero_gain": draw(st.integers(0, 3)) == 0,
+        "acceptable_error": draw(st.sampled_from([0.0, 0.0, 0.0, 0.25])),
         "max_depth": draw(st.sampled_from([None, None, 1, 3])),
         "numeric_gain_penalty": draw(st.booleans()),
         "min_gain": draw(st.sampled_from([0.0, 0.0, 0.1])),
@@ -206,8 +210,9 @@ def large_case(seed):
     part = Part(build, weights[build], search, weights[search])
     parameters = {
         "nominal_split": "multiway",
-        "min_samples_split": 2,
-        "min_samples_leaf": rng.choice([1, 8]),
+        "min_split_weight": 2,
+        "min_leaf_weight": rng.choice([1, 8]),
+        "min_leaf_rows": int(rng.choice([1, 8])),
         "max_depth": None,
     }
     criterion = rng.choice(["information_gain", "gini", "gain_ratio"])

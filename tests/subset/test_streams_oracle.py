@@ -33,8 +33,8 @@ def test_the_bound_of_a_branch_that_no_case_goes_down():
     part = Part(rows, np.ones(14), np.array([13]), np.ones(1))
     parameters = {
         "nominal_split": "multiway",
-        "min_samples_split": 2,
-        "min_samples_leaf": 0,
+        "min_split_weight": 2,
+        "min_leaf_weight": 0,
         "max_depth": None,
     }
     case = Case(table, [True], y, [part], "information_gain", parameters)
