@@ -84,7 +84,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         The tree.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of squared error.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.

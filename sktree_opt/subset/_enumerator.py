@@ -130,7 +130,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Class labels.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity of `tree_`.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.

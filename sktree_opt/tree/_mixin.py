@@ -80,11 +80,17 @@ class TreeMixin(DocLinkMixin):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the tree's weighted decrease of impurity.
+        """How much the answers change when a feature is not known, as shares of the total.
 
-        Zeros for a tree without a test.
+        Unlike the decrease of an impurity, this does not depend on what the tree was fitted for,
+        and a feature on which the answers depend has an importance above 0. See
+        :meth:`sktree_opt.tree.Tree.importances`.
         """
-        return self._fitted_tree().importances()
+        return self._fitted_tree().importances(self._leaf_answers())
+
+    def _leaf_answers(self):
+        """What the importances compare: one row for each node."""
+        return self._fitted_tree().node_values()
 
     def _html_repr(self):
         """scikit-learn's diagram, and below it the fitted tree.
@@ -237,6 +243,12 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         # A metric's answers are no function of the leaf.
         answers = getattr(self, "_answers", None)
         return self._decide(values) if answers is None else answers
+
+    def _leaf_answers(self):
+        frequencies = self._fitted_tree().node_values()
+        answers = getattr(self, "_answers", None)
+        # Leaves of equal frequencies may have different answers.
+        return frequencies if answers is None else np.hstack([frequencies, np.eye(2)[answers]])
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""

@@ -184,7 +184,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         Class labels.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of the objective.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.

@@ -134,7 +134,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         whether it is known that no tree as good has fewer tests.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of the objective.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
