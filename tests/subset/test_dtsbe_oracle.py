@@ -25,7 +25,7 @@ def test_rare_values_of_a_column_without_an_order():
     # Merged at small nodes, which sort their cases where the column has no order.
     n_rows = 8
     part = Part(np.arange(n_rows), np.ones(n_rows), np.arange(n_rows), np.ones(n_rows))
-    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "min_samples_leaf": 1}
+    parameters = {"nominal_split": "multiway", "min_split_weight": 2, "min_leaf_weight": 1}
     case = Case(
         [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0], [1, 0], [2, 1]],
         [False, False],

@@ -74,8 +74,8 @@ def test_bounds_of_stopped_searches(n_jobs, global_random_seed):
     y = ((X[:, 0] > 2) ^ (X[:, 1] > 1)).astype(int) ^ (rng.random(100) < 0.2)
     rows, weights = np.arange(100), np.ones(100)
     part = Part(rows, weights, rows, weights)
-    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "max_depth": 4}
-    parameters["min_samples_leaf"] = 3
+    parameters = {"nominal_split": "multiway", "min_split_weight": 2, "max_depth": 4}
+    parameters["min_leaf_weight"] = 3
     case = Case(X.tolist(), [False] * 8, y.tolist(), [part], "information_gain", parameters)
     optimum = min(case.brute_force().errors.values())
     learner = GreedyTreeClassifier(max_depth=4, min_samples_leaf=3)
