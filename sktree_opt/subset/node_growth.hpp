@@ -79,7 +79,7 @@ public:
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
               std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
         gather(cases);
-        // Of merged cases, rows can be counted where each has weight 1.
+        // The rows of merged cases can be counted only if each row has weight 1.
         merges_ = cases.size() >= problem_.merge_rules.min_cases &&
                   (problem_.induction.rules.min_leaf_rows <= 1 ||
                    cases.kind == greedy::WeightKind::UNIT);

@@ -80,7 +80,7 @@ class TreeMixin(DocLinkMixin):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much the answers change when a feature is not known, as shares of the total.
+        """Change of the answers when a feature is not known, as shares of the total.
 
         Unlike the decrease of an impurity, this does not depend on what the tree was fitted for,
         and a feature on which the answers depend has an importance above 0. See

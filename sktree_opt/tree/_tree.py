@@ -254,7 +254,7 @@ class Tree:
         return path
 
     def importances(self, leaf_answers: ArrayLike | None = None) -> NDArray[np.float64]:
-        """How much the answers change when a feature is not known, as shares of the total.
+        """Change of the answers when a feature is not known, as shares of the total.
 
         A row without a known value of the feature goes down every branch of the tests on it, in
         proportion to the training weight of the branches. The importance is the mean squared change

@@ -1,5 +1,5 @@
-// How much the answers of a tree change when one feature is not known: exact for the tree and the
-// weights of its nodes; no table is needed.
+// Change of the answers of a tree when one feature is not known: exact for the tree and the weights of
+// its nodes. No table is needed.
 //
 // The rows of a leaf are known by its path: an interval, some categories, missing or not, for each
 // feature. Without feature j, such a row goes down every branch of a test on j by the branches' weight.
