@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sktree_opt.export._description import TreeEstimator, fitted_tree
 from sktree_opt.preprocessing import TableEncoder
 from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
+from sktree_opt.tree._smoothing import smoothed_probabilities
 
 FORMAT = "sktree_opt.tree"
 FORMAT_VERSION = 1
@@ -71,8 +72,10 @@ def to_json(estimator: TreeEstimator, *, indent: int | None = None) -> str:
         labels = np.asarray(estimator.classes_)
         state["classes"] = plain_values(labels, "The class labels")
         state["classes_dtype"] = labels.dtype.str
-        smooths = getattr(estimator, "estimator_", estimator)
-        state["laplace_smoothing"] = bool(getattr(smooths, "laplace_smoothing", False))
+        smoothing = estimator._smoothing() if hasattr(estimator, "_smoothing") else {}
+        added = smoothing.get("leaf_smoothing")
+        state["leaf_smoothing"] = added if added is None or added == "laplace" else float(added)
+        state["hierarchical_shrinkage"] = float(smoothing.get("hierarchical_shrinkage", 0.0))
         costs = getattr(estimator, "_costs", None)
         state["costs"] = None if costs is None else np.asarray(costs).tolist()
         answers = getattr(estimator, "_answers", None)
@@ -125,7 +128,10 @@ def make_estimator(state):
         estimator = FrozenTreeClassifier()
         labels = state["classes"]
         estimator.classes_ = np.array(labels, dtype=np.dtype(state["classes_dtype"]))
-        estimator.laplace_smoothing = state["laplace_smoothing"]
+        estimator.leaf_smoothing = state["leaf_smoothing"]
+        estimator.hierarchical_shrinkage = state["hierarchical_shrinkage"]
+        # Refuses other values.
+        smoothed_probabilities(tree, estimator.leaf_smoothing, estimator.hierarchical_shrinkage)
         estimator._costs = None if state["costs"] is None else np.array(state["costs"])
         if len(labels) != tree.values.shape[1]:
             raise ValueError("The class labels do not fit the tree.")

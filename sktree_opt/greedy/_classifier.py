@@ -11,7 +11,7 @@ from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA
 from sktree_opt.greedy._prunings import CLASSIFICATION_PRUNINGS
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._params import document_shared
+from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     ClassWeight,
@@ -102,8 +102,9 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
         Boolean columns that are not named are split as numbers.
 
-    laplace_smoothing : bool, default=False
-        Whether `predict_proba` counts one more case of every class in each leaf.
+    %(leaf_smoothing)s
+
+    %(hierarchical_shrinkage)s
 
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of rows that "reduced_error" pruning keeps back. Nothing else is random.
@@ -172,7 +173,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         "confidence": [Interval(Real, 0, 0.5, closed="right")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cost_matrix": ["array-like", None],
-        "laplace_smoothing": ["boolean"],
+        **shared_constraints("leaf_smoothing", "hierarchical_shrinkage"),
     }
 
     def __init__(
@@ -197,7 +198,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
-        laplace_smoothing: bool = False,
+        leaf_smoothing: Literal["laplace"] | float | None = None,
+        hierarchical_shrinkage: float = 0.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -220,7 +222,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.categorical_features = categorical_features
-        self.laplace_smoothing = laplace_smoothing
+        self.leaf_smoothing = leaf_smoothing
+        self.hierarchical_shrinkage = hierarchical_shrinkage
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.tree._smoothing import smoothed_probabilities
 from sktree_opt.tree._tree import Tree
 from sktree_opt.utils._compat import n_threads_for
 from sktree_opt.utils._doc_link import DocLinkMixin
@@ -198,8 +199,8 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict class probabilities.
 
-        The weighted class frequencies of the row's leaf; with ``laplace_smoothing=True`` every
-        class counts one row more.
+        The weighted class frequencies of the row's leaf, smoothed by `leaf_smoothing` and
+        `hierarchical_shrinkage` of estimators that have these parameters.
 
         Parameters
         ----------
@@ -231,11 +232,15 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
 
     def _node_probabilities(self):
         """Class probabilities at each node of the tree."""
-        tree = self._fitted_tree()
-        if not getattr(self, "laplace_smoothing", False):
-            return tree.node_values()
-        counts = tree.values + 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
+        return smoothed_probabilities(self._fitted_tree(), **self._smoothing())
+
+    def _smoothing(self):
+        """The parameters of ``smoothed_probabilities``, of a selector those of its tree."""
+        smooths = getattr(self, "estimator_", self)
+        return {
+            "leaf_smoothing": getattr(smooths, "leaf_smoothing", None),
+            "hierarchical_shrinkage": getattr(smooths, "hierarchical_shrinkage", 0.0),
+        }
 
     def _decide_nodes(self):
         """Index of the class that each node of the tree answers."""

@@ -328,3 +328,19 @@ def test_a_node_of_acceptable_error_is_a_leaf():
 def test_minima_are_checked_as_by_scikit_learn(name, value):
     with pytest.raises(ValueError, match=f"The '{name}' parameter"):
         GreedyTreeClassifier(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_probabilities_of_few_rows_are_smoothed():
+    X, y = [["a"], ["a"], ["a"], ["b"], ["b"], ["b"], ["b"], ["b"]], [0, 0, 0, 1, 1, 1, 1, 1]
+
+    def of_a(weights=None, **parameters):
+        model = GreedyTreeClassifier(**parameters).fit(X, y, weights)
+        return model.predict_proba([["a"]])[0, 0]
+
+    assert of_a() == 1.0
+    assert of_a(leaf_smoothing="laplace") == pytest.approx(4 / 5)
+    assert of_a(leaf_smoothing=4) == pytest.approx((3 + 4 * 3 / 8) / 7)
+    assert of_a(hierarchical_shrinkage=8) == pytest.approx(3 / 8 + (1 - 3 / 8) / 2)
+    # Small weights are shares of rows.
+    assert of_a(np.full(8, 0.1), leaf_smoothing="laplace") == pytest.approx(4 / 5)
+    assert of_a(np.full(8, 2.0), leaf_smoothing="laplace") == pytest.approx(7 / 8)
