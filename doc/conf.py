@@ -51,13 +51,20 @@ if "GITHUB_ACTIONS" in os.environ:  # a build without network has the same pages
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sktree_opt"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+html_logo = html_favicon = "images/logo.svg"
+html_theme_options = {
+    "logo": {"text": "sktree_opt"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 4,
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": ["optimal", "subset", "greedy", "export", "tables"],
     "filename_pattern": r"\.py",
     "abort_on_example_error": True,
     "download_all_examples": False,

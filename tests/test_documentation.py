@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-DOC = Path(__file__).parents[1] / "doc"
+ROOT = Path(__file__).parents[1]
+DOC = ROOT / "doc"
 
 pytestmark = pytest.mark.skipif(not DOC.exists(), reason="needs a checkout of the project")
 
@@ -33,3 +34,43 @@ def test_words_to_avoid_have_no_entry():
     avoided = re.findall(r"^(\w+)[^\n]*  \w", page, re.MULTILINE)
     assert len(avoided) > 10
     assert not {word.lower() for word in glossary_terms()} & set(avoided)
+
+
+def readme_blocks():
+    """The Python example of README.md, and what README.md says it prints."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    return re.search(r"```python\n(.*?)```\s+```\n(.*?)```", text, re.DOTALL).groups()
+
+
+def test_readme_prints_what_its_example_prints(capsys):
+    code, printed = readme_blocks()
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_front_page_shows_the_example_of_readme():
+    code, _ = readme_blocks()
+    page = (DOC / "index.rst").read_text("utf-8")
+    lines = [line.strip().partition("  #")[0] for line in code.splitlines() if line]
+    assert [line for line in lines if line not in page] == []
+
+
+def test_pictures_of_readme_are_in_the_repository():
+    text = (ROOT / "README.md").read_text("utf-8")
+    pictures = re.findall(r"!\[[^]]+\]\(\S+/main/(\S+)\)", text)
+    assert pictures
+    assert [name for name in pictures if not (ROOT / name).exists()] == []
+
+
+def test_links_to_files_of_the_repository_exist():
+    text = (ROOT / "README.md").read_text("utf-8")
+    files = re.findall(r"/blob/main/(\S+)\)", text)
+    assert files
+    assert [name for name in files if not (ROOT / name).exists()] == []
+
+
+def test_ratios_of_the_speed_figure_are_those_of_pystreed():
+    header, *lines = (DOC / "images" / "speed.csv").read_text("utf-8").splitlines()
+    version = header.split(",")[-1].removeprefix("pystreed ")
+    assert f"pystreed {version}" in (ROOT / "README.md").read_text("utf-8")
+    assert len(lines) >= 8

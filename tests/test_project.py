@@ -182,9 +182,3 @@ def test_changelog_fragments_have_a_known_type():
     wrong = {name for name in names if not re.fullmatch(rf"\+?[\w-]+\.({kinds})(\.\d+)?\.md", name)}
     assert wrong == set()
     assert all(path.read_text("utf-8").strip() for path in fragments)
-
-
-def test_readme_example_runs(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
-    exec(compile(example, "README.md", "exec"), {})
-    assert "optimal" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
-from sktree_opt.optimal import OptimalTreeClassifierCV
+from sktree_opt import OptimalTreeClassifierCV
 
 X, y = load_breast_cancer(return_X_y=True)
 # Four values a column: their three thresholds are the tests.

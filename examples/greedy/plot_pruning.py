@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt import GreedyTreeClassifier
 
 X, y = load_breast_cancer(return_X_y=True)
 folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)

@@ -10,9 +10,14 @@ rules with a proof behind them.
 import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
-from sktree_opt.datasets import load_loans
-from sktree_opt.export import export_rules, export_text, plot_tree
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV
+from sktree_opt import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    export_rules,
+    export_text,
+    load_loans,
+    plot_tree,
+)
 
 X, y = load_loans(return_X_y=True, as_frame=True)
 X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)

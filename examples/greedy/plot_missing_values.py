@@ -17,8 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.datasets import load_loans
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt import GreedyTreeClassifier, load_loans
 
 X, y = load_loans(return_X_y=True, as_frame=True)
 X["guarantor"] = X["guarantor"].astype("category")

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt import OptimalTreeClassifier
 
 X, y = load_digits(return_X_y=True)
 cart = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import KBinsDiscretizer
 
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt import OptimalTreeClassifier
 
 X, y = load_breast_cancer(return_X_y=True)
 X = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf").fit_transform(X)

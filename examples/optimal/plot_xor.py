@@ -6,11 +6,10 @@ Nijssen and Fromont give two tables on which a tree that is grown from the root 
 at a time, ends far from the best tree. The tables here are built the same way.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from sktree_opt.export import export_text
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt import GreedyTreeClassifier, OptimalTreeClassifier, plot_tree
 
 
 def compare(table, **parameters):
@@ -19,9 +18,11 @@ def compare(table, **parameters):
     X, y = rows[:, :3], rows[:, 3]
     greedy = GreedyTreeClassifier(max_depth=2, **parameters).fit(X, y)
     optimal = OptimalTreeClassifier(max_depth=2, **parameters).fit(X, y)
-    for name, tree in [("greedy", greedy), ("optimal", optimal)]:
-        print(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors")
-        print(export_text(tree, feature_names=["A", "B", "C"]))
+    _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    for axis, (name, tree) in zip(axes, [("greedy", greedy), ("optimal", optimal)], strict=True):
+        plot_tree(tree, ax=axis, feature_names=["A", "B", "C"])
+        axis.set_title(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors of {len(y)}")
+    plt.show()
 
 
 # %%

@@ -9,9 +9,15 @@ and other categories, and missing values: as text, as rules, as a picture, and a
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from sktree_opt.datasets import load_loans
-from sktree_opt.export import export_rules, export_text, from_json, plot_tree, to_json
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt import (
+    GreedyTreeClassifier,
+    export_rules,
+    export_text,
+    from_json,
+    load_loans,
+    plot_tree,
+    to_json,
+)
 
 loans = load_loans(as_frame=True)
 X, y = loans.data, loans.target

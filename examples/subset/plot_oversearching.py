@@ -3,17 +3,20 @@ The best subset on the search rows is not the best on new rows
 ==============================================================
 
 With ten features there are at most 1024 feature subsets, and no more distinct greedy trees. Here
-all of them are grown, so that it can be seen what a selector chooses from.
+all of them are grown, to show what a selector chooses from.
 """
 
-# %%
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
+from sktree_opt import (
+    AcceptableSubsetSelector,
+    DistinctTreeEnumerator,
+    DTsbeSelector,
+    GreedyTreeClassifier,
+)
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :10]
@@ -36,18 +39,10 @@ for features, grown in enumerator.iter_trees(X_train, y_train):
 print(f"{len(sizes)} distinct trees")
 print(f"correlation of the two errors: {np.corrcoef(on_search, on_new)[0, 1]:.2f}")
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
-jitter = np.random.default_rng(0).normal(scale=0.0015, size=(2, len(sizes)))
-points = axes[0].scatter(on_search + jitter[0], on_new + jitter[1], c=sizes, s=8, alpha=0.6)
-figure.colorbar(points, ax=axes[0], label="features used")
-axes[0].axline((0.05, 0.05), slope=1, color="grey", linestyle=":")
-axes[0].set(title="all distinct trees", xlabel="error on search rows", ylabel="error on new rows")
-axes[0].set(xlim=(0.05, 0.3), ylim=(0.05, 0.3))
-
 # %%
-# Backward elimination tries few of them, the complete search all. Over a number of random splits
-# the complete search finds the smaller error on the search rows; on new rows nothing is left of
-# its lead.
+# Backward elimination tries few of them, the complete search all. Over twenty random splits the
+# complete search finds the smaller error on the search rows. On new rows nothing is left of its
+# lead.
 names = ["all features", "DTsbe", "best subset"]
 errors = np.zeros((20, 3, 2))
 for seed, of_seed in enumerate(errors):
@@ -61,6 +56,16 @@ for seed, of_seed in enumerate(errors):
 means = errors.mean(axis=0)
 for name, (search_error, new_error) in zip(names, means, strict=True):
     print(f"{name:13} search rows {search_error:.3f}, new rows {new_error:.3f}")
+
+# %%
+# Left: all distinct trees of one split. Right: the means of the twenty splits.
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+jitter = np.random.default_rng(0).normal(scale=0.0015, size=(2, len(sizes)))
+points = axes[0].scatter(on_search + jitter[0], on_new + jitter[1], c=sizes, s=8, alpha=0.6)
+figure.colorbar(points, ax=axes[0], label="features used")
+axes[0].axline((0.05, 0.05), slope=1, color="grey", linestyle=":")
+axes[0].set(title="all distinct trees", xlabel="error on search rows", ylabel="error on new rows")
+axes[0].set(xlim=(0.05, 0.3), ylim=(0.05, 0.3))
 places = np.arange(3)
 axes[1].bar(places - 0.2, means[:, 0], width=0.4, label="search rows")
 axes[1].bar(places + 0.2, means[:, 1], width=0.4, label="new rows")

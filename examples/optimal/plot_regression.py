@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from sktree_opt.optimal import OptimalTreeRegressor
+from sktree_opt import OptimalTreeRegressor
 
 # %%
 # Five levels, the middle one narrow, and noise.
