@@ -64,7 +64,9 @@ copybutton_prompt_is_regexp = True
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "subsection_order": ["optimal", "subset", "greedy", "export", "tables"],
+    "subsection_order": [
+        f"../examples/{name}" for name in ("optimal", "subset", "greedy", "export", "tables")
+    ],
     "filename_pattern": r"\.py",
     "abort_on_example_error": True,
     "download_all_examples": False,

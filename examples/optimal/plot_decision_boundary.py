@@ -47,7 +47,7 @@ print(tree.status_, tree.objective_, tree.lower_bound_)
 print(tree.optimality_scope_)
 
 # %%
-# It is no accident of one sample. Ten samples, each with new rows:
+# Ten more samples, each with new rows:
 accuracies = []
 for seed in range(10):
     (X, y), (X_new, y_new) = board(500, seed), board(5000, seed + 100)

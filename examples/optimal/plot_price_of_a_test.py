@@ -1,6 +1,6 @@
 """
-What a test has to be worth
-===========================
+The price of a test
+===================
 
 `complexity_cost` charges each test a share of the rows. The best tree then decides by itself how
 large it is: a test stays only if it saves more errors than it costs.
