@@ -5,8 +5,8 @@
 
 ``doc/images/tree.png`` is the tree that README.md prints. ``doc/images/speed.png`` shows how many
 times as much processor time pystreed needs for the proof of the best tree of depth 4, on one
-thread. Both solvers take turns (see ``bench_optimal.py``). The measurement needs the binary tables in
-``$SKTREE_OPT_DATA/binary`` and is kept in ``doc/images/speed.csv``.
+thread. Both solvers take turns (see ``bench_optimal.py``). The measurement needs the binary tables
+in ``$SKTREE_OPT_DATA/binary`` and is kept in ``doc/images/speed.csv``.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def draw_speed():
     axes.bar_label(bars, [f"{ratio:.0f}x" for ratio in ratios], padding=4)
     axes.axvline(1.0, color="#b35900", linewidth=1.5)
     axes.set(
-        title=f"Best tree of depth {DEPTH}, proved: processor time of {header[-1]} divided by ours\n"
+        title=f"Proof of the best tree of depth {DEPTH}: CPU time of {header[-1]} divided by ours\n"
         f"(geometric mean {mean:.0f}x, one thread; the orange line is 1x)",
         xlim=(0, 1.12 * max(ratios)),
     )

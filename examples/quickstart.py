@@ -16,11 +16,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sktree_opt import (
     GreedyTreeClassifier,
     OptimalTreeClassifier,
+    export_html,
     export_text,
     load_loans,
     plot_tree,
 )
-from sktree_opt.export import export_html
 
 X, y = load_loans(return_X_y=True, as_frame=True)
 
