@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         from_json,
         plot_tree,
         to_json,
+        to_onnx,
         to_sklearn,
     )
     from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
@@ -73,6 +74,7 @@ _ROOM_OF = {
     "plot_tree": "export",
     "subsets": "subset",
     "to_json": "export",
+    "to_onnx": "export",
     "to_sklearn": "export",
 }
 
