@@ -57,7 +57,7 @@ class BinaryTree:
 
 @dataclass(frozen=True)
 class Known:
-    """What the way to a node tells of a number: its range, and whether it can be (un)known."""
+    """The numbers that can reach a node: a range, and whether missing or known ones can."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -81,7 +81,7 @@ def make_binary(words, *, is_exact):
 
 
 def columns_with_holes(words):
-    """Columns that missed values in training, as far as the estimator and the tree tell."""
+    """Columns that missed values in training, by what the estimator and the tree know."""
     encoder, tree = getattr(words.model, "_encoder", None), words.tree
     known = getattr(encoder, "had_holes_", None) or [False] * tree.n_features
     inner = np.flatnonzero(tree.nodes["n_children"] > 0)
@@ -191,8 +191,8 @@ class Builder:
     def _order_of(self, test):
         """The order of categories in which a test has the fewest runs.
 
-        Strings can stand in any order: those that go with missing values first. Numbers cannot,
-        because scikit-learn wants them sorted.
+        For strings, the categories of the branch that takes missing values come first. Numbers
+        are in ascending order, because scikit-learn wants them sorted.
         """
         categories, groups = self.program.categories[test.feature], test.groups
         is_in_order = test.missing == 0 and [c for g in groups for c in g] == categories

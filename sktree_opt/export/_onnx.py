@@ -1,6 +1,6 @@
 """A tree as an ONNX model."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,9 +9,6 @@ from sktree_opt.export._binary import make_binary
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
 from sktree_opt.export._program import refuse_other_values
 from sktree_opt.utils._compat import validate_params
-
-if TYPE_CHECKING:
-    from onnx import ModelProto
 
 # Versions of the operator sets: what onnxruntime of 2024 reads.
 OPSET, ML_OPSET = 17, 4
@@ -22,14 +19,14 @@ IR_VERSION = 8
     {"model": "no_validation", "feature_names": PARAMETER_CONSTRAINTS["feature_names"]},
     prefer_skip_nested_validation=True,
 )
-def to_onnx(model: Model, *, feature_names: ArrayLike | None = None) -> "ModelProto":
+def to_onnx(model: Model, *, feature_names: ArrayLike | None = None) -> Any:
     """Write a tree as an ONNX model that answers as ``predict`` does.
 
-    Needs the onnx package. The model has one input for each tested column, of shape (n_rows, 1):
-    a tensor of doubles for numbers and Booleans, where NaN is a missing value, and a tensor of
-    strings for columns with a string among the categories, where a string that is no category is
-    missing; use ``""``, unless it is a category itself. Its outputs are ``label`` and, for a
-    classifier, ``probabilities``; for regression, ``prediction``.
+    Needs the onnx package. The model has one input for each tested column, of shape (n_rows, 1).
+    Numbers and Booleans are tensors of doubles, in which NaN is a missing value. Columns with a
+    string among their categories are tensors of strings; any string that is not a category counts
+    as missing, for example ``""``. The outputs of a classifier are ``label`` and ``probabilities``,
+    that of a regressor is ``prediction``.
 
     Parameters
     ----------
@@ -78,6 +75,7 @@ def to_onnx(model: Model, *, feature_names: ArrayLike | None = None) -> "ModelPr
     nodes, inputs = input_nodes(words, binary, helper, TensorProto)
     n_classes = 1 if labels is None else len(labels)
     nodes.append(tree_node(binary, n_classes, labels is not None, helper, TensorProto))
+    outputs: list[tuple[str, int, int | None]]
     if labels is None:
         outputs = [("prediction", TensorProto.FLOAT, 1)]
     else:

@@ -148,7 +148,7 @@ def fitted_tree(words, records, values, n_features, depth, has_names=True):
 
 
 def chosen_values(words, leaf_values, probabilities, answers, leaves):
-    """What scikit-learn's tree holds at its nodes: class probabilities, answers, or means."""
+    """The values of scikit-learn's nodes: class probabilities, answers, or means."""
     if answers is None:
         return probabilities
     differs = leaves & (answers != probabilities.argmax(axis=1))
@@ -226,7 +226,7 @@ def binary_records(binary, feature_of):
     nodes["weighted_n_node_samples"] = binary.weight
     nodes["n_node_samples"] = np.maximum(1, np.round(binary.weight))
     values = np.array(binary.probabilities)
-    # Of a regression, the leaves' own spread is not known.
+    # The spread within leaves that hold means of leaves is not known.
     gini = 1.0 - np.sum(values**2, axis=1)
     nodes["impurity"] = gini if values.shape[1] > 1 else 0.0
     return nodes
