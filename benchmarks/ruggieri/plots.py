@@ -16,7 +16,7 @@ from ruggieri import paper, tables
 from ruggieri.methods import Settings
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
-from sktree_opt.subset._streams import ORDERS
+from sktree_opt.subset.complete._streams import ORDERS
 from uci import load
 
 DELTAS = (0.0, 0.02, 0.04)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
-from sktree_opt.subset._errors import Part
-from sktree_opt.subset._problem import SubsetProblem
+from sktree_opt.subset.errors._parts import EstimatePart
+from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from tests.reference.brute_force_subsets import BruteForce
 from tests.reference.naive_greedy_tree import Grower, Problem
 
@@ -115,7 +115,9 @@ def parts_of(draw, n_rows):
         weight = draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.25, 1.0, 1.75]]))
         weights = draw(st.lists(st.sampled_from(weight), min_size=n_rows, max_size=n_rows))
         weights = np.array(weights)
-        parts.append(Part(np.array(build), weights[build], np.array(search), weights[search]))
+        parts.append(
+            EstimatePart(np.array(build), weights[build], np.array(search), weights[search])
+        )
     return parts
 
 
@@ -207,7 +209,7 @@ def large_case(seed):
     y = ((codes.sum(axis=1) + (rng.uniform(size=n_rows) < 0.2)) % rng.randint(2, 4)).tolist()
     weights = rng.choice([1.0, 2.0], size=n_rows) if rng.randint(2) else np.ones(n_rows)
     build, search = np.arange(n_rows)[::2], np.arange(n_rows)[1::2]
-    part = Part(build, weights[build], search, weights[search])
+    part = EstimatePart(build, weights[build], search, weights[search])
     parameters = {
         "nominal_split": "multiway",
         "min_split_weight": 2,

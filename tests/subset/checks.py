@@ -2,8 +2,8 @@
 
 import pytest
 
-from sktree_opt.subset._backward import METHODS, eliminate
-from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
+from sktree_opt.subset.complete._streams import ORDERS, DistinctStream, OnDemandStream
+from sktree_opt.subset.elimination._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
 
 # Every bound, and the order of the search, switched off or over.

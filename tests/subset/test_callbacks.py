@@ -29,7 +29,7 @@ def table(seed, n_rows=120, n_features=7):
 
 @pytest.fixture(autouse=True)
 def _chunks_of_next_to_no_time(monkeypatch):
-    monkeypatch.setattr("sktree_opt.subset._base.SECONDS_A_CHUNK", 0.0)
+    monkeypatch.setattr("sktree_opt.subset.estimators._base.SECONDS_A_CHUNK", 0.0)
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=repr)

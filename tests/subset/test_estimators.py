@@ -16,10 +16,10 @@ from sktree_opt.subset import (
     AcceptableSubsetSelector,
     DistinctTreeEnumerator,
     DTsbeSelector,
-    _base,
     subsets,
 )
-from sktree_opt.subset._errors import ERROR_ESTIMATORS
+from sktree_opt.subset.errors import ERROR_ESTIMATORS
+from sktree_opt.subset.estimators import _base
 from sktree_opt.utils._control import SearchControl
 from tests.processes import interrupt_after, needs_sigint
 

@@ -12,7 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
-from sktree_opt.subset._errors import CrossValidationError, EstimateRequest
+from sktree_opt.subset.errors import CrossValidationError
+from sktree_opt.subset.errors._parts import EstimateRequest
 from tests.subset.cases import examples
 
 SPLIT = [(np.arange(0, 569, 2), np.arange(1, 569, 2))]

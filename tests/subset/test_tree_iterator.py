@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
-from sktree_opt.subset._streams import ORDERS
+from sktree_opt.subset.complete._streams import ORDERS
 from tests.processes import interrupt_after, needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]

@@ -1,0 +1,126 @@
+"""All distinct trees up to a cost, collected in one fit or in several."""
+
+import heapq
+import warnings
+from collections import Counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sktree_opt.subset.complete._complete_run import CompleteRun
+
+
+class BestTrees:
+    """Trees of least cost, then of fewest features, fewest leaves, and lowest indices.
+
+    Parameters
+    ----------
+    n_kept : int
+        How many.
+    """
+
+    def __init__(self, n_kept):
+        self.n_kept = n_kept
+        self._heap = []
+
+    def add(self, features, cost, n_leaves):
+        """Keep a tree if it is one of the best so far."""
+        if self.n_kept == 0:
+            return
+        # The worst on top.
+        entry = (-cost, -len(features), -n_leaves, tuple((-features).tolist()))
+        push = heapq.heappush if len(self._heap) < self.n_kept else heapq.heappushpop
+        push(self._heap, entry)
+
+    def in_order(self):
+        """(features, cost, number of leaves) of those kept, best first."""
+        return [
+            (-np.array(features, dtype=np.int64), -cost, -n_leaves)
+            for cost, _, n_leaves, features in sorted(self._heap, reverse=True)
+        ]
+
+
+class Collection:
+    """Trees that are at most `slack` from the best one.
+
+    Parameters
+    ----------
+    best : tuple
+        (features, cost, number of leaves) of the selected tree, which is in it in any case.
+
+    slack : int
+        Cost that `delta` stands for.
+
+    n_kept : int
+        How many trees, the best ones, are kept.
+
+    Attributes
+    ----------
+    is_done : bool
+        Whether all trees have been found.
+    """
+
+    def __init__(self, best, slack, n_kept):
+        self.best, self.slack, self.n_kept = best, slack, n_kept
+        self.is_done, self._state = False, None
+        self._kept, self._n_by_cost = BestTrees(n_kept), Counter()
+        self._has_best = False
+
+    def is_for(self, best, slack, n_kept):
+        """Whether another fit asks for the same."""
+        is_same = np.array_equal(best[0], self.best[0]) and best[1] == self.best[1]
+        return is_same and (slack, n_kept) == (self.slack, self.n_kept)
+
+    def go_on(self, problem, search, lookahead):
+        """Search until the end, or a limit."""
+        if self.is_done:
+            return
+        # What was selected may itself be worse than the best one, by no more than `slack`.
+        limit = self.best[1] + self.slack
+        run = CompleteRun(problem, search, state=self._state, lookahead=lookahead, limit=limit)
+        for found in search.watch("subsets", run.pieces()):
+            self._add(*found)
+        self._state, self.is_done = run.stream.state, run.stream.is_done
+        if not self._has_best and not self.is_done:
+            self._add(*self.best)
+            self._has_best = True
+
+    def _add(self, features, cost, n_leaves):
+        if np.array_equal(features, self.best[0]):
+            if self._has_best:
+                return
+            self._has_best = True
+        self._kept.add(features, cost, n_leaves)
+        self._n_by_cost[cost] += 1
+
+    @property
+    def _limit(self):
+        return min(self._n_by_cost) + self.slack
+
+    @property
+    def n_acceptable(self):
+        """How many have been found."""
+        return sum(n for cost, n in self._n_by_cost.items() if cost <= self._limit)
+
+    def in_order(self):
+        """(features, cost, number of leaves) of those kept, best first."""
+        return [tree for tree in self._kept.in_order() if tree[1] <= self._limit]
+
+
+def warn_of_short_list(selector):
+    """Warn of acceptable subsets that are not listed, if that is not said already."""
+    n_listed, n_found = len(selector.acceptable_subsets_), selector.n_acceptable_
+    if selector.collect_status_ != "complete" and selector.status_ == "optimal":
+        warnings.warn(
+            f"The list of acceptable subsets was ended by its {selector.collect_status_}: there "
+            f"may be more than these {n_found}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    if n_listed < n_found:
+        warnings.warn(
+            f"{n_found} subsets are acceptable; acceptable_subsets_ lists the {n_listed} of least "
+            "error (max_collected).",
+            UserWarning,
+            stacklevel=4,
+        )

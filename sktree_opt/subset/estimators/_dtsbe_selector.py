@@ -1,0 +1,313 @@
+"""Backward elimination of features from a greedy tree, as a scikit-learn selector."""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.subset.elimination._backward import METHODS, BackwardStream
+from sktree_opt.subset.estimators._base import BaseSubsetSearch
+from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
+from sktree_opt.utils._validation import all_or_nothing
+
+
+class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
+    """Sequential backward elimination of the features of a greedy tree, made fast.
+
+    Starting from all features, the one whose removal leaves the smallest estimated error of the
+    tree is removed, as long as the error does not grow. Trees that Lemma 6 of [1]_ tells to be the
+    same are not built, and of the others only the parts that differ: the result is that of the
+    black box, in a fraction of its time.
+
+    Read more in the :ref:`User Guide <subset_search>`.
+
+    Parameters
+    ----------
+    estimator : GreedyTreeClassifier or None, default=None
+        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
+        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
+        pruning are refused; error-based pruning is applied to the selected tree alone. With a
+        `cost_matrix`, errors are mean costs.
+
+    method : {"dtsbe", "psbe", "sbe"}, default="dtsbe"
+        All select the same features. "sbe" builds every tree anew, "psbe" those of features that
+        the current tree uses; they are there to be compared with.
+
+    on_tie : {"continue", "stop"}, default="continue"
+        Whether a removal that leaves the error as it is is made, as in [1]_, or not, as in [2]_.
+
+    min_features : int, default=0
+        The elimination ends before the tree uses fewer features.
+
+    n_features_to_select : int or None, default=None
+        Eliminate until the tree uses no more features than this, whatever the error, and select
+        what is left; None to end when the error would grow.
+
+    error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
+            default="search"
+        What the error is estimated by: rows kept back from growing the trees, the training rows,
+        folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
+        ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
+        grown on all rows and takes the columns of `X`.
+
+    feature_groups : list of array-like or None, default=None
+        Columns, by index or name, that are kept or dropped together, such as the dummies of a
+        category. Columns that are in no group are on their own.
+
+    search_size : float, default=0.3
+        Share of the rows that "search" keeps back.
+
+    cv : int, cross-validation generator, iterable or None, default=None
+        How to split the rows. Of "search", the first split is used; None for a stratified one. For
+        "cross_validation", an integer is the number of stratified folds, None 5 of them;
+        no group of `groups` is in two. Other estimates split no rows.
+
+    n_bootstraps : int, default=10
+        Number of samples of "bootstrap".
+
+    time_limit : float or None, default=None
+        Seconds; None for no limit. The result is that of the last whole step.
+
+    memory_limit : int, str or None, default=None
+        Bytes that the search may take beside the table, or a string such as "2GB".
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits.
+
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on them. None means 1, -1 all.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features,)
+        Mask of the selected features.
+
+    ranking_ : ndarray of shape (n_features,)
+        1 for selected features, 2 for those that were removed last, and so on.
+
+    n_features_ : int
+        Number of selected features.
+
+    history_ : list of dict
+        One entry for the full tree and one for each step: "step", "removed" (indices), "features"
+        (indices that the tree uses), "error", "n_leaves", and how many trees were "built" or
+        "given_up" as soon as they had too many errors, and how many were not built because the
+        feature is "unused" by the tree or because the tree is "unchanged".
+
+    error_ : float
+        Estimated error of the selected features.
+
+    status_ : str
+        "finished", or what ended the search early: "time_limit", "memory_limit", "stopped".
+
+    search_stats_ : dict
+        Counters of the search, and its "seconds".
+
+    estimator_ : GreedyTreeClassifier
+        The tree fitted on all rows with the selected features. It takes the columns of `X`.
+
+    tree_ : Tree
+        Its tree.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    feature_importances_ : ndarray of shape (n_features,)
+        Change of the answers when a feature is not known, as shares that sum to 1.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, when all are strings.
+
+    See Also
+    --------
+    AcceptableSubsetSelector : The best subset, not a good one.
+    sklearn.feature_selection.SequentialFeatureSelector : For any estimator.
+
+    Notes
+    -----
+    When the best removal leaves the error as it is, the features that the tree does not use leave
+    first, all at once: removing them is a tie too. Equal errors are decided by the number of
+    leaves, then by the index of the feature.
+
+    References
+    ----------
+    .. [1] S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20, 2019.
+    .. [2] S. Ruggieri, "Enumerating Distinct Decision Trees", ICML 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sktree_opt.subset import DTsbeSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = DTsbeSelector(random_state=0).fit(X, y)
+    >>> selector.transform(X).shape == (569, selector.n_features_)
+    True
+    >>> bool(selector.error_ <= selector.history_[0]["error"])
+    True
+    """
+
+    support_: NDArray[np.bool_]
+    ranking_: NDArray[np.int64]
+    n_features_: int
+    history_: list[dict[str, Any]]
+    error_: float
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseSubsetSearch._parameter_constraints,
+        "feature_groups": [list, tuple, None],
+        "method": [StrOptions(set(METHODS))],
+        "on_tie": [StrOptions({"continue", "stop"})],
+        "min_features": [Interval(Integral, 0, None, closed="left")],
+        "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: GreedyTreeClassifier | None = None,
+        *,
+        method: Literal["dtsbe", "psbe", "sbe"] = "dtsbe",
+        on_tie: Literal["continue", "stop"] = "continue",
+        min_features: int = 0,
+        n_features_to_select: int | None = None,
+        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
+        feature_groups: Sequence[ArrayLike] | None = None,
+        search_size: float = 0.3,
+        cv: CV = None,
+        n_bootstraps: int = 10,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.on_tie = on_tie
+        self.min_features = min_features
+        self.n_features_to_select = n_features_to_select
+        self.error = error
+        self.feature_groups = feature_groups
+        self.search_size = search_size
+        self.cv = cv
+        self.n_bootstraps = n_bootstraps
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Eliminate features.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights, of growing and of errors.
+
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of a group stay on one side of a split.
+
+        Returns
+        -------
+        self : DTsbeSelector
+            The fitted selector.
+        """
+        progress = Progress(self, X, y, sample_weight)
+        with all_or_nothing(self):
+            search = self._begin(X, y, sample_weight, progress)
+            self._check_sizes()
+            problem = self._make_problem(search, self._parts(search, y, groups), self.error)
+            started = search.control.seconds
+            stream = BackwardStream(
+                problem,
+                search.control,
+                method=self.method,
+                tie_goes_on=self.on_tie == "continue",
+                min_features=self.min_features,
+                target_features=self.n_features_to_select,
+                n_threads=search.n_threads,
+                budget=search.budget,
+            )
+            steps = list(
+                search.watch(
+                    "steps",
+                    ([step] for step in stream),
+                    lambda step: self._attributes_on(search, step["features"]),
+                )
+            )
+            self.search_stats_ = stream.stats
+            self.search_stats_["seconds"] = search.control.seconds - started
+            self._set_history(problem, steps, search.table.n_columns)
+            self._keep_tree(search, np.flatnonzero(self.support_))
+            self._set_status(search.status, finished="finished")
+        progress.finish()
+        return self
+
+    def _check_sizes(self):
+        for name in ("min_features", "n_features_to_select"):
+            value = getattr(self, name)
+            if value is not None and value > self.n_features_in_:
+                raise ValueError(f"{name}={value}; X has {self.n_features_in_} features.")
+        target = self.n_features_to_select
+        if target is not None and target < self.min_features:
+            raise ValueError(
+                f"n_features_to_select={target} is below min_features={self.min_features}."
+            )
+
+    def _set_history(self, problem, steps, n_features):
+        """Set what the steps tell; without any, all features are selected."""
+        self.history_ = [
+            {
+                "step": number,
+                "removed": step["removed"],
+                "features": step["features"],
+                "error": problem.to_error(step["cost"]),
+                "n_leaves": step["n_leaves"],
+                "built": step["n_built"],
+                "given_up": step["n_given_up"],
+                "unused": step["n_unused"],
+                "unchanged": step["n_unchanged"],
+            }
+            for number, step in enumerate(steps)
+        ]
+        self.support_ = np.ones(n_features, dtype=bool)
+        self.ranking_ = np.ones(n_features, dtype=np.int64)
+        self.error_ = np.nan
+        if steps:
+            self.error_ = self.history_[-1]["error"]
+            self.support_[:] = False
+            self.support_[steps[-1]["features"]] = True
+            self._rank(steps)
+        self.n_features_ = int(self.support_.sum())
+
+    def _rank(self, steps):
+        """Set ``ranking_``: features that were not removed but are not used come right after 1."""
+        removed = [step["removed"] for step in steps[1:]]
+        left = ~self.support_
+        for group in removed:
+            left[group] = False
+        self.ranking_[left] = 2
+        rank = 2 + bool(left.any())
+        for group in reversed(removed):
+            self.ranking_[group] = rank
+            rank += 1
