@@ -38,8 +38,13 @@ if TYPE_CHECKING:
     from sktree_opt.preprocessing import MDLPDiscretizer
     from sktree_opt.subset import (
         AcceptableSubsetSelector,
+        BootstrapError,
+        CrossValidationError,
         DistinctTreeEnumerator,
         DTsbeSelector,
+        PessimisticTrainingError,
+        SearchError,
+        TrainingError,
         subsets,
     )
     from sktree_opt.tree import Tree
@@ -53,6 +58,8 @@ _ROOM_OF = {
     "counterfactual": "export",
     "explain": "export",
     "AcceptableSubsetSelector": "subset",
+    "BootstrapError": "subset",
+    "CrossValidationError": "subset",
     "DTsbeSelector": "subset",
     "DistinctTreeEnumerator": "subset",
     "GreedyTreeClassifier": "greedy",
@@ -61,6 +68,9 @@ _ROOM_OF = {
     "OptimalTreeClassifier": "optimal",
     "OptimalTreeClassifierCV": "optimal",
     "OptimalTreeRegressor": "optimal",
+    "PessimisticTrainingError": "subset",
+    "SearchError": "subset",
+    "TrainingError": "subset",
     "Tree": "tree",
     "export_code": "export",
     "export_dot": "export",
@@ -80,7 +90,9 @@ _ROOM_OF = {
 
 __all__ = [
     "AcceptableSubsetSelector",
+    "BootstrapError",
     "Counterfactual",
+    "CrossValidationError",
     "DTsbeSelector",
     "DistinctTreeEnumerator",
     "Explanation",
@@ -90,7 +102,10 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "PessimisticTrainingError",
     "RowPredictor",
+    "SearchError",
+    "TrainingError",
     "Tree",
     "__version__",
     "counterfactual",

@@ -35,7 +35,7 @@ REGISTRIES = [
     "sktree_opt.preprocessing._binary_tests:CATEGORICAL_SPLITS",
     "sktree_opt.preprocessing._discretizer:ENCODINGS",
     "sktree_opt.preprocessing._thresholds:THRESHOLDS",
-    "sktree_opt.subset.errors:ERROR_ESTIMATORS",
+    "sktree_opt.subset.errors:ERROR_ESTIMATES",
 ]
 
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from sktree_opt import (
     AcceptableSubsetSelector,
+    CrossValidationError,
     DistinctTreeEnumerator,
     DTsbeSelector,
     GreedyTreeClassifier,
@@ -29,9 +30,9 @@ X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=0.5, random_st
 rows = np.random.default_rng(0).permutation(len(y_train))
 n_search = round(0.3 * len(rows))
 search_rows = rows[:n_search]
-split = [(rows[n_search:], search_rows)]
+split = CrossValidationError(cv=[(rows[n_search:], search_rows)])
 on_search, on_new, sizes = [], [], []
-enumerator = DistinctTreeEnumerator(tree, error="search", cv=split)
+enumerator = DistinctTreeEnumerator(tree, error=split)
 for features, grown in enumerator.iter_trees(X_train, y_train):
     on_search.append(1 - grown.score(X_train[search_rows], y_train[search_rows]))
     on_new.append(1 - grown.score(X_new, y_new))

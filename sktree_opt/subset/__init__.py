@@ -23,8 +23,25 @@ and end in several leaves.
 """
 
 from sktree_opt.subset.complete._subsets import subsets
+from sktree_opt.subset.errors import (
+    BootstrapError,
+    CrossValidationError,
+    PessimisticTrainingError,
+    SearchError,
+    TrainingError,
+)
 from sktree_opt.subset.estimators._acceptable import AcceptableSubsetSelector
 from sktree_opt.subset.estimators._dtsbe_selector import DTsbeSelector
 from sktree_opt.subset.estimators._enumerator import DistinctTreeEnumerator
 
-__all__ = ["AcceptableSubsetSelector", "DTsbeSelector", "DistinctTreeEnumerator", "subsets"]
+__all__ = [
+    "AcceptableSubsetSelector",
+    "BootstrapError",
+    "CrossValidationError",
+    "DTsbeSelector",
+    "DistinctTreeEnumerator",
+    "PessimisticTrainingError",
+    "SearchError",
+    "TrainingError",
+    "subsets",
+]

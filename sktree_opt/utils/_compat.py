@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import (
     Options,
     RealNotInt,
     StrOptions,
+    validate_parameter_constraints,
 )
 from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
@@ -51,6 +52,7 @@ __all__ = [
     "raise_for_params",
     "routing_enabled",
     "safe_indexing",
+    "validate_parameter_constraints",
     "validate_params",
 ]
 

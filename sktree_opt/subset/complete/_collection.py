@@ -1,13 +1,12 @@
 """All distinct trees up to a cost, collected in one fit or in several."""
 
 import heapq
-import warnings
 from collections import Counter
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.subset.complete._complete_run import CompleteRun
+from sktree_opt.utils._params import warn_of_limit, warn_user
 
 
 class BestTrees:
@@ -110,17 +109,14 @@ class Collection:
 def warn_of_short_list(selector):
     """Warn of acceptable subsets that are not listed, if that is not said already."""
     n_listed, n_found = len(selector.acceptable_subsets_), selector.n_acceptable_
-    if selector.collect_status_ != "complete" and selector.status_ == "optimal":
-        warnings.warn(
-            f"The list of acceptable subsets was ended by its {selector.collect_status_}: there "
-            f"may be more than these {n_found}.",
-            ConvergenceWarning,
-            stacklevel=4,
+    if selector.collect_status_ != "optimal" and selector.status_ == "optimal":
+        warn_of_limit(
+            selector,
+            selector.collect_status_,
+            f"acceptable_subsets_ has the {n_found} subsets found so far; there may be more.",
         )
     if n_listed < n_found:
-        warnings.warn(
+        warn_user(
             f"{n_found} subsets are acceptable; acceptable_subsets_ lists the {n_listed} of least "
-            "error (max_collected).",
-            UserWarning,
-            stacklevel=4,
+            "error. Increase max_collected to list more."
         )

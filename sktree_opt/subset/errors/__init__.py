@@ -6,22 +6,30 @@ divided by the weight of all search rows. The trees of the parts are treated lik
 tree, so that everything the searches know about a tree (Lemma 6, shared subtrees, bounds at nodes)
 holds for any list of parts.
 
-To add an estimate, write a class with ``parts`` in a file of its own, and add a line to
-``ERROR_ESTIMATORS``.
+To add an estimate, write a class with ``_make_parts`` in a file of its own, and add a line to
+``ERROR_ESTIMATES``.
 
 Terms: *building rows* grow a tree, *search rows* rate it.
 """
 
 from sktree_opt.subset.errors._bootstrap import BootstrapError
 from sktree_opt.subset.errors._cross_validation import CrossValidationError
+from sktree_opt.subset.errors._parts import ErrorEstimate
 from sktree_opt.subset.errors._pessimistic import PessimisticTrainingError
-from sktree_opt.subset.errors._single_split import SearchError
+from sktree_opt.subset.errors._search import SearchError
 from sktree_opt.subset.errors._training import TrainingError
 
-ERROR_ESTIMATORS = {
-    "search": SearchError(),
-    "training": TrainingError(),
-    "cross_validation": CrossValidationError(),
-    "bootstrap": BootstrapError(),
-    "pessimistic": PessimisticTrainingError(),
+ERROR_ESTIMATES: dict[str, type[ErrorEstimate]] = {
+    "search": SearchError,
+    "training": TrainingError,
+    "cross_validation": CrossValidationError,
+    "bootstrap": BootstrapError,
+    "pessimistic": PessimisticTrainingError,
 }
+
+
+def estimate_of(error):
+    """The estimate that a selector's `error` means; None for a function."""
+    if isinstance(error, str):
+        return ERROR_ESTIMATES[error]()
+    return error if isinstance(error, ErrorEstimate) else None

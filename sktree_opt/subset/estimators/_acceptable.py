@@ -14,32 +14,44 @@ from sktree_opt.subset.complete._collection import Collection, warn_of_short_lis
 from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import DistinctStream
 from sktree_opt.subset.elimination._backward import eliminate
-from sktree_opt.subset.estimators._base import BaseSubsetSearch
+from sktree_opt.subset.errors import ErrorEstimate, estimate_of
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints
+from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
-# What says which problem is solved; a continued search may change the rest.
-PROBLEM_PARAMETERS = (
-    "delta",
-    "feature_penalty",
-    "method",
-    "feature_groups",
-    "search_size",
-    "n_bootstraps",
-)
+# The parameters that define the problem; a continued search may change the others.
+PROBLEM_PARAMETERS = ("delta", "feature_penalty", "method", "feature_groups")
+
+
+def error_key(error):
+    """What tells error estimates apart: the function, or the estimate's class and parameters.
+
+    Parameters that are objects, such as splitters, come with their attributes.
+    """
+    estimate = estimate_of(error)
+    if estimate is None:
+        return {"error": error}
+    key = {"error": type(estimate)}
+    for name, value in estimate.get_params().items():
+        key[name] = value
+        key[f"vars({name})"] = joblib.hash(getattr(value, "__dict__", None))
+    return key
 
 
 def is_same(before, now):
-    """Whether two values of a parameter that may be an object say the same.
+    """Whether two keys of ``error_key`` agree; objects agree only with themselves."""
 
-    An object is the same as itself only: what a splitter or a function holds need not compare.
-    """
-    return before is now or (isinstance(now, int | str) and before == now)
+    def agree(one, other):
+        return one is other or (isinstance(other, int | float | str) and one == other)
+
+    return before.keys() == now.keys() and all(agree(before[name], now[name]) for name in now)
 
 
+@document_search
 class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Features whose greedy tree has the least estimated error over all feature subsets.
 
@@ -51,11 +63,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     Parameters
     ----------
-    estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
-        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
-        pruning are refused; error-based pruning is applied to the selected tree alone. With a
-        `cost_matrix`, errors are mean costs.
+    %(estimator)s
 
     delta : float, default=0.0
         How far the error, with penalties, may be from the least one. 0 finds a best subset.
@@ -83,38 +91,16 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         How many of the acceptable subsets, the best ones, are kept. There is a warning where there
         are more.
 
-    error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
-            default="search"
-        What the error is estimated by: rows kept back from growing the trees, the training rows,
-        folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
-        ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
-        grown on all rows and takes the columns of `X`. No bound holds for a callable: each distinct
-        tree is rated.
+    %(error)s No bound holds
+        for a callable: every distinct tree is rated.
 
-    feature_groups : list of array-like or None, default=None
-        Columns, by index or name, that are kept or dropped together, such as the dummies of a
-        category. Columns that are in no group are on their own.
+    %(feature_groups)s
 
-    search_size : float, default=0.3
-        Share of the rows that "search" keeps back.
+    %(time_limit)s
 
-    cv : int, cross-validation generator, iterable or None, default=None
-        How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", an integer is the number of stratified folds, None 5 of them;
-        no group of `groups` is in two. Other estimates split no rows.
+    %(memory_limit)s
 
-    n_bootstraps : int, default=10
-        Number of samples of "bootstrap".
-
-    time_limit : float or None, default=60.0
-        Seconds; None for no limit. The number of subsets is exponential: where the search does not
-        end in time, `lower_bound_` and `gap_` tell how good its result is.
-
-    memory_limit : int, str or None, default=None
-        Bytes that the search may take beside the table, or a string such as "2GB".
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of the splits.
+    %(random_state)s
 
     n_jobs : int or None, default=None
         Threads; the result does not depend on them. "dtaccept" searches on one. None means 1, -1
@@ -156,29 +142,15 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         With `collect`: how many such trees were found.
 
     collect_status_ : str
-        With `collect`: "complete" when these are all there are; else what ended the search for
+        With `collect`: "optimal" when these are all there are; else what ended the search for
         them, "time_limit", "memory_limit" or "stopped".
 
     search_stats_ : dict
         Counters of the search.
 
-    estimator_ : GreedyTreeClassifier
-        The tree fitted on all rows with the selected features. It takes the columns of `X`.
+    %(estimator_)s
 
-    tree_ : Tree
-        Its tree.
-
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-
-    feature_importances_ : ndarray of shape (n_features,)
-        Change of the answers when a feature is not known, as shares that sum to 1.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(fitted)s
 
     See Also
     --------
@@ -216,7 +188,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         "feature_penalty": [Interval(Real, 0, None, closed="left")],
         "method": [StrOptions({"on_demand", "dtaccept"})],
         "lookahead": [Interval(Integral, 0, 8, closed="both"), None],
-        "warm_start": ["boolean"],
+        **shared_constraints("warm_start"),
         "collect": ["boolean"],
         "max_collected": [Interval(Integral, 1, None, closed="left")],
     }
@@ -232,13 +204,10 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         warm_start: bool = False,
         collect: bool = False,
         max_collected: int = 1000,
-        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
+        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
         feature_groups: Sequence[ArrayLike] | None = None,
-        search_size: float = 0.3,
-        cv: CV = None,
-        n_bootstraps: int = 10,
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = None,
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -252,9 +221,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.max_collected = max_collected
         self.error = error
         self.feature_groups = feature_groups
-        self.search_size = search_size
-        self.cv = cv
-        self.n_bootstraps = n_bootstraps
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
@@ -312,7 +278,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         parts = self._parts(search, y, groups) if before is None else before["parts"]
         if self.warm_start:
             self._unfinished = {**self._unfinished, "parts": parts}
-        problem = self._make_problem(search, parts, self.error)
+        problem = self._make_problem(search, parts)
         best, short_of = self._search_best(search, problem, before, interrupted)
         self.support_ = np.zeros(search.table.n_columns, dtype=bool)
         self.support_[best[0]] = True
@@ -339,7 +305,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     def _set_errors(self, problem, best, short_of):
         """Set error, objective and bound of the best tree; others may cost `short_of` less."""
         # Errors are not negative, but what a callable returns may be.
-        least = -np.inf if callable(self.error) else 0.0
+        least = -np.inf if problem.is_callable else 0.0
         if best[1] is None:  # Nothing has been rated.
             self.error_, self.objective_, self.lower_bound_, self.gap_ = (
                 np.nan,
@@ -364,14 +330,12 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             parameters["random_state"] = self.random_state
         of_tree = {**search.tree.get_params(), "n_jobs": None}
         table, data = search.table, (search.data.y, search.weights, groups)
-        # A splitter that has been changed is another one.
-        of_cv = vars(self.cv) if hasattr(self.cv, "__dict__") else None
-        fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree, of_cv))
+        fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
+        key = {"fingerprint": fingerprint, **error_key(self.error)}
         before = getattr(self, "_unfinished", None)
-        now = {"fingerprint": fingerprint, "error": self.error, "cv": self.cv}
-        if before is not None and all(is_same(before[name], now[name]) for name in now):
+        if before is not None and is_same(before["key"], key):
             return before
-        self._unfinished = now
+        self._unfinished = {"key": key}
         return None
 
     def _search_best(self, search, problem, before, interrupted):
@@ -469,7 +433,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         collection.go_on(problem, search, self._lookahead)
         if self.warm_start:
             self._unfinished = {**self._unfinished, "collection": collection}
-        self.collect_status_ = "complete" if collection.is_done else search.status
+        self.collect_status_ = "optimal" if collection.is_done else search.status
         self.n_acceptable_ = collection.n_acceptable
         self.acceptable_subsets_ = [
             {

@@ -1,31 +1,36 @@
 """What the feature-subset searches share: parameters, and the way from a table to a problem."""
 
-import warnings
+import inspect
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.greedy._base import MAX_CLASSES, count_weights, refuse_extreme_weights
 from sktree_opt.preprocessing import Table, TableEncoder
-from sktree_opt.subset.errors import ERROR_ESTIMATORS
-from sktree_opt.subset.errors._parts import EstimateRequest
+from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
+from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
-from sktree_opt.utils._compat import CallbackSupportMixin, Interval, StrOptions, n_threads_for
+from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._memory import parse_memory
+from sktree_opt.utils._params import (
+    bytes_from,
+    document_shared,
+    seconds_from,
+    shared_constraints,
+    warn_of_limit,
+)
 from sktree_opt.utils._typing import TableLike
 from sktree_opt.utils._validation import TrainingData, check_columns, check_training_data
 
@@ -72,8 +77,13 @@ class SubsetFit:
         Columns that are kept or dropped together.
 
     time_limit : float or None
+        Seconds; None for no limit.
 
     memory_limit : int or None
+        Bytes; None for no limit.
+
+    estimate : ErrorEstimate or None
+        How errors are estimated; None for a function of the user's.
 
     remote_status : str
         What ended the search under another control, as in another process.
@@ -97,6 +107,7 @@ class SubsetFit:
     groups: list | None = None
     time_limit: float | None = None
     memory_limit: int | None = None
+    estimate: ErrorEstimate | None = None
     remote_status: str = "optimal"
     grown: tuple | None = None
     progress: Progress | None = None
@@ -111,6 +122,11 @@ class SubsetFit:
         """End the search for what ended a part of it under another control."""
         self.control.request_stop()
         self.remote_status = status
+
+    @property
+    def is_pessimistic(self):
+        """Whether errors are C4.5's upper limits of training errors."""
+        return self.estimate is not None and self.estimate.is_pessimistic
 
     @property
     def is_watched(self):
@@ -169,6 +185,57 @@ class SubsetFit:
         return np.ones(self.table.n_rows) if self.weights is None else self.weights
 
 
+_DOCS = {
+    "estimator": """\
+estimator : GreedyTreeClassifier or None, default=None
+    Parameters of the trees. None means a ``GreedyTreeClassifier()``; pass one to tune, for example,
+    ``estimator__max_depth`` in a grid search. `max_leaf_nodes` and reduced-error pruning are
+    refused; error-based pruning is applied to the fitted trees alone, not during the search. With
+    a `cost_matrix`, errors are mean costs.""",
+    "error": """\
+error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \\
+        or callable, default="%(default_error)s"
+    How the error of a tree is estimated. A name means the estimate with its default parameters:
+    :class:`~sktree_opt.subset.SearchError` (rows kept back from growing the trees),
+    :class:`~sktree_opt.subset.TrainingError`, :class:`~sktree_opt.subset.CrossValidationError`,
+    :class:`~sktree_opt.subset.BootstrapError` or
+    :class:`~sktree_opt.subset.PessimisticTrainingError` (C4.5's estimate). A callable takes a
+    fitted ``GreedyTreeClassifier``, grown on all rows, and returns a number; lower is better.""",
+    "feature_groups": """\
+feature_groups : list of array-like or None, default=None
+    Lists of columns, by index or name, that are kept or dropped together, such as the dummies of a
+    category. Every other column is a group of its own.""",
+    "estimator_": """\
+estimator_ : GreedyTreeClassifier
+    The tree fitted on all rows with the selected features. It takes the columns of `X`.""",
+    "fitted": """\
+tree_ : Tree
+    The nodes of `estimator_`.
+
+classes_ : ndarray of shape (n_classes,)
+    Class labels.
+
+feature_importances_ : ndarray of shape (n_features,)
+    Change of the answers when a feature is not known, as shares that sum to 1.
+
+n_features_in_ : int
+    Number of columns seen in `fit`.
+
+feature_names_in_ : ndarray of shape (n_features,)
+    Their names, when all are strings.""",
+}
+
+
+def document_search(cls):
+    """Class decorator: ``document_shared``, for the parameters and attributes of this room too."""
+    text = inspect.cleandoc(cls.__doc__)
+    for name, doc in _DOCS.items():
+        text = text.replace(f"%({name})s", doc)
+    default = inspect.signature(cls).parameters["error"].default
+    cls.__doc__ = text.replace("%(default_error)s", default)
+    return document_shared(cls)
+
+
 class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
     """Parameters and fit of the searches over the feature subsets of a greedy tree."""
 
@@ -178,14 +245,8 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [GreedyTreeClassifier, None],
-        "error": [StrOptions(set(ERROR_ESTIMATORS)), callable],
-        "search_size": [Interval(Real, 0, 1, closed="neither")],
-        "cv": ["cv_object"],
-        "n_bootstraps": [Interval(Integral, 1, None, closed="left")],
-        "time_limit": [Interval(Real, 0, None, closed="left"), None],
-        "memory_limit": [Interval(Integral, 1, None, closed="left"), str, None],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "error": [StrOptions(set(ERROR_ESTIMATES)), ErrorEstimate, callable],
+        **shared_constraints("time_limit", "memory_limit", "random_state", "n_jobs"),
     }
 
     def __sklearn_tags__(self):
@@ -198,12 +259,15 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
 
     def _begin(self, X, y, sample_weight, progress=None):
         """Check parameters and data, and encode them; the time runs from here."""
-        limit = parse_memory(self.memory_limit)
-        control = SearchControl(self.time_limit, limit)
+        seconds, limit = seconds_from(self.time_limit), bytes_from(self.memory_limit)
+        control = SearchControl(seconds, limit)
         tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
         check_tree_parameters(tree)
         encoder = TableEncoder(tree.categorical_features)
-        if tree.cost_matrix is not None and self.error == "pessimistic":
+        estimate = estimate_of(self.error)
+        if estimate is not None:
+            estimate._validate_params()
+        if tree.cost_matrix is not None and estimate is not None and estimate.is_pessimistic:
             raise ValueError("error='pessimistic' counts errors, not costs: set cost_matrix=None.")
         data = check_training_data(
             self,
@@ -235,8 +299,9 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             n_threads=n_threads,
             costs=tree._check_costs(len(data.classes)),
             groups=self._column_groups(),
-            time_limit=self.time_limit,
+            time_limit=seconds,
             memory_limit=limit,
+            estimate=estimate,
             progress=progress,
         )
 
@@ -257,31 +322,27 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         return [group for group in columns if len(group)]
 
     def _parts(self, search, y, groups):
-        """The trees of the error estimate."""
-        estimator = ERROR_ESTIMATORS["training" if callable(self.error) else self.error]
+        """The trees of the error estimate; with a function, one tree on all rows."""
+        estimate = search.estimate or ERROR_ESTIMATES["training"]()
         if groups is not None:
             groups = column_or_1d(groups)
             check_consistent_length(groups, y)
-        # Only groups are refused: scikit-learn's checks give `cv` to whatever has that parameter.
-        if groups is not None and not estimator.splits_rows:
-            name = "a function" if callable(self.error) else repr(self.error)
-            raise ValueError(f"groups have no meaning where error is {name}: it splits no rows.")
-        return estimator.parts(
+        if groups is not None and not estimate.splits_rows:
+            name = "a function" if search.estimate is None else repr(self.error)
+            raise ValueError(f"groups are not supported with error={name}, which splits no rows.")
+        return estimate._make_parts(
             EstimateRequest(
                 y=search.data.y,
                 weights=search.row_weights(),
                 groups=groups,
-                search_size=self.search_size,
-                cv=self.cv,
                 all_y=column_or_1d(y),
                 kept_rows=search.data.kept_rows,
-                n_bootstraps=self.n_bootstraps,
                 random_state=self.random_state,
             )
         )
 
-    def _make_problem(self, search, parts, error):
-        """The problem that the kernels search: trees of `parts`, rated by `error`."""
+    def _make_problem(self, search, parts):
+        """The problem that the kernels search: trees of `parts`, rated by the estimate."""
         tree = search.tree
         quality = tree._criteria[tree.criterion]
         # Sums of weights may differ from a whole number by rounding.
@@ -299,14 +360,15 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             numeric_gain_penalty=tree.numeric_gain_penalty,
             **limits,
             max_depth=tree.max_depth,
-            confidence=tree.confidence if error == "pessimistic" else None,
+            confidence=tree.confidence if search.is_pessimistic else None,
             costs=search.costs,
             groups=search.groups,
             has_penalty=getattr(self, "feature_penalty", 0.0) > 0.0,
         )
-        if callable(error):
+        if search.estimate is None:
+            rate = self.error
             problem.set_callback(
-                lambda features: error(self._fit_tree_on(search, features, control=search.control)),
+                lambda features: rate(self._fit_tree_on(search, features, control=search.control)),
                 search.control,
             )
         return problem
@@ -406,16 +468,16 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
                 search.end_remotely(control.status)
         vars(self).update(self._attributes_on(search, features, tree))
 
-    def _set_status(self, status, finished="optimal"):
+    def _set_status(self, status):
         """Set ``status_``, and warn of a search that a limit has ended."""
-        self.status_ = finished if status == "optimal" else status
-        if self.status_ in ("time_limit", "memory_limit"):
-            warnings.warn(
-                f"The search ended by its {self.status_}: the result is the best one found so far, "
-                "or all features where none was.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self.status_ = status
+        warn_of_limit(self, status, self._found_before_limit())
+
+    def _found_before_limit(self):
+        """What a search that a limit has ended leaves, as a sentence."""
+        if np.isnan(getattr(self, "error_", 0.0)):
+            return "No tree was rated: the result has all features."
+        return "The result is the best one found so far."
 
     def _node_probabilities(self):
         self._fitted_tree()

@@ -9,14 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.elimination._backward import METHODS, BackwardStream
-from sktree_opt.subset.estimators._base import BaseSubsetSearch
+from sktree_opt.subset.errors import ErrorEstimate
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT
+from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 
+@document_search
 class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Sequential backward elimination of the features of a greedy tree, made fast.
 
@@ -29,11 +32,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     Parameters
     ----------
-    estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
-        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
-        pruning are refused; error-based pruning is applied to the selected tree alone. With a
-        `cost_matrix`, errors are mean costs.
+    %(estimator)s
 
     method : {"dtsbe", "psbe", "sbe"}, default="dtsbe"
         All select the same features. "sbe" builds every tree anew, "psbe" those of features that
@@ -49,39 +48,17 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Eliminate until the tree uses no more features than this, whatever the error, and select
         what is left; None to end when the error would grow.
 
-    error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
-            default="search"
-        What the error is estimated by: rows kept back from growing the trees, the training rows,
-        folds, bootstrap samples, or C4.5's estimate. A callable takes a fitted
-        ``GreedyTreeClassifier`` and returns a number, the lower the better; that tree was
-        grown on all rows and takes the columns of `X`.
+    %(error)s
 
-    feature_groups : list of array-like or None, default=None
-        Columns, by index or name, that are kept or dropped together, such as the dummies of a
-        category. Columns that are in no group are on their own.
+    %(feature_groups)s
 
-    search_size : float, default=0.3
-        Share of the rows that "search" keeps back.
+    %(time_limit)s
 
-    cv : int, cross-validation generator, iterable or None, default=None
-        How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", an integer is the number of stratified folds, None 5 of them;
-        no group of `groups` is in two. Other estimates split no rows.
+    %(memory_limit)s
 
-    n_bootstraps : int, default=10
-        Number of samples of "bootstrap".
+    %(random_state)s
 
-    time_limit : float or None, default=None
-        Seconds; None for no limit. The result is that of the last whole step.
-
-    memory_limit : int, str or None, default=None
-        Bytes that the search may take beside the table, or a string such as "2GB".
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of the splits.
-
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on them. None means 1, -1 all.
+    %(n_jobs)s
 
     Attributes
     ----------
@@ -104,28 +81,15 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Estimated error of the selected features.
 
     status_ : str
-        "finished", or what ended the search early: "time_limit", "memory_limit", "stopped".
+        "optimal" when the elimination came to its end, which does not make its result the best of
+        all subsets; else "time_limit", "memory_limit" or "stopped".
 
     search_stats_ : dict
         Counters of the search, and its "seconds".
 
-    estimator_ : GreedyTreeClassifier
-        The tree fitted on all rows with the selected features. It takes the columns of `X`.
+    %(estimator_)s
 
-    tree_ : Tree
-        Its tree.
-
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-
-    feature_importances_ : ndarray of shape (n_features,)
-        Change of the answers when a feature is not known, as shares that sum to 1.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(fitted)s
 
     See Also
     --------
@@ -178,13 +142,10 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         on_tie: Literal["continue", "stop"] = "continue",
         min_features: int = 0,
         n_features_to_select: int | None = None,
-        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "search",
+        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
         feature_groups: Sequence[ArrayLike] | None = None,
-        search_size: float = 0.3,
-        cv: CV = None,
-        n_bootstraps: int = 10,
-        time_limit: float | None = None,
-        memory_limit: int | str | None = None,
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -195,9 +156,6 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.n_features_to_select = n_features_to_select
         self.error = error
         self.feature_groups = feature_groups
-        self.search_size = search_size
-        self.cv = cv
-        self.n_bootstraps = n_bootstraps
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
@@ -236,7 +194,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
             self._check_sizes()
-            problem = self._make_problem(search, self._parts(search, y, groups), self.error)
+            problem = self._make_problem(search, self._parts(search, y, groups))
             started = search.control.seconds
             stream = BackwardStream(
                 problem,
@@ -259,7 +217,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
             self.search_stats_["seconds"] = search.control.seconds - started
             self._set_history(problem, steps, search.table.n_columns)
             self._keep_tree(search, np.flatnonzero(self.support_))
-            self._set_status(search.status, finished="finished")
+            self._set_status(search.status)
         progress.finish()
         return self
 

@@ -12,14 +12,17 @@ from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.complete._collection import BestTrees
 from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
-from sktree_opt.subset.estimators._base import BaseSubsetSearch
+from sktree_opt.subset.errors import ErrorEstimate
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
 from sktree_opt.subset.estimators._tree_iterator import TreeIterator
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._typing import CV, ErrorName, RandomState, TableLike
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT
+from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 
+@document_search
 class DistinctTreeEnumerator(BaseSubsetSearch):
     """Enumerates all and only the distinct greedy trees over the subsets of the features.
 
@@ -31,10 +34,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     Parameters
     ----------
-    estimator : GreedyTreeClassifier or None, default=None
-        Parameters of the trees; None for the default ones (for ``estimator__max_depth`` in a grid
-        search there has to be a ``GreedyTreeClassifier()``). `max_leaf_nodes` and reduced-error
-        pruning are refused; error-based pruning is applied to kept trees alone.
+    %(estimator)s
 
     method : {"on_demand", "dtdistinct"}, default="on_demand"
         "on_demand" decides about a feature when a node asks for it and builds no tree twice;
@@ -48,32 +48,15 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     max_trees : int, default=0
         How many of the trees of least error `fit` keeps.
 
-    error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"} or callable, \
-            default="training"
-        What trees are rated by: rows kept back from growing the trees, the training rows, folds,
-        bootstrap samples, or C4.5's estimate. Trees are grown on the rows that the estimate leaves
-        for growing; with several parts, distinct are all parts taken together. A callable takes a
-        fitted ``GreedyTreeClassifier`` and returns a number, the lower the better.
+    %(error)s Trees are
+        grown on the rows that the estimate leaves for growing; with several trees for each subset,
+        two subsets count as the same only if all their trees are.
 
-    search_size : float, default=0.3
-        Share of the rows that "search" keeps back.
+    %(time_limit)s
 
-    cv : int, cross-validation generator, iterable or None, default=None
-        How to split the rows. Of "search", the first split is used; None for a stratified one. For
-        "cross_validation", an integer is the number of stratified folds, None 5 of them;
-        no group of `groups` is in two. Other estimates split no rows.
+    %(memory_limit)s
 
-    n_bootstraps : int, default=10
-        Number of samples of "bootstrap".
-
-    time_limit : float or None, default=60.0
-        Seconds; None for no limit. The number of distinct trees may be exponential.
-
-    memory_limit : int, str or None, default=None
-        Bytes that the search may take beside the table, or a string such as "2GB".
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of the splits.
+    %(random_state)s
 
     n_jobs : int or None, default=None
         Threads; the result and the order of the trees do not depend on them. "dtdistinct" searches
@@ -114,7 +97,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Estimated share of the enumeration that was done; 1 at its end.
 
     status_ : str
-        "finished"; else "time_limit", "memory_limit" or "stopped".
+        "optimal" when all trees were found; else "time_limit", "memory_limit" or "stopped".
 
     search_stats_ : dict
         Counters of the search.
@@ -123,20 +106,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         The tree fitted on all rows with the features of the best kept tree, or with all features if
         none is kept.
 
-    tree_ : Tree
-        Its tree.
-
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-
-    feature_importances_ : ndarray of shape (n_features,)
-        Change of the answers when a feature is not known, as shares that sum to 1.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(fitted)s
 
     See Also
     --------
@@ -200,12 +170,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         method: Literal["on_demand", "dtdistinct"] = "on_demand",
         order: Literal["frontier", "frontier_cases", "reverse", "fixed"] = "frontier",
         max_trees: int = 0,
-        error: ErrorName | Callable[[GreedyTreeClassifier], float] = "training",
-        search_size: float = 0.3,
-        cv: CV = None,
-        n_bootstraps: int = 10,
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = None,
+        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "training",
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -214,9 +181,6 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.order = order
         self.max_trees = max_trees
         self.error = error
-        self.search_size = search_size
-        self.cv = cv
-        self.n_bootstraps = n_bootstraps
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
@@ -263,7 +227,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             self._keep_tree(search, best)
             others = [self._fit_tree_in_time(search, features) for features in self.supports_[1:]]
             self.trees_ = [self.estimator_, *others] if kept else []
-            self._set_status(search.status, finished="finished")
+            self._set_status(search.status)
         progress.finish()
         return self
 
@@ -319,7 +283,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     def _start(self, search, y, groups, parts=None):
         """The problem, a search that is not begun, and what makes lists of its trees."""
         parts = self._parts(search, y, groups) if parts is None else parts
-        problem = self._make_problem(search, parts, self.error)
+        problem = self._make_problem(search, parts)
         if self.method == "on_demand":
             run = CompleteRun(problem, search)
             return problem, run, run.pieces

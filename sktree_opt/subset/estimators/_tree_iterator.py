@@ -1,6 +1,5 @@
 """Distinct trees one by one, for as long as somebody asks for them."""
 
-import warnings
 from typing import Self
 
 import numpy as np
@@ -8,9 +7,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset.estimators._base import BaseSubsetSearch
 from sktree_opt.utils._compat import validate_params
-from sktree_opt.utils._memory import parse_memory
+from sktree_opt.utils._params import bytes_from, seconds_from, shared_constraints, warn_user
 
 
 class TreeIterator:
@@ -39,9 +37,9 @@ class TreeIterator:
     Attributes
     ----------
     status : str
-        "running", "finished", the limit that has ended the iteration ("time_limit" or
-        "memory_limit"), or "failed" when something was raised, as by the function given as error:
-        then it cannot go on. Ctrl-C does not end it.
+        "running"; "optimal" when all trees have been handed out; the limit that has ended the
+        iteration ("time_limit" or "memory_limit"); or "failed" when something was raised, for
+        example by the function given as error: then it cannot go on. Ctrl-C does not end it.
 
     n_trees : int
         How many trees have been handed out.
@@ -107,50 +105,47 @@ class TreeIterator:
         return features, tree
 
     def _end(self, status):
-        self.status = "finished" if status == "optimal" else status
+        self.status = status
         if status != "optimal":
-            warnings.warn(
-                f"The iteration ended by its {status} after {self.n_trees} trees; resume() goes "
-                "on with it.",
+            warn_user(
+                f"The iteration stopped at its {status} after {self.n_trees} trees. resume() goes "
+                "on from there.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @property
     def progress(self) -> float:
         """Estimated share of the enumeration that is done."""
-        return 1.0 if self.status == "finished" else float(self._run.progress)
+        return 1.0 if self.status == "optimal" else float(self._run.progress)
 
     @validate_params(
-        {
-            "time_limit": BaseSubsetSearch._parameter_constraints["time_limit"],
-            "memory_limit": BaseSubsetSearch._parameter_constraints["memory_limit"],
-        },
+        shared_constraints("time_limit", "memory_limit"),
         prefer_skip_nested_validation=True,
     )
     def resume(
-        self, time_limit: float | None = None, memory_limit: int | str | None = None
+        self, time_limit: float | None = None, memory_limit: float | str | None = None
     ) -> Self:
         """Go on after a limit.
 
         Parameters
         ----------
         time_limit : float or None, default=None
-            Seconds that may be taken from now on; None for no limit.
+            Seconds that the search may take from now on. None or infinity means no limit.
 
-        memory_limit : int, str or None, default=None
-            Bytes that the search may take, or a string such as "2GB"; None for no limit.
+        memory_limit : int, float, str or None, default=None
+            Bytes that the search may take, or a string such as "2GB". None or infinity means no
+            limit.
 
         Returns
         -------
         self : TreeIterator
             The same iterator.
         """
-        if self.status not in ("finished", "failed"):
-            n_bytes = parse_memory(memory_limit)
-            self._seconds_left, self._memory_limit = time_limit, n_bytes
+        if self.status not in ("optimal", "failed"):
+            seconds, n_bytes = seconds_from(time_limit), bytes_from(memory_limit)
+            self._seconds_left, self._memory_limit = seconds, n_bytes
             self._search.remote_status = "optimal"
-            self._search.time_limit, self._search.memory_limit = time_limit, n_bytes
+            self._search.time_limit, self._search.memory_limit = seconds, n_bytes
             self._pieces = self._make_pieces()
             self.status = "running"
         return self
