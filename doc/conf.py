@@ -51,6 +51,10 @@ if "GITHUB_ACTIONS" in os.environ:  # a build without network has the same pages
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sktree_opt"
+# Pages of a single level have nothing to navigate.
+html_sidebars = {
+    name: [] for name in ("changelog", "cite", "comparison", "glossary", "index", "install")
+}
 html_logo = html_favicon = "images/logo.svg"
 html_theme_options = {
     "logo": {"text": "sktree_opt"},

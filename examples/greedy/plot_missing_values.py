@@ -1,8 +1,8 @@
 """
-Missing values and categories, as they come
-===========================================
+Missing values and categories without imputation
+================================================
 
-Most tables in practice have holes. A greedy tree here needs no imputation: a row whose value is not
+Many tables have missing values. A greedy tree here needs no imputation: a row whose value is not
 known goes down every branch with a part of its weight. This example makes more and more holes in a
 table and compares that with the usual pipeline, which fills holes in numbers with the median and
 turns categories, "missing" among them, into columns of zeros and ones.

@@ -68,7 +68,7 @@ plt.show()
 # %%
 # New loans
 # ---------
-# An employment that nobody had in training counts as missing.
+# An employment that does not occur in training counts as missing.
 print(f"accuracy on new loans: {tree.score(X_new, y_new):.3f}")
 odd = X_new.iloc[:1].astype({"employment": object}).assign(employment="artist", income=None)
 print(tree.predict(odd), tree.predict_proba(odd).round(2))
