@@ -16,6 +16,7 @@ from sktree_opt.tree._node import (
     NODE_DTYPE,
     NUMERIC,
 )
+from sktree_opt.tree._sklearn_arrays import SklearnArrays
 from sktree_opt.utils._typing import FloatMatrix
 
 FORMAT_VERSION = 1
@@ -25,8 +26,11 @@ MAX_IMPORTANCE_STEPS = 2e6
 FIELDS = [name for name in NODE_DTYPE.names or () if not name.startswith("pad")]
 
 
-class Tree:
+class Tree(SklearnArrays):
     """A decision tree: an array of nodes, and for each node its class weights or mean.
+
+    A binary tree of numeric tests has the arrays of scikit-learn's ``tree_`` as well:
+    ``children_left``, ``children_right``, ``feature``, ``threshold``, ``value`` and so on.
 
     The arrays are read-only, so a tree can be shared by threads, memory-mapped by joblib and kept
     in several places at once. A tree is made once and never changed.
