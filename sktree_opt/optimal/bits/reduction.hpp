@@ -234,7 +234,7 @@ inline void row_values(
     } else {
         const int class_ = rows.classes[i];
         for (int c = 0; c < plan.n_channels; ++c)
-            values[c] += weight * objective.class_channels[class_ * plan.n_channels + c];
+            values[c] += weight * objective.channel(class_, c);
         values[plan.mass()] += weight * objective.class_mass[class_];
     }
     if (plan.counts_rows) values[plan.rows()] += 1.0;

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.bits._engine import Engine, visit_nodes
-from sktree_opt.optimal.objectives._leaf_objectives import LeafObjective
+from sktree_opt.optimal.objectives._leaf_objectives import LeafObjective, refuse_many_classes
 from sktree_opt.optimal.run._floors import equal_rows_floor, may_stop
 from sktree_opt.optimal.run._initial import is_within
 from sktree_opt.optimal.run._warm import KeptSearch, fingerprint
@@ -222,6 +222,7 @@ class Problem:
 
     def engine(self, control, off=(), **order):
         """An engine for the problem; see ``_engine.Engine`` for `off` and `order`."""
+        refuse_many_classes(self.leaf_form)
         limits = self.limits
         no_limit = limits.memory_limit is None
         return Engine(

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.bits._bit_rows import bit_rows, nodes_from_preorder, target_rows
+from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._first_look import look
 from sktree_opt.optimal.run._floors import may_stop
 from sktree_opt.optimal.run._found import Found, closed
@@ -22,6 +23,7 @@ LATE_SECONDS = 0.05
 def search_k_best(problem, n_trees):
     """The best trees, each deeper search bounded by the one before."""
     limits, form = problem.limits, problem.leaf_form
+    refuse_many_classes(form)
     split_cost = limits.split_cost / form.scale
     kind = ("k best", n_trees, split_cost, limits.n_threads)
     control, search, close = problem.open(kind, partial(make_search, problem, n_trees, split_cost))

@@ -216,12 +216,13 @@ def cost_leaves(problem):
     """Leaves that cost what the cheapest answer does."""
     label = np.ascontiguousarray(problem.y, dtype=np.uint16)
     weights = np.ones(len(label)) if problem.weights is None else problem.weights
-    savings = savings_of(problem.leaf_form)
-    own = diagonal(savings)
+    form = problem.leaf_form
+    own = diagonal(form)
     if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
         # An error costs the same whatever the answer: it weighs more, instead.
-        weights, savings = weights * own[label], None
-    return Leaves(label, weights, n_classes=len(problem.leaf_form.class_mass), savings=savings)
+        return Leaves(label, weights * own[label], n_classes=len(own))
+    savings = np.diag(own) if own is not None else form.channel_matrix()
+    return Leaves(label, weights, n_classes=len(savings), savings=savings)
 
 
 def target_leaves(problem):
@@ -347,15 +348,13 @@ def recoded(table, places, rows, n_threads=1):
     return type(table).from_matrix(matrix, np.where(table.is_nominal, n_values, -1), n_threads)
 
 
-def savings_of(form):
-    """What each answer (column) saves for a row of each class, over its worst answer."""
+def diagonal(form):
+    """What the own class saves for a row of each class, if no other answer saves anything."""
     if form.score == "two_class":
-        return np.diag(form.class_mass)
-    return np.asarray(form.class_channels, dtype=np.float64)
-
-
-def diagonal(matrix):
-    """The diagonal of a matrix that has nothing else, else None."""
+        return form.class_mass
+    matrix = form.class_channels
+    if matrix.ndim == 1:
+        return matrix
     if matrix.shape[0] != matrix.shape[1]:
         return None
     own = matrix.diagonal()

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sktree_opt.optimal.objectives._leaf_objectives import MAX_CLASSES
 from sktree_opt.optimal.run import _solve
 from sktree_opt.optimal.run._first_look import look
 from sktree_opt.optimal.run._floors import may_stop
@@ -91,7 +92,8 @@ def few_thresholds(problem):
     """Time for a search among few thresholds, and how many; 0 of both where it has no use."""
     limits = problem.limits
     is_deep = limits.max_depth > 2 and limits.max_splits > 2
-    if problem.few_tests is None or not is_deep or not may_stop(problem):
+    has_few_classes = len(problem.leaf_form.class_mass) <= MAX_CLASSES
+    if problem.few_tests is None or not (is_deep and has_few_classes) or not may_stop(problem):
         return 0.0, 0
     seconds = SECONDS if limits.time_limit is None else SHARE * limits.time_limit
     # Half of what is there for it: other programs may have the processor, too.
