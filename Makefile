@@ -13,7 +13,7 @@ SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench figures guard clean
+.PHONY: quickstart test lint format docs bench bench-page figures guard clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -41,6 +41,10 @@ docs: $(VENV)/.extra-docs $(VENV)/.built
 
 bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
+
+# The tables of the benchmark page, a few minutes.
+bench-page: $(VENV)/.extra-bench $(VENV)/.built
+	$(PY) benchmarks/page.py
 
 # The pictures of README.md; FIGURES_ARGS=--measure repeats the measurement.
 figures: $(VENV)/.extra-bench $(VENV)/.built

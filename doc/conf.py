@@ -53,7 +53,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sktree_opt"
 # Pages of a single level have nothing to navigate.
 html_sidebars = {
-    name: [] for name in ("changelog", "cite", "comparison", "glossary", "index", "install")
+    name: []
+    for name in ("benchmarks", "changelog", "cite", "comparison", "glossary", "index", "install")
 }
 html_logo = html_favicon = "images/logo.svg"
 html_theme_options = {

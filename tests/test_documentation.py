@@ -69,6 +69,13 @@ def test_links_to_files_of_the_repository_exist():
     assert [name for name in files if not (ROOT / name).exists()] == []
 
 
+def test_tables_of_the_benchmark_page_are_filled():
+    page = (DOC / "benchmarks.rst").read_text("utf-8")
+    tables = re.findall(r":file: (\S+)", page)
+    assert len(tables) >= 4
+    assert all(len((DOC / name).read_text("utf-8").splitlines()) > 3 for name in tables)
+
+
 def test_ratios_of_the_speed_figure_are_those_of_pystreed():
     header, *lines = (DOC / "images" / "speed.csv").read_text("utf-8").splitlines()
     version = header.split(",")[-1].removeprefix("pystreed ")

@@ -21,9 +21,9 @@ cart = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
 print(f"greedy tree: {np.count_nonzero(cart.predict(X) != y)} errors")
 
 # %%
-# In half a second there is no proof at depth 4, but a much better tree than a greedy one of the
-# same depth. The bound starts at 0, as any tree might be without errors for all that is
-# known, and rises late: a large gap says little about the tree.
+# Half a second is too short for a proof at depth 4, but gives a much better tree than a greedy one
+# of the same depth. The bound starts at 0, because any tree might be without errors as far as is
+# known. It rises late: a large gap says little about the tree.
 search = OptimalTreeClassifier(max_depth=4, thresholds=5)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -193,8 +193,8 @@ estimator : GreedyTreeClassifier or None, default=None
     refused; error-based pruning is applied to the fitted trees alone, not during the search. With
     a `cost_matrix`, errors are mean costs.""",
     "error": """\
-error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \\
-        or callable, default="%(default_error)s"
+error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \
+or callable, default="%(default_error)s"
     How the error of a tree is estimated. A name means the estimate with its default parameters:
     :class:`~sktree_opt.subset.SearchError` (rows kept back from growing the trees),
     :class:`~sktree_opt.subset.TrainingError`, :class:`~sktree_opt.subset.CrossValidationError`,
