@@ -122,6 +122,7 @@ __all__ = [
     "plot_tree",
     "subsets",
     "to_json",
+    "to_onnx",
     "to_sklearn",
 ]
 

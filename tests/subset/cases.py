@@ -100,8 +100,8 @@ class Case:
             **self.parameters,
         )
 
-    def brute_force(self):
-        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups)
+    def brute_force(self, kept=()):
+        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups, kept)
 
 
 @st.composite

@@ -173,8 +173,8 @@ def test_a_splitter_that_has_been_changed_is_another_one():
     ("options", "message"),
     [
         ({"n_features_to_select": 1, "min_features": 2}, "below min_features=2"),
-        ({"n_features_to_select": 7}, "n_features_to_select=7; X has 6 features"),
-        ({"min_features": 7}, "min_features=7; X has 6 features"),
+        ({"n_features_to_select": 7}, "n_features_to_select=7, but X has 6 features"),
+        ({"min_features": 7}, "min_features=7, but X has 6 features"),
         ({"error": SearchError(1e-9)}, "cannot be split into rows"),
         ({"error": lambda tree: 1e10}, "error returned 10000000000.0; a finite"),
         ({"error": lambda tree: "low"}, "error returned 'low', not a number"),

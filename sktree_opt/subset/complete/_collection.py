@@ -53,30 +53,39 @@ class Collection:
     n_kept : int
         How many trees, the best ones, are kept.
 
+    largest : int or None, default=None
+        Cost up to which trees are wanted, instead of that of the best one and `slack`.
+
+    **sizes
+        Rules "min_size" and "max_size" of the wanted trees.
+
     Attributes
     ----------
     is_done : bool
         Whether all trees have been found.
     """
 
-    def __init__(self, best, slack, n_kept):
-        self.best, self.slack, self.n_kept = best, slack, n_kept
+    def __init__(self, best, slack, n_kept, largest=None, **sizes):
+        self.best, self.asked = best, (slack, n_kept, largest, sizes)
+        self.slack, self.largest, self.sizes = slack, largest, sizes
         self.is_done, self._state = False, None
-        self._kept, self._n_by_cost = BestTrees(n_kept), Counter()
+        self._kept, self._n_by_cost, self._n_using = BestTrees(n_kept), Counter(), {}
         self._has_best = False
 
-    def is_for(self, best, slack, n_kept):
+    def is_for(self, best, slack, n_kept, largest=None, **sizes):
         """Whether another fit asks for the same."""
         is_same = np.array_equal(best[0], self.best[0]) and best[1] == self.best[1]
-        return is_same and (slack, n_kept) == (self.slack, self.n_kept)
+        return is_same and (slack, n_kept, largest, sizes) == self.asked
 
     def go_on(self, problem, search, lookahead):
         """Search until the end, or a limit."""
         if self.is_done:
             return
         # What was selected may itself be worse than the best one, by no more than `slack`.
-        limit = self.best[1] + self.slack
-        run = CompleteRun(problem, search, state=self._state, lookahead=lookahead, limit=limit)
+        limit = self.best[1] + self.slack if self.largest is None else self.largest
+        run = CompleteRun(
+            problem, search, state=self._state, lookahead=lookahead, limit=limit, **self.sizes
+        )
         for found in search.watch("subsets", run.pieces()):
             self._add(*found)
         self._state, self.is_done = run.stream.state, run.stream.is_done
@@ -91,10 +100,33 @@ class Collection:
             self._has_best = True
         self._kept.add(features, cost, n_leaves)
         self._n_by_cost[cost] += 1
+        self._n_using.setdefault(cost, Counter()).update(features.tolist())
 
     @property
     def _limit(self):
-        return min(self._n_by_cost) + self.slack
+        return min(self._n_by_cost) + self.slack if self.largest is None else self.largest
+
+    def verdicts(self, n_features, least_cost):
+        """For each feature whether "all", "some" or "none" of the acceptable trees use it.
+
+        Before the end only what the trees found so far prove is said, and "open" else. Trees are
+        acceptable for certain up to the limit that a best tree of `least_cost` would set.
+        """
+        limit = self._limit
+        if not self.is_done and self.largest is None:
+            limit = min(limit, least_cost + self.slack)
+        n_trees, n_using = 0, np.zeros(n_features, dtype=np.int64)
+        for cost, using in self._n_using.items():
+            if cost <= limit:
+                n_trees += self._n_by_cost[cost]
+                for feature, n in using.items():
+                    n_using[feature] += n
+        verdicts = np.full(n_features, "open", dtype=object)
+        verdicts[(n_using > 0) & (n_using < n_trees)] = "some"
+        if self.is_done:
+            verdicts[n_using == n_trees] = "all"
+            verdicts[n_using == 0] = "none"
+        return verdicts
 
     @property
     def n_acceptable(self):

@@ -29,8 +29,12 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         cbool only_best
         cbool best_first
         int64_t slack
-        int64_t penalty
+        vector[int64_t] prices
         int64_t limit
+        int64_t cost_limit
+        int64_t min_size
+        int64_t max_size
+        cbool by_size
         double probe_share
 
     cdef cppclass SubSearch:

@@ -36,8 +36,12 @@ DEFAULT_RULES = {
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # what delta stands for
-    "penalty": 0,  # what a feature stands for
-    "limit": None,  # cost of the trees that are wanted, with penalties
+    "prices": None,  # what each feature adds to the cost of a tree
+    "limit": None,  # cost of the trees that are wanted, with prices
+    "cost_limit": None,  # and without them
+    "min_size": 0,  # features of the trees that are wanted
+    "max_size": None,
+    "by_size": False,  # the best tree has fewest features, and of those least cost
     "probe_share": 0.125,  # with only_best: decisions for a lower bound, for each of the search
 }
 
@@ -61,10 +65,17 @@ cdef BestRules make_rules(dict given) except *:
     rules.only_best = chosen["only_best"]
     rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
-    rules.penalty = chosen["penalty"]
+    if chosen["prices"] is not None:
+        rules.prices = chosen["prices"]
+    rules.min_size = chosen["min_size"]
+    rules.by_size = chosen["by_size"]
     rules.probe_share = chosen["probe_share"]
     if chosen["limit"] is not None:
         rules.limit = chosen["limit"]
+    if chosen["cost_limit"] is not None:
+        rules.cost_limit = chosen["cost_limit"]
+    if chosen["max_size"] is not None:
+        rules.max_size = chosen["max_size"]
     return rules
 
 
@@ -158,8 +169,11 @@ cdef class DistinctStream(TreeStream):
     accepts : bool
         Whether only trees better than all before are wanted (Algorithm 3).
 
-    slack, penalty : int
-        Costs that delta and a feature stand for.
+    slack : int
+        Cost that delta stands for.
+
+    prices : list of int or None
+        Cost that each feature adds.
 
     budget : int
         Bytes of the lattice that may be kept.
@@ -175,11 +189,11 @@ cdef class DistinctStream(TreeStream):
         order="frontier",
         bint accepts=False,
         slack=0,
-        penalty=0,
+        prices=None,
         int64_t budget=1 << 30,
     ):
         cdef VisitOrder chosen = <VisitOrder> <int> ORDERS[order]
-        cdef BestRules rules = make_rules({"slack": slack, "penalty": penalty})
+        cdef BestRules rules = make_rules({"slack": slack, "prices": prices})
         self.problem, self.control = problem, control
         with nogil:
             self.cpp.reset(
@@ -344,7 +358,7 @@ cdef class OnDemandStream(TreeStream):
 
     @property
     def lower_bound(self):
-        """No tree, with its penalty, costs less."""
+        """No tree, with its prices, costs less; by size, no tree has fewer features."""
         return self.cpp.get().lower_bound()
 
     @property

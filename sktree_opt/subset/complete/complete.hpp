@@ -76,7 +76,7 @@ public:
     void add(const SubSearch& search) { pool_.push_back(search); }
     void begin() {
         SubSearch whole;
-        whole.decisions.assign(problem_.n_units(), UNDECIDED);
+        whole.decisions = first_decisions(problem_);
         // A user's error may be negative.
         if (problem_.has_rating()) whole.bound = std::numeric_limits<Cost>::min() / 2;
         pool_.push_back(whole);
@@ -130,7 +130,7 @@ public:
         Round round;
         const std::int64_t n_due = probe_decisions_due();
         is_probing_ = n_due > 0;
-        if (is_probing_) probe_.prepare(highest_limit(), problem_.n_units());
+        if (is_probing_) probe_.prepare(highest_limit(), problem_);
         std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
         const std::size_t n = std::min<std::size_t>(SEARCHES_PER_ROUND, pool.size());
         const auto middle = pool.end() - static_cast<std::ptrdiff_t>(n);
@@ -193,10 +193,11 @@ public:
     const Probe& probe() const { return probe_; }
     const FoundTree* best() const { return has_best_ ? &best_ : nullptr; }
 
-    // No tree costs less than this, penalties included.
+    // No tree costs less than this, prices included; by size, no tree has fewer features.
     Cost lower_bound() const {
+        if (rules_.by_size) return least_size();
         Cost bound = std::numeric_limits<Cost>::max();
-        if (has_best_) bound = rules_.rate(best_.cost, best_.features.size()) - rules_.slack;
+        if (has_best_) bound = rules_.rate(best_) - rules_.slack;
         for (const SubSearch& search : pool_) bound = std::min(bound, search.bound);
         return pool_.empty() && !has_best_ ? 0 : std::max(bound, probe_.proved);
     }
@@ -219,7 +220,7 @@ public:
 private:
     // The decisions of a probe that are due before the search goes on.
     std::int64_t probe_decisions_due() {
-        if (!rules_.only_best || !has_best_ || problem_.has_rating()) return 0;
+        if (!rules_.only_best || !has_best_ || problem_.has_rating() || rules_.by_size) return 0;
         const std::int64_t n_due = probe_.n_due(n_decisions_, rules_.probe_share);
         if (n_due < 1) return 0;
         probe_.proved = std::max(probe_.proved, lower_bound());
@@ -227,6 +228,13 @@ private:
     }
     // Trees that cost more are not wanted anyway.
     Cost highest_limit() const { return rules_.unwanted(best_) - 1 - (rules_.slack > 0 ? 0 : 1); }
+
+    std::int64_t least_size() const {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        if (has_best_) least = static_cast<std::int64_t>(best_.features.size());
+        for (const SubSearch& search : pool_) least = std::min(least, search.size);
+        return pool_.empty() && !has_best_ ? 0 : least;
+    }
 
     void drop_hopeless() {
         const auto is_hopeless = [&](const SubSearch& search) {

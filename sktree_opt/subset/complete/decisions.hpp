@@ -146,8 +146,9 @@ struct DecisionFrame {
     std::vector<OpenNode> open;
     std::vector<Claim> claims;  // of finished leaves, and of what a cut frame leaves aside
     Cost cost = 0;           // of finished leaves
-    Cost bound = 0;          // of any tree that can become of this, with penalties
-    std::int64_t size = 0;   // features of any such tree of that cost
+    Cost bound = 0;          // of any tree that can become of this, with prices
+    Cost least_cost = 0;     // the same without prices
+    std::int64_t size = 0;   // features of any such tree of that cost; by_size: of any such tree
     std::int64_t n_leaves = 0;
     bool has_shared = false;
     bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
@@ -168,27 +169,44 @@ struct BestRules {
     bool only_best = false;      // search the best; else enumerate
     bool best_first = false;     // sub-searches of least bound first; else the newest
     Cost slack = 0;              // delta
-    Cost penalty = 0;            // for each feature
-    Cost limit = std::numeric_limits<Cost>::max();  // only trees up to this cost, with penalties
+    std::vector<Cost> prices;    // what each feature adds to the cost of a tree; empty: nothing
+    Cost limit = std::numeric_limits<Cost>::max();  // only trees up to this cost, with prices
+    Cost cost_limit = std::numeric_limits<Cost>::max();  // and up to this cost, without them
+    std::int64_t min_size = 0;   // and of so many features
+    std::int64_t max_size = std::numeric_limits<std::int64_t>::max();
+    bool by_size = false;        // the best tree is the one of fewest features, then of least cost
     double probe_share = 0.125;  // decisions of probes for each of the search (probes.hpp); 0: none
 
-    Cost rate(Cost cost, std::size_t n_features) const {
-        return cost + penalty * static_cast<Cost>(n_features);
+    bool has_prices() const { return !prices.empty(); }
+    Cost price_of(const std::vector<std::int32_t>& features) const {
+        Cost price = 0;
+        if (has_prices()) {
+            for (std::int32_t feature : features) price += prices[feature];
+        }
+        return price;
+    }
+    Cost rate(const FoundTree& tree) const { return tree.cost + price_of(tree.features); }
+    bool allows(const FoundTree& tree) const {
+        const auto size = static_cast<std::int64_t>(tree.features.size());
+        return size >= min_size && size <= max_size && tree.cost <= cost_limit;
     }
     bool is_better(const FoundTree& tree, const FoundTree& best) const {
-        const Cost ours = rate(tree.cost, tree.features.size());
-        const Cost theirs = rate(best.cost, best.features.size());
-        return ours != theirs ? ours < theirs : tree.features.size() < best.features.size();
+        const std::size_t size = tree.features.size(), least_size = best.features.size();
+        const Cost ours = rate(tree), theirs = rate(best);
+        if (by_size) return size != least_size ? size < least_size : ours < theirs;
+        return ours != theirs ? ours < theirs : size < least_size;
     }
     // No tree is wanted that costs this.
     Cost unwanted(const FoundTree& best) const {
-        return rate(best.cost, best.features.size()) - slack + (slack > 0 ? 0 : 1);
+        return rate(best) - slack + (slack > 0 ? 0 : 1);
     }
     // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
     bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
-        const Cost to_beat = rate(best.cost, best.features.size());
+        const Cost to_beat = rate(best);
+        const auto least_size = static_cast<std::int64_t>(best.features.size());
+        if (by_size) return size != least_size ? size > least_size : bound >= to_beat;
         if (bound + slack != to_beat) return bound + slack > to_beat;
-        return slack > 0 || size >= static_cast<std::int64_t>(best.features.size());
+        return slack > 0 || size >= least_size;
     }
 };
 
@@ -196,7 +214,7 @@ struct BestRules {
 struct SubSearch {
     std::vector<std::uint8_t> decisions;  // by unit
     Cost bound = 0;
-    std::int64_t size = 0;  // features of any tree of that bound
+    std::int64_t size = 0;  // features of any tree of that bound; by_size: of any tree
     double share = 1.0;     // of the whole search
 };
 
@@ -234,8 +252,8 @@ public:
     // Where few rows have all of the cost that is too much, other decisions play no part in a failure.
     // Where there are many, every decision plays one.
     bool are_explained(const FoundTree* best) const {
-        Cost most = rules_.limit;
-        if (best != nullptr) most = std::min(most, rules_.rate(best->cost, best->features.size()));
+        Cost most = std::min(rules_.limit, rules_.cost_limit);
+        if (best != nullptr && !rules_.by_size) most = std::min(most, rules_.rate(*best));
         return static_cast<double>(most) <= MOST_WRONG * mean_cost_;
     }
 
@@ -249,7 +267,13 @@ public:
         const DecisionFrame& frame = frames.back();
         constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
         Cost too_much = rules_.limit < NO_LIMIT ? rules_.limit + 1 : NO_LIMIT;
-        const bool has_best = rules_.only_best && best != nullptr;
+        const bool has_best = rules_.only_best && best != nullptr && !rules_.by_size;
+        if (frame.least_cost > rules_.cost_limit) return why_too_dear(frame, frames);
+        if (rules_.by_size) {
+            const bool is_larger =
+                best != nullptr && n_in > static_cast<std::int64_t>(best->features.size());
+            return is_larger ? mask_of_in(decisions) : ALL_UNITS;
+        }
         if (has_best) too_much = std::min(too_much, rules_.unwanted(*best));
         // What votes cost comes on top of the claims: a tree that fails by votes alone is not explained.
         UnitMask always = 0;
@@ -262,7 +286,11 @@ public:
             always |= mask_of_in(decisions);
             spare = 0;
         }
-        if (spare < 0) return ALL_UNITS;
+        return spare < 0 ? ALL_UNITS : why(frames, spare, always);
+    }
+
+private:
+    UnitMask why(const std::vector<DecisionFrame>& frames, Cost spare, UnitMask always) {
         latest_.clear();
         for (std::size_t level = frames.size() - 1; level-- > 0;) {
             const UnitMask unit = mask_of(frames[level].unit);
@@ -273,31 +301,42 @@ public:
         return why;
     }
 
-private:
-    // Leaves the claims of a frame in `claims_`; their sum.
-    Cost collect(const DecisionFrame& frame, const std::vector<std::uint8_t>& decisions) {
+    // The units that show that the cost without prices is above its own limit.
+    UnitMask why_too_dear(const DecisionFrame& frame, const std::vector<DecisionFrame>& frames) {
+        const Cost spare = collect_costs(frame) - (rules_.cost_limit + 1);
+        return spare < 0 ? ALL_UNITS : why(frames, spare, 0);
+    }
+
+    // Leaves the claims of a frame, without prices, in `claims_`; their sum.
+    Cost collect_costs(const DecisionFrame& frame) {
         claims_ = frame.claims;
         for (const OpenNode& open : frame.open) {
             const UnitMask why = open.path | open.skipped | open.bound.why;
             const Cost least = std::min(open.node->bound, open.bound.cost);
             claims_.push_back({open.bound.cost, why, least, open.path});
         }
-        if (rules_.penalty > 0) {
-            for (std::size_t u = 0; u < decisions.size(); ++u) {
-                const auto unit = static_cast<std::int32_t>(u);
-                if (decisions[u] != IN) continue;
-                claims_.push_back({rules_.penalty * problem_.unit_size(unit), mask_of(unit), 0, 0});
-            }
-        }
         Cost sum = 0;
         for (const Claim& claim : claims_) sum += claim.cost;
+        return sum;
+    }
+
+    // The same with prices.
+    Cost collect(const DecisionFrame& frame, const std::vector<std::uint8_t>& decisions) {
+        Cost sum = collect_costs(frame);
+        if (!rules_.has_prices()) return sum;
+        for (std::size_t u = 0; u < decisions.size(); ++u) {
+            const auto unit = static_cast<std::int32_t>(u);
+            if (decisions[u] != IN) continue;
+            claims_.push_back({rules_.price_of(problem_.units[unit]), mask_of(unit), 0, 0});
+            sum += claims_.back().cost;
+        }
         return sum;
     }
 
     bool takes_too_many(const DecisionFrame& frame, std::int64_t n_in, std::int64_t most,
                         UnitMask& why) const {
         if (n_in >= most) return true;
-        if (rules_.penalty > 0) return false;
+        if (rules_.has_prices()) return false;
         for (const OpenNode& open : frame.open) {
             if (open.bound.size < most) continue;
             why = open.path | open.skipped | open.bound.why | open.bound.why_size;

@@ -245,7 +245,7 @@ private:
             Cost n_features = 0;
             Cost bound = lower_bound(is_cut, n_features);
             if (problem_.has_rating()) bound = std::numeric_limits<Cost>::min() / 2;
-            bound += rules_.penalty * n_features;
+            if (rules_.has_prices()) bound += price_of_left();
             if (rules_.is_hopeless(bound, n_features, best_)) {
                 ++stats_.n_pruned;
             } else {
@@ -275,6 +275,15 @@ private:
             ++i;
         }
         return bound;
+    }
+
+    // Of the units that `lower_bound` has seen.
+    Cost price_of_left() const {
+        Cost price = 0;
+        for (std::size_t u = 0; u < is_left_.size(); ++u) {
+            if (is_left_[u]) price += rules_.price_of(problem_.units[u]);
+        }
+        return price;
     }
 
     const SearchProblem& problem_;

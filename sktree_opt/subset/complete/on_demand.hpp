@@ -9,7 +9,7 @@
 //   T                 -> DecisionFrame              a tree in the making: its leaves, and its open nodes
 //   err_bst           -> best_
 //   lberr             -> DecisionFrame::bound
-//   delta, epsilon    -> BestRules::slack, BestRules::penalty
+//   delta, epsilon    -> BestRules::slack, BestRules::prices
 //
 // A unit is a feature, or several that are in or out together. A node of DT(S) tests the first feature
 // of its ranking that is in S. Going down its ranking past features that are out, a feature that is in
@@ -66,12 +66,12 @@ public:
         decisions_ = from.decisions;
         share_ = from.share;
         progress_ = 0.0;
-        n_in_ = 0;
+        n_in_ = in_price_ = 0;
         for (std::size_t u = 0; u < decisions_.size(); ++u) {
-            if (decisions_[u] == IN) n_in_ += problem_.unit_size(static_cast<std::int32_t>(u));
+            if (decisions_[u] == IN) count_in(static_cast<std::int32_t>(u), 1);
         }
         DecisionFrame frame;
-        floor_ = rules_.penalty * n_in_;
+        floor_ = in_price_;
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
         growing_.clear();
         for (CaseNode* root : lattice_.roots()) grow_later({root, 0, -1, {}}, node_bound(root));
@@ -150,9 +150,14 @@ private:
     }
 
     void set(std::int32_t unit, Decision decision) {
-        if (decisions_[unit] == IN) n_in_ -= problem_.unit_size(unit);
+        if (decisions_[unit] == IN) count_in(unit, -1);
         decisions_[unit] = decision;
-        if (decision == IN) n_in_ += problem_.unit_size(unit);
+        if (decision == IN) count_in(unit, 1);
+    }
+
+    void count_in(std::int32_t unit, int sign) {
+        n_in_ += sign * problem_.unit_size(unit);
+        if (rules_.has_prices()) in_price_ += sign * rules_.price_of(problem_.units[unit]);
     }
 
     void begin(DecisionFrame& frame) {
@@ -185,7 +190,7 @@ private:
 
     // Units by whose decisions nothing is wanted below the last frame.
     UnitMask why_hopeless() {
-        if (!jumps_back_) return ALL_UNITS;
+        if (!jumps_back_ || n_in_ > rules_.max_size) return ALL_UNITS;
         return failures_.why_hopeless(frames_, decisions_, n_in_, has_best_ ? &best_ : nullptr);
     }
 
@@ -202,15 +207,17 @@ private:
             frame.bound = bound;
             frame.size = size;
         } else if (frame.is_cut) {
+            frame.least_cost = floor_ - in_price_;
             frame.bound = std::max(floor_, bound);
             frame.size = floor_ < bound ? size : n_in_;
             if (floor_ == bound) frame.size = std::max(frame.size, size);
         } else {
-            frame.bound = frame.cost + rules_.penalty * n_in_;
+            frame.least_cost = frame.cost;
+            for (const OpenNode& open : frame.open) frame.least_cost += open.bound.cost;
+            frame.bound = frame.least_cost + in_price_;
             frame.size = n_in_;
-            for (const OpenNode& open : frame.open) frame.bound += open.bound.cost;
-            // With penalties a bound of the cost alone is no tie of both.
-            if (rules_.penalty == 0) {
+            // With prices a bound of the cost alone is no tie of both.
+            if (!rules_.has_prices()) {
                 for (const OpenNode& open : frame.open) {
                     frame.size = std::max(frame.size, open.bound.size);
                 }
@@ -221,6 +228,7 @@ private:
                 frame.size = std::max(frame.size, size);
             }
         }
+        if (rules_.by_size) frame.size = n_in_;
         stats_.max_open = std::max(stats_.max_open, static_cast<std::int64_t>(frame.open.size()));
         frames_.push_back(std::move(frame));
     }
@@ -235,7 +243,7 @@ private:
         next.open.reserve(frame.open.size() + 4);
         const UnitMask mask = mask_of(frame.unit);
         const bool is_in = decisions_[frame.unit] == IN;
-        floor_ = frame.cost + rules_.penalty * n_in_;
+        floor_ = frame.cost + in_price_;
         for (const OpenNode& open : frame.open) floor_ += open.bound.cost;
         growing_.clear();
         for (const OpenNode& open : frame.open) {
@@ -269,7 +277,7 @@ private:
         while (!growing_.empty()) {
             OpenNode open = growing_.pop();
             const Cost before = open.bound.cost;
-            if (rules_.only_best && is_settled(open.node)) {
+            if (rules_.only_best && rules_.min_size == 0 && is_settled(open.node)) {
                 finish_leaf(open, all_cost(open.node), frame);
                 continue;
             }
@@ -366,11 +374,14 @@ private:
     }
 
     bool is_hopeless(const DecisionFrame& frame) const {
-        return prunes_ && !is_wanted(frame.bound, frame.size);
+        if (n_in_ > rules_.max_size) return true;
+        if (!prunes_) return false;
+        return frame.least_cost > rules_.cost_limit || !is_wanted(frame.bound, frame.size);
     }
     // The same of a frame that is not grown to its end, where its bound so far is one.
     bool is_unwanted(Cost bound) const {
-        return has_bounds_ && rules_.bounds.cuts_short && !is_wanted(bound, n_in_);
+        if (!has_bounds_ || !rules_.bounds.cuts_short) return false;
+        return bound - in_price_ > rules_.cost_limit || !is_wanted(bound, n_in_);
     }
     bool is_wanted(Cost bound, std::int64_t size) const {
         if (bound > rules_.limit) return false;
@@ -416,7 +427,7 @@ private:
             rate_anew(decisions_, tree);
         }
         ++stats_.n_trees;
-        return rules_.only_best ? accept(tree) : tree.cost <= rules_.limit;
+        return rules_.only_best ? accept(tree) : tree.cost <= rules_.limit && rules_.allows(tree);
     }
 
     // The tree that the choices of all open nodes make, if they agree and it is better.
@@ -437,7 +448,7 @@ private:
             if (decisions[u] == IN) units.push_back(static_cast<std::int32_t>(u));
         }
         tree.features = features_of(problem_, units);
-        tree.cost = frame.bound - rules_.penalty * n_in_;
+        tree.cost = frame.bound - in_price_;
         if (has_best_ && !rules_.is_better(tree, best_)) return false;
         rate_anew(decisions, tree);
         ++stats_.n_trees;
@@ -452,7 +463,7 @@ private:
     }
 
     bool accept(const FoundTree& tree) {
-        if (rules_.rate(tree.cost, tree.features.size()) > rules_.limit) return false;
+        if (rules_.rate(tree) > rules_.limit || !rules_.allows(tree)) return false;
         if (has_best_ && !rules_.is_better(tree, best_)) return false;
         best_ = tree;
         has_best_ = true;
@@ -485,7 +496,8 @@ private:
     bool jumps_back_ = false;   // over decisions that a failure does not hang on
     bool follows_blame_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
-    Cost floor_ = 0;  // bound of the frame that is being made
+    Cost in_price_ = 0;  // prices of the features that are in
+    Cost floor_ = 0;     // bound of the frame that is being made
     std::vector<DecisionFrame> frames_;
     UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
     GrowingNodes growing_;

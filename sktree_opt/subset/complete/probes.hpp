@@ -41,7 +41,7 @@ struct Probe {
     }
 
     // Makes ready to go on, with a limit of at most `highest`.
-    void prepare(Cost highest, std::size_t n_units) {
+    void prepare(Cost highest, const SearchProblem& problem) {
         if (is_open && n_here > patience && step > 1) {
             step = std::max<Cost>(1, step / 4);
             patience *= 2;
@@ -50,7 +50,7 @@ struct Probe {
         if (!is_open) {
             if (step == 0) step = std::max<Cost>(1, (highest - proved) / STEPS);
             SubSearch whole;
-            whole.decisions.assign(n_units, 0);
+            whole.decisions = first_decisions(problem);
             pool.assign(1, whole);
             limit = proved + step - 1;
             n_here = 0;

@@ -28,6 +28,7 @@ cdef extern from "sktree_opt/subset/elimination/backward.hpp" namespace "sktree_
     cdef cppclass EliminationRules:
         cbool tie_goes_on
         int64_t min_features
+        int64_t max_features
         int64_t target_features
 
     cdef enum class EliminationMethod:
@@ -73,6 +74,8 @@ cdef class BackwardStream:
 
     min_features : int
 
+    max_features : int or None
+
     target_features : int or None
 
     n_threads : int
@@ -99,6 +102,7 @@ cdef class BackwardStream:
         method="dtsbe",
         bint tie_goes_on=True,
         int64_t min_features=0,
+        max_features=None,
         target_features=None,
         int n_threads=1,
         int64_t budget=1 << 30,
@@ -109,6 +113,8 @@ cdef class BackwardStream:
         cdef EliminationMethod chosen = <EliminationMethod> <int> METHODS[method]
         rules.tie_goes_on = tie_goes_on
         rules.min_features = min_features
+        if max_features is not None:
+            rules.max_features = max_features
         rules.target_features = -1 if target_features is None else target_features
         self.problem, self.control = problem, control
         with nogil:

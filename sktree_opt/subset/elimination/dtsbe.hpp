@@ -76,14 +76,15 @@ public:
         for (std::int32_t unit : current.units) candidates_[unit] = Removal();
         for (auto& root : roots_) collect(*root);
         for (std::int32_t unit : current.units) {
-            if (!candidates_[unit].is_known()) continue;
+            if (problem_.keeps(unit) || !candidates_[unit].is_known()) continue;
             trials.push_back(rate(unit, current));
             limit = std::min(limit, trials.back().cost);
             ++step.n_unchanged;
         }
         to_walk_.clear();
         for (std::int32_t unit : current.units) {
-            if (!candidates_[unit].is_known()) to_walk_.push_back(unit);
+            if (problem_.keeps(unit) || candidates_[unit].is_known()) continue;
+            to_walk_.push_back(unit);
         }
         // The least work first, and in groups: what they cost is a limit of those that follow.
         std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
@@ -104,8 +105,10 @@ public:
                 limit = std::min(limit, trials.back().cost);
             }
         }
-        for (std::size_t u = 0; u < problem_.n_units(); ++u) step.n_unused += is_in_[u] == IN;
-        step.n_unused -= static_cast<std::int64_t>(current.units.size());
+        for (std::size_t u = 0; u < problem_.n_units(); ++u) {
+            step.n_unused += is_in_[u] == IN && !problem_.keeps(static_cast<std::int32_t>(u));
+        }
+        for (std::int32_t unit : current.units) step.n_unused -= !problem_.keeps(unit);
     }
 
     // Of T_a.

@@ -21,7 +21,9 @@
 //    once: removing one of them is a tie (T_a = T by Lemma 6), and so is removing the next.
 // 3. Else, where ties go on and the best T_a ties, a is removed.
 // 4. Else the elimination ends. Where ties stop (ICML: "lower") it ends after 1.
-// With a target number of features it goes on, whatever the error, until T uses no more than that.
+// With a target number of features it goes on, whatever the error, until T uses no more than that, and
+// then ends. With a maximum it goes on, whatever the error, until T uses no more, and then by the rule.
+// Features that are kept are never removed, and count among those that T uses.
 //
 // Where the trees T_a come from is the business of a Trees class: dtsbe.hpp does not build what is
 // known or costs more than is of use, sbe.hpp builds them all. The steps are the same, which a test
@@ -41,6 +43,7 @@ namespace sktree_opt::subset {
 struct EliminationRules {
     bool tie_goes_on = true;
     std::int64_t min_features = 0;      // a tree that uses fewer is not accepted
+    std::int64_t max_features = std::numeric_limits<std::int64_t>::max();  // whatever the error
     std::int64_t target_features = -1;  // negative: no target
 };
 
@@ -91,14 +94,22 @@ public:
 private:
     std::int64_t count_features(const EliminationStep& step) const {
         std::int64_t n = 0;
-        for (std::int32_t unit : step.units) n += problem_.unit_size(unit);
+        for (std::size_t u = 0; u < is_in_.size(); ++u) {
+            const auto unit = static_cast<std::int32_t>(u);
+            if (problem_.keeps(unit) || is_used(step, unit)) n += problem_.unit_size(unit);
+        }
         return n;
+    }
+
+    static bool is_used(const EliminationStep& step, std::int32_t unit) {
+        return std::binary_search(step.units.begin(), step.units.end(), unit);
     }
 
     // Fills `removed` and the counts of the next step; false at the end.
     bool choose(const EliminationStep& current, EliminationStep& step) {
-        if (count_features(current) <= std::max(rules_.min_features, rules_.target_features)) return false;
-        const bool has_target = rules_.target_features >= 0;
+        const std::int64_t n_features = count_features(current);
+        if (n_features <= std::max(rules_.min_features, rules_.target_features)) return false;
+        const bool has_target = rules_.target_features >= 0 || n_features > rules_.max_features;
         const bool goes_on = rules_.tie_goes_on || has_target;
         constexpr Cost NO_LIMIT = std::numeric_limits<Cost>::max();
         Cost least = has_target ? NO_LIMIT : current.cost - !goes_on;
@@ -112,8 +123,7 @@ private:
         if (!is_gain && goes_on) {
             for (std::size_t u = 0; u < is_in_.size(); ++u) {
                 const auto unit = static_cast<std::int32_t>(u);
-                if (is_in_[u] == IN &&
-                    !std::binary_search(current.units.begin(), current.units.end(), unit)) {
+                if (is_in_[u] == IN && !problem_.keeps(unit) && !is_used(current, unit)) {
                     step.removed.push_back(unit);
                 }
             }

@@ -33,7 +33,7 @@ public:
         std::vector<std::int32_t> tried;
         for (std::size_t u = 0; u < problem_.n_units(); ++u) {
             const auto unit = static_cast<std::int32_t>(u);
-            if (is_in_[u] != IN) continue;
+            if (is_in_[u] != IN || problem_.keeps(unit)) continue;
             const bool used =
                 std::binary_search(current.units.begin(), current.units.end(), unit);
             if (used || !skips_unused_) {

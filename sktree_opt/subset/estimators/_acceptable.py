@@ -15,7 +15,12 @@ from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import DistinctStream
 from sktree_opt.subset.elimination._backward import eliminate
 from sktree_opt.subset.errors import ErrorEstimate, estimate_of
-from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
+from sktree_opt.subset.estimators._base import (
+    BaseSubsetSearch,
+    check_size,
+    column_indices,
+    document_search,
+)
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -24,7 +29,28 @@ from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
 from sktree_opt.utils._validation import all_or_nothing
 
 # The parameters that define the problem; a continued search may change the others.
-PROBLEM_PARAMETERS = ("delta", "feature_penalty", "method", "feature_groups")
+PROBLEM_PARAMETERS = (
+    "delta",
+    "max_error",
+    "feature_penalty",
+    "min_features",
+    "max_features",
+    "features_to_keep",
+    "method",
+    "feature_groups",
+)
+# Those that the published algorithm does not have.
+ON_DEMAND_PARAMETERS = {
+    "warm_start": False,
+    "lookahead": None,
+    "max_error": None,
+    "min_features": 0,
+    "max_features": None,
+    "features_to_keep": None,
+}
+
+# A cost that an error allows may be rounded; these decide which way.
+ROUNDED_DOWN, ROUNDED_UP = 1.0 - 1e-9, 1.0 + 1e-9
 
 
 def error_key(error):
@@ -55,9 +81,9 @@ def is_same(before, now):
 class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Features whose greedy tree has the least estimated error over all feature subsets.
 
-    Or, with `delta`, an error that departs from the least one by at most `delta`. The search is
-    complete: its result is the best one, not a good one. Of equally good subsets it takes one of
-    the smallest.
+    With `delta`, the error may be larger than the least one by at most `delta`. With `max_error`,
+    the smallest subset whose error is at most that. The search is complete: it proves its result.
+    Of equally good subsets it takes one of the smallest.
 
     Read more in the :ref:`User Guide <subset_search>`.
 
@@ -66,10 +92,22 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     %(estimator)s
 
     delta : float, default=0.0
-        How far the error, with penalties, may be from the least one. 0 finds a best subset.
+        How much larger than the least one the error, with penalties, may be. 0 finds a best subset.
 
-    feature_penalty : float, default=0.0
-        What each used feature adds to the error.
+    max_error : float or None, default=None
+        If given, find the smallest subset whose error is at most this, and of several smallest
+        ones one of least error. `objective_` is then the number of features. Not together with
+        `delta` or `feature_penalty`.
+
+    feature_penalty : float, array-like of shape (n_features,) or dict, default=0.0
+        What each used feature adds to the error: one number for all features, one for each, or a
+        dict of numbers by column name or index (0 for the others).
+
+    min_features : int, default=0
+        Minimum number of selected features.
+
+    max_features : int or None, default=None
+        Maximum number of selected features. None means no limit.
 
     method : {"on_demand", "dtaccept"}, default="on_demand"
         "on_demand" decides features when a node asks for them and bounds what is left;
@@ -85,7 +123,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         `lookahead` and the limits may be others. "on_demand" only.
 
     collect : bool, default=False
-        Whether `acceptable_subsets_` is to be made. It takes a second search.
+        Whether to list all acceptable subsets (`acceptable_subsets_`) and what they say about each
+        feature (`feature_verdicts_`). This takes a second search.
 
     max_collected : int, default=1000
         How many of the acceptable subsets, the best ones, are kept. There is a warning where there
@@ -93,6 +132,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     %(error)s No bound holds
         for a callable: every distinct tree is rated.
+
+    %(features_to_keep)s
 
     %(feature_groups)s
 
@@ -120,7 +161,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         search before any tree was rated.
 
     objective_ : float
-        `error_` and the penalties of the selected features.
+        `error_` and the penalties of the selected features; with `max_error`, their number.
 
     lower_bound_ : float
         No subset has a smaller objective.
@@ -133,10 +174,15 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         one; else "time_limit", "memory_limit" or "stopped".
 
     acceptable_subsets_ : list of dict
-        With `collect`: the distinct trees of which the error is at most `delta` more than the least
-        one, best first, and of those the `max_collected` first: "features" (indices), "error",
-        "n_features", "n_leaves", and "tree", a ``GreedyTreeClassifier`` fitted on all rows with
-        these features (None where time was up before). Penalties do not count here.
+        With `collect`: the distinct trees whose error is at most `delta` larger than the least one,
+        or at most `max_error`; best first, and only the first `max_collected`. Each has "features"
+        (names, or indices where the table has no names), "error", "n_features", "n_leaves", and
+        "tree", a ``GreedyTreeClassifier`` fitted on all rows with these features (None if the time
+        was up before). Penalties do not count here.
+
+    feature_verdicts_ : ndarray of shape (n_features,)
+        With `collect`: for each feature whether it is used by "all", "some" or "none" of the
+        acceptable trees. Each is proved; "open" where a limit ended the search before.
 
     n_acceptable_ : int
         With `collect`: how many such trees were found.
@@ -178,6 +224,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     lower_bound_: float
     gap_: float
     acceptable_subsets_: list[dict[str, Any]]
+    feature_verdicts_: NDArray[Any]
     n_acceptable_: int
     collect_status_: str
 
@@ -185,7 +232,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         **BaseSubsetSearch._parameter_constraints,
         "feature_groups": [list, tuple, None],
         "delta": [Interval(Real, 0, None, closed="left")],
-        "feature_penalty": [Interval(Real, 0, None, closed="left")],
+        "max_error": [Interval(Real, None, None, closed="neither"), None],
+        "feature_penalty": [Interval(Real, 0, None, closed="left"), "array-like", dict],
+        "min_features": [Interval(Integral, 0, None, closed="left")],
+        "max_features": [Interval(Integral, 0, None, closed="left"), None],
+        "features_to_keep": ["array-like", None],
         "method": [StrOptions({"on_demand", "dtaccept"})],
         "lookahead": [Interval(Integral, 0, 8, closed="both"), None],
         **shared_constraints("warm_start"),
@@ -198,13 +249,17 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         estimator: GreedyTreeClassifier | None = None,
         *,
         delta: float = 0.0,
-        feature_penalty: float = 0.0,
+        max_error: float | None = None,
+        feature_penalty: float | ArrayLike | dict[str | int, float] = 0.0,
+        min_features: int = 0,
+        max_features: int | None = None,
         method: Literal["on_demand", "dtaccept"] = "on_demand",
         lookahead: int | None = None,
         warm_start: bool = False,
         collect: bool = False,
         max_collected: int = 1000,
         error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
+        features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
@@ -213,13 +268,17 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     ) -> None:
         self.estimator = estimator
         self.delta = delta
+        self.max_error = max_error
         self.feature_penalty = feature_penalty
+        self.min_features = min_features
+        self.max_features = max_features
         self.method = method
         self.lookahead = lookahead
         self.warm_start = warm_start
         self.collect = collect
         self.max_collected = max_collected
         self.error = error
+        self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -278,34 +337,87 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         parts = self._parts(search, y, groups) if before is None else before["parts"]
         if self.warm_start:
             self._unfinished = {**self._unfinished, "parts": parts}
-        problem = self._make_problem(search, parts)
-        best, short_of = self._search_best(search, problem, before, interrupted)
+        penalties = self._penalties()
+        problem = self._make_problem(search, parts, has_penalty=bool(penalties.any()))
+        self._check_sizes(len(problem.kept_features))
+        rules = self._rules(problem, penalties)
+        best, short_of = self._search_best(search, problem, rules, before, interrupted)
         self.support_ = np.zeros(search.table.n_columns, dtype=bool)
         self.support_[best[0]] = True
         self.n_features_ = len(best[0])
-        self._set_errors(problem, best, short_of)
+        self._set_errors(problem, best, short_of, penalties)
         for name in ("acceptable_subsets_", "n_acceptable_", "collect_status_"):
             self.__dict__.pop(name, None)
+        self.__dict__.pop("feature_verdicts_", None)
         status = search.status
         if self.collect:
-            self._collect(search, problem, best)
+            self._collect(search, problem, best, penalties)
             if status == "optimal":
                 search.remote_status = "optimal"  # what ended the list has not ended the search
         self._keep_tree(search, best[0])
         return status if search.remote_status == "optimal" else search.remote_status
 
     def _check_method(self):
+        if self.max_error is not None and (self.delta or np.any(self._raw_penalties())):
+            raise ValueError("max_error is not supported together with delta or feature_penalty.")
         if self.method == "on_demand":
             return
-        if self.warm_start:
-            raise ValueError("warm_start=True needs method='on_demand'.")
-        if self.lookahead is not None:
-            raise ValueError("lookahead needs method='on_demand': 'dtaccept' has no such bounds.")
+        for name, default in ON_DEMAND_PARAMETERS.items():
+            value = getattr(self, name)
+            if value is not default and not (np.isscalar(value) and value == default):
+                raise ValueError(f"{name} is only supported with method='on_demand'.")
 
-    def _set_errors(self, problem, best, short_of):
-        """Set error, objective and bound of the best tree; others may cost `short_of` less."""
+    def _check_sizes(self, n_kept):
+        check_size("min_features", self.min_features, self.n_features_in_)
+        if self.max_features is None:
+            return
+        for name, least in (("min_features", self.min_features), ("features_to_keep", n_kept)):
+            if self.max_features < least:
+                raise ValueError(
+                    f"max_features={self.max_features} is too small: {name} asks for {least}."
+                )
+
+    def _raw_penalties(self):
+        penalty = self.feature_penalty
+        return list(penalty.values()) if isinstance(penalty, dict) else penalty
+
+    def _penalties(self):
+        """What each feature adds to the error."""
+        penalties = np.zeros(self.n_features_in_)
+        if isinstance(self.feature_penalty, dict):
+            columns = list(self.feature_penalty)
+            given = np.asarray(list(self.feature_penalty.values()), dtype=np.float64)
+            penalties[column_indices(self, columns, "feature_penalty")] = given
+        else:
+            given = np.asarray(self.feature_penalty, dtype=np.float64)
+            if given.ndim and given.shape != penalties.shape:
+                raise ValueError(
+                    f"feature_penalty has shape {given.shape}, but X has {self.n_features_in_} "
+                    "features."
+                )
+            penalties[:] = given
+        if not (np.isfinite(penalties).all() and (penalties >= 0.0).all()):
+            raise ValueError("feature_penalty must hold finite numbers that are not negative.")
+        return penalties
+
+    def _rules(self, problem, penalties):
+        """Which tree the search is for, as its rules say it."""
+        rules = {"min_size": self.min_features, "max_size": self.max_features}
+        if self.max_error is not None:
+            largest = int(np.floor(problem.to_cost(self.max_error, exact=True) * ROUNDED_UP))
+            return {**rules, "by_size": True, "cost_limit": largest}
+        # Rounded down, so that nothing is cut off that is better by more than delta.
+        slack = int(np.floor(problem.to_cost(self.delta, exact=True) * ROUNDED_DOWN))
+        prices = None
+        if penalties.any():
+            prices = [problem.to_cost(penalty) for penalty in penalties]
+        return {**rules, "slack": slack, "prices": prices}
+
+    def _set_errors(self, problem, best, short_of, penalties):
+        """Set error, objective and bound; another subset's objective may be `short_of` less."""
         # Errors are not negative, but what a callable returns may be.
-        least = -np.inf if problem.is_callable else 0.0
+        is_by_size = self.max_error is not None
+        least = -np.inf if problem.is_callable and not is_by_size else 0.0
         if best[1] is None:  # Nothing has been rated.
             self.error_, self.objective_, self.lower_bound_, self.gap_ = (
                 np.nan,
@@ -315,8 +427,12 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             )
             return
         self.error_ = problem.to_error(best[1])
-        self.objective_ = self.error_ + self.feature_penalty * self.n_features_
-        self.lower_bound_ = max(self.objective_ - problem.to_error(short_of), least)
+        if is_by_size:
+            self.objective_ = float(self.n_features_)
+        else:
+            self.objective_ = self.error_ + float(penalties[best[0]].sum())
+            short_of = problem.to_error(short_of)
+        self.lower_bound_ = max(self.objective_ - short_of, least)
         self.gap_ = self.objective_ - self.lower_bound_
 
     def _take_up(self, search, groups):
@@ -338,23 +454,17 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self._unfinished = {"key": key}
         return None
 
-    def _search_best(self, search, problem, before, interrupted):
-        """Features, cost and leaves of the best tree, and how much less others may cost."""
-        penalty = problem.to_cost(self.feature_penalty)
-        # Rounded down, so that nothing is cut off that is better by more than delta.
-        slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 - 1e-9)))
+    def _search_best(self, search, problem, rules, before, interrupted):
+        """Features, cost and leaves of the best tree, and how much better others may be."""
         if self.method == "dtaccept":
-            return self._run_dtaccept(search, problem, slack, penalty)
-        if before is None or before.get("best") is None:
-            best = self._first_tree(search, problem, penalty)
-        else:
-            best = before["best"]
+            return self._run_dtaccept(search, problem, rules["slack"], rules["prices"])
+        best = None if before is None else before.get("best")
+        if best is None:
+            best = self._first_tree(search, problem, rules)
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best}
-        if best is None:
-            self.search_stats_ = {}
-            return self._nothing(search), np.inf
-        self._grow_ahead(search, best[0])
+        if best is not None:
+            self._grow_ahead(search, best[0])
         run = CompleteRun(
             problem,
             search,
@@ -362,8 +472,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             state=None if before is None else before.get("state"),
             only_best=True,
             lookahead=self._lookahead,
-            slack=slack,
-            penalty=penalty,
+            **rules,
         )
         attributes_of = partial(self._attributes_on, search)
         try:
@@ -378,28 +487,48 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.search_stats_ = run.stats
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
-        if problem.is_callable and not run.stream.is_done:
-            return best, np.inf
-        return best, max(0, rating(best, penalty)[0] - run.stream.lower_bound)
+        if best is None and run.stream.is_done:
+            self._refuse_impossible()
+        if best is None or (problem.is_callable and not run.stream.is_done):
+            return self._nothing(search) if best is None else best, np.inf
+        return best, max(0, rating(best, rules)[0] - run.stream.lower_bound)
+
+    def _refuse_impossible(self):
+        asked = [
+            f"{name}={getattr(self, name)}"
+            for name in ("max_error", "min_features", "max_features")
+            if getattr(self, name) not in (None, 0)
+        ]
+        raise ValueError(f"No feature subset has a tree with {', '.join(asked)}.")
 
     @property
     def _lookahead(self):
         return 1 if self.lookahead is None else self.lookahead
 
-    def _first_tree(self, search, problem, penalty):
-        """The best tree of a backward elimination; None when it was stopped at once."""
+    def _first_tree(self, search, problem, rules):
+        """The best wanted tree of a backward elimination; None without any."""
+        is_by_size = rules.get("by_size", False)
         steps, _ = eliminate(
-            problem, search.control, n_threads=search.n_threads, budget=search.budget
+            problem,
+            search.control,
+            n_threads=search.n_threads,
+            budget=search.budget,
+            target_features=0 if is_by_size else None,
+            max_features=self.max_features,
         )
-        trees = [(step["features"], step["cost"], step["n_leaves"]) for step in steps]
-        return min(trees, key=lambda tree: rating(tree, penalty), default=None)
+        kept = problem.kept_features
+        trees = [
+            (np.union1d(step["features"], kept), step["cost"], step["n_leaves"]) for step in steps
+        ]
+        wanted = [tree for tree in trees if is_wanted(tree, rules)]
+        return min(wanted, key=lambda tree: rating(tree, rules), default=None)
 
     @staticmethod
     def _nothing(search):
         """All features, not rated."""
         return np.arange(search.table.n_columns), None, 0
 
-    def _run_dtaccept(self, search, problem, slack, penalty):
+    def _run_dtaccept(self, search, problem, slack, prices):
         """As `_search_best`, by Algorithms 3 and 4."""
         self._grow_ahead(search, np.arange(search.table.n_columns))
         stream = DistinctStream(
@@ -407,37 +536,44 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             search.control,
             accepts=True,
             slack=slack,
-            penalty=penalty,
+            prices=prices,
             budget=search.budget,
         )
         best = None
         for found in search.watch("subsets", ([tree] for tree in stream)):
-            if best is None or rating(found, penalty) < rating(best, penalty):
-                best = found
+            best = found
         self.search_stats_ = stream.stats
         if best is None:
             return self._nothing(search), np.inf
         return best, slack if stream.is_done else np.inf
 
-    def _collect(self, search, problem, best):
-        """Set ``acceptable_subsets_`` and how complete they are."""
+    def _collect(self, search, problem, best, penalties):
+        """Set ``acceptable_subsets_``, ``feature_verdicts_``, and how complete they are."""
+        n_features = search.table.n_columns
         self.acceptable_subsets_, self.n_acceptable_ = [], 0
+        self.feature_verdicts_ = np.full(n_features, "open", dtype=object)
         self.collect_status_ = search.status
         if best[1] is None:
             return
-        slack = int(np.floor(problem.to_cost(self.delta, exact=True) * (1.0 + 1e-9)))
-        asked = best, slack, self.max_collected
+        allowed = self.delta if self.max_error is None else self.max_error
+        cost = int(np.floor(problem.to_cost(allowed, exact=True) * ROUNDED_UP))
+        slack, largest = (cost, None) if self.max_error is None else (0, cost)
+        sizes = {"min_size": self.min_features, "max_size": self.max_features}
+        asked = best, slack, self.max_collected, largest
         collection = self._unfinished.get("collection") if self.warm_start else None
-        if collection is None or not collection.is_for(*asked):
-            collection = Collection(*asked)
+        if collection is None or not collection.is_for(*asked, **sizes):
+            collection = Collection(*asked, **sizes)
         collection.go_on(problem, search, self._lookahead)
         if self.warm_start:
             self._unfinished = {**self._unfinished, "collection": collection}
         self.collect_status_ = "optimal" if collection.is_done else search.status
         self.n_acceptable_ = collection.n_acceptable
+        least = max(self.lower_bound_ - penalties.sum(), -(2.0**20))
+        least_cost = int(np.floor(problem.to_cost(least, exact=True)))
+        self.feature_verdicts_ = collection.verdicts(n_features, least_cost)
         self.acceptable_subsets_ = [
             {
-                "features": features,
+                "features": self._named(features),
                 "error": problem.to_error(tree_cost),
                 "n_features": len(features),
                 "n_leaves": n_leaves,
@@ -447,7 +583,18 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         ]
 
 
-def rating(tree, penalty):
-    """What trees (features, cost, leaves) are compared by: cost with penalties, then size."""
+def rating(tree, rules):
+    """The key to compare trees (features, cost, leaves) by; the least one is best."""
     features, cost, _ = tree
-    return cost + penalty * len(features), len(features)
+    if rules.get("by_size"):
+        return len(features), cost
+    prices = rules.get("prices")
+    return cost + (0 if prices is None else sum(prices[f] for f in features)), len(features)
+
+
+def is_wanted(tree, rules):
+    """Whether the rules allow a tree."""
+    features, cost, _ = tree
+    most, dearest = rules["max_size"], rules.get("cost_limit")
+    is_small = most is None or len(features) <= most
+    return is_small and len(features) >= rules["min_size"] and (dearest is None or cost <= dearest)

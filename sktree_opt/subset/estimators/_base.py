@@ -76,6 +76,9 @@ class SubsetFit:
     groups : list of ndarray or None
         Columns that are kept or dropped together.
 
+    kept : ndarray
+        Columns that every subset has.
+
     time_limit : float or None
         Seconds; None for no limit.
 
@@ -105,6 +108,7 @@ class SubsetFit:
     n_threads: int
     costs: np.ndarray | None = None
     groups: list | None = None
+    kept: np.ndarray | tuple = ()
     time_limit: float | None = None
     memory_limit: int | None = None
     estimate: ErrorEstimate | None = None
@@ -205,6 +209,10 @@ or callable, default="%(default_error)s"
 feature_groups : list of array-like or None, default=None
     Lists of columns, by index or name, that are kept or dropped together, such as the dummies of a
     category. Every other column is a group of its own.""",
+    "features_to_keep": """\
+features_to_keep : array-like or None, default=None
+    Columns, by index, name or mask, that every subset has. With `feature_groups` their groups are
+    kept as a whole. They count as selected even if the tree does not use them.""",
     "estimator_": """\
 estimator_ : GreedyTreeClassifier
     The tree fitted on all rows with the selected features. It takes the columns of `X`.""",
@@ -299,6 +307,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             n_threads=n_threads,
             costs=tree._check_costs(len(data.classes)),
             groups=self._column_groups(),
+            kept=self._kept_columns(),
             time_limit=seconds,
             memory_limit=limit,
             estimate=estimate,
@@ -321,6 +330,16 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             seen.update(columns[-1].tolist())
         return [group for group in columns if len(group)]
 
+    def _kept_columns(self):
+        """The columns of `features_to_keep`, for searches that have it."""
+        kept = getattr(self, "features_to_keep", None)
+        return () if kept is None else np.unique(column_indices(self, kept, "features_to_keep"))
+
+    def _named(self, features):
+        """Column names, where the table has names; else the indices."""
+        names = getattr(self, "feature_names_in_", None)
+        return features if names is None else names[features]
+
     def _parts(self, search, y, groups):
         """The trees of the error estimate; with a function, one tree on all rows."""
         estimate = search.estimate or ERROR_ESTIMATES["training"]()
@@ -341,7 +360,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             )
         )
 
-    def _make_problem(self, search, parts):
+    def _make_problem(self, search, parts, has_penalty=False):
         """The problem that the kernels search: trees of `parts`, rated by the estimate."""
         tree = search.tree
         quality = tree._criteria[tree.criterion]
@@ -363,7 +382,8 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             confidence=tree.confidence if search.is_pessimistic else None,
             costs=search.costs,
             groups=search.groups,
-            has_penalty=getattr(self, "feature_penalty", 0.0) > 0.0,
+            kept=search.kept,
+            has_penalty=has_penalty,
         )
         if search.estimate is None:
             rate = self.error
@@ -524,6 +544,12 @@ def column_index(estimator, column, name):
     if not 0 <= column < n_columns:
         raise ValueError(f"{name} names {column!r}; X has columns 0 to {n_columns - 1}.")
     return int(column)
+
+
+def check_size(name, value, n_features):
+    """Refuse a number of features that is larger than their number."""
+    if value is not None and value > n_features:
+        raise ValueError(f"{name}={value}, but X has {n_features} features.")
 
 
 def take_for(seconds, pieces):

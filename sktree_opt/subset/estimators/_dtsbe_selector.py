@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.elimination._backward import METHODS, BackwardStream
 from sktree_opt.subset.errors import ErrorEstimate
-from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, check_size, document_search
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -42,13 +42,20 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Whether a removal that leaves the error as it is is made, as in [1]_, or not, as in [2]_.
 
     min_features : int, default=0
-        The elimination ends before the tree uses fewer features.
+        Minimum number of selected features: the elimination ends before there are fewer.
+
+    max_features : int or None, default=None
+        Maximum number of selected features. While there are more, features are removed whatever
+        the error; then the elimination goes on as long as the error does not grow. None means no
+        limit.
 
     n_features_to_select : int or None, default=None
         Eliminate until the tree uses no more features than this, whatever the error, and select
         what is left; None to end when the error would grow.
 
     %(error)s
+
+    %(features_to_keep)s
 
     %(feature_groups)s
 
@@ -72,10 +79,11 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Number of selected features.
 
     history_ : list of dict
-        One entry for the full tree and one for each step: "step", "removed" (indices), "features"
-        (indices that the tree uses), "error", "n_leaves", and how many trees were "built" or
-        "given_up" as soon as they had too many errors, and how many were not built because the
-        feature is "unused" by the tree or because the tree is "unchanged".
+        One entry for the full tree and one for each step: "step", "removed" and "features" (names,
+        or indices where the table has no names; "features" are those that the tree uses and
+        those to keep), "error", "n_leaves", and how many trees were "built" or "given_up" as soon
+        as they had too many errors, and how many were not built because the feature is "unused" by
+        the tree or because the tree is "unchanged".
 
     error_ : float
         Estimated error of the selected features.
@@ -130,7 +138,9 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         "feature_groups": [list, tuple, None],
         "method": [StrOptions(set(METHODS))],
         "on_tie": [StrOptions({"continue", "stop"})],
+        "features_to_keep": ["array-like", None],
         "min_features": [Interval(Integral, 0, None, closed="left")],
+        "max_features": [Interval(Integral, 0, None, closed="left"), None],
         "n_features_to_select": [Interval(Integral, 0, None, closed="left"), None],
     }
 
@@ -141,8 +151,10 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         method: Literal["dtsbe", "psbe", "sbe"] = "dtsbe",
         on_tie: Literal["continue", "stop"] = "continue",
         min_features: int = 0,
+        max_features: int | None = None,
         n_features_to_select: int | None = None,
         error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
+        features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
@@ -153,8 +165,10 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.method = method
         self.on_tie = on_tie
         self.min_features = min_features
+        self.max_features = max_features
         self.n_features_to_select = n_features_to_select
         self.error = error
+        self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -193,8 +207,8 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self):
             search = self._begin(X, y, sample_weight, progress)
-            self._check_sizes()
             problem = self._make_problem(search, self._parts(search, y, groups))
+            self._check_sizes(len(problem.kept_features))
             started = search.control.seconds
             stream = BackwardStream(
                 problem,
@@ -202,6 +216,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
                 method=self.method,
                 tie_goes_on=self.on_tie == "continue",
                 min_features=self.min_features,
+                max_features=self.max_features,
                 target_features=self.n_features_to_select,
                 n_threads=search.n_threads,
                 budget=search.budget,
@@ -221,24 +236,27 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         progress.finish()
         return self
 
-    def _check_sizes(self):
-        for name in ("min_features", "n_features_to_select"):
+    def _check_sizes(self, n_kept):
+        check_size("min_features", self.min_features, self.n_features_in_)
+        check_size("n_features_to_select", self.n_features_to_select, self.n_features_in_)
+        for name in ("n_features_to_select", "max_features"):
             value = getattr(self, name)
-            if value is not None and value > self.n_features_in_:
-                raise ValueError(f"{name}={value}; X has {self.n_features_in_} features.")
-        target = self.n_features_to_select
-        if target is not None and target < self.min_features:
-            raise ValueError(
-                f"n_features_to_select={target} is below min_features={self.min_features}."
-            )
+            if value is not None and value < self.min_features:
+                raise ValueError(f"{name}={value} is below min_features={self.min_features}.")
+            if value is not None and value < n_kept:
+                raise ValueError(
+                    f"{name}={value} is below the number of features to keep, {n_kept}."
+                )
 
     def _set_history(self, problem, steps, n_features):
         """Set what the steps tell; without any, all features are selected."""
+        for step in steps:
+            step["features"] = np.union1d(step["features"], problem.kept_features)
         self.history_ = [
             {
                 "step": number,
-                "removed": step["removed"],
-                "features": step["features"],
+                "removed": self._named(step["removed"]),
+                "features": self._named(step["features"]),
                 "error": problem.to_error(step["cost"]),
                 "n_leaves": step["n_leaves"],
                 "built": step["n_built"],

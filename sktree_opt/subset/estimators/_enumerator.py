@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from numbers import Integral
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,7 +84,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Share of the distinct trees that use each feature.
 
     supports_ : list of ndarray of int
-        Features that the kept trees use, best first.
+        Features that the kept trees use, best first: names, or indices where the table has no
+        names.
 
     errors_ : ndarray of float
         Their errors.
@@ -151,7 +152,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     n_distinct_by_size_: NDArray[np.int64]
     max_alive_trees_: int
     feature_usage_: NDArray[np.float64]
-    supports_: list[NDArray[np.int64]]
+    supports_: list[NDArray[Any]]
     errors_: NDArray[np.float64]
     trees_: list[GreedyTreeClassifier | None]
     progress_: float
@@ -221,11 +222,12 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             problem, run, make_pieces = self._start(search, y, groups)
             kept = self._count(search.watch("trees", make_pieces()), search.table.n_columns)
             self._set_work(search, run)
-            self.supports_ = [features for features, _, _ in kept]
+            supports = [features for features, _, _ in kept]
+            self.supports_ = [self._named(features) for features in supports]
             self.errors_ = np.array([problem.to_error(cost) for _, cost, _ in kept])
-            best = self.supports_[0] if kept else np.arange(search.table.n_columns)
+            best = supports[0] if kept else np.arange(search.table.n_columns)
             self._keep_tree(search, best)
-            others = [self._fit_tree_in_time(search, features) for features in self.supports_[1:]]
+            others = [self._fit_tree_in_time(search, features) for features in supports[1:]]
             self.trees_ = [self.estimator_, *others] if kept else []
             self._set_status(search.status)
         progress.finish()
@@ -262,7 +264,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Returns
         -------
         trees : TreeIterator
-            Over pairs: the features that a tree uses (ndarray of int), and the tree, a
+            Over pairs: the features that a tree uses (names, or indices where the table has no
+            names), and the tree, a
             ``GreedyTreeClassifier`` grown on the rows of the estimate's first part. It takes the
             columns of `X`. The ``error`` of the iterator is that of the last pair.
         """
@@ -278,6 +281,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             run,
             make_pieces,
             lambda features: owner._fit_tree_on(search, features, rows),
+            owner._named,
         )
 
     def _start(self, search, y, groups, parts=None):

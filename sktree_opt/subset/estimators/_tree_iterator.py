@@ -1,6 +1,6 @@
 """Distinct trees one by one, for as long as somebody asks for them."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ class TreeIterator:
     fit_tree : callable
         From the features that a tree uses to that tree.
 
+    named : callable
+        From features to their names.
+
     Attributes
     ----------
     status : str
@@ -52,8 +55,9 @@ class TreeIterator:
     n_trees: int
     error: float
 
-    def __init__(self, search, problem, run, make_pieces, fit_tree):
-        self._search, self._run, self._fit_tree = search, run, fit_tree
+    def __init__(self, search, problem, run, make_pieces, fit_tree, named):
+        self._search, self._run = search, run
+        self._fit_tree, self._named = fit_tree, named
         self._problem, self._stream = problem, getattr(run, "stream", run)
         self._make_pieces = make_pieces
         self._seconds_left = search.time_limit
@@ -67,7 +71,7 @@ class TreeIterator:
     def __reduce__(self):
         raise TypeError("A TreeIterator cannot be pickled; a fitted DistinctTreeEnumerator can.")
 
-    def __next__(self) -> tuple[NDArray[np.int64], GreedyTreeClassifier]:
+    def __next__(self) -> tuple[NDArray[Any], GreedyTreeClassifier]:
         if self.status == "failed":
             raise RuntimeError("The iteration has failed before, and trees may have been lost.")
         if self.status != "running":
@@ -102,7 +106,7 @@ class TreeIterator:
         # Not before: what is interrupted is handed out next time. Nothing comes between the two.
         rest, n_trees = self._waiting[1:], self.n_trees + 1
         self._waiting, self.n_trees = rest, n_trees
-        return features, tree
+        return self._named(features), tree
 
     def _end(self, status):
         self.status = status

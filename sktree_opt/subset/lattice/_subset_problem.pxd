@@ -101,6 +101,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktre
         vector[int32_t] twins
         vector[int32_t] unit_of
         vector[vector[int32_t]] units
+        vector[uint8_t] is_kept
 
     cdef vector[int32_t] cpp_features_of "sktree_opt::subset::features_of"(
         const CppProblem& problem,

@@ -87,6 +87,9 @@ cdef class SubsetProblem:
     groups : list of ndarray of int or None
         Columns that are kept or dropped together; those that are in none are on their own.
 
+    kept : array-like of int
+        Columns that every subset has; their groups are kept as a whole.
+
     has_penalty : bool
         Whether costs are to be fine enough for penalties.
 
@@ -134,6 +137,7 @@ cdef class SubsetProblem:
         confidence=None,
         costs=None,
         groups=None,
+        kept=(),
         bint has_penalty=False,
         order_index=(32, 10),
         merge_equal=(0.5, 1.0, 10),
@@ -163,6 +167,7 @@ cdef class SubsetProblem:
             "confidence": confidence,
             "costs": costs,
             "groups": groups,
+            "kept": [int(column) for column in kept],
             "has_penalty": has_penalty,
             "order_index": order_index,
             "merge_equal": merge_equal,
@@ -208,6 +213,7 @@ cdef class SubsetProblem:
             induction.costs = np.ravel(costs).tolist()
             self.cpp.largest_loss = max(np.max(costs), 1e-300)
         self._set_units(groups)
+        self._keep(kept)
         self.cpp.twins = find_twins(table.codes)
         self._set_costs(parts, confidence)
         heaviest = 1.0
@@ -226,6 +232,22 @@ cdef class SubsetProblem:
         for number, unit in enumerate(units):
             for column in unit:
                 self.cpp.unit_of[<Py_ssize_t> column] = number
+
+    def _keep(self, kept):
+        """Mark the groups that every subset has."""
+        self.cpp.is_kept.assign(self.cpp.units.size(), 0)
+        for column in kept:
+            self.cpp.is_kept[self.cpp.unit_of[<Py_ssize_t> column]] = 1
+
+    @property
+    def kept_features(self):
+        """All columns that every subset has, increasing."""
+        cdef vector[int32_t] units
+        cdef size_t unit
+        for unit in range(self.cpp.units.size()):
+            if self.cpp.is_kept[unit]:
+                units.push_back(<int32_t> unit)
+        return self.features_of(units)
 
     def _set_costs(self, parts, confidence):
         """Choose the weight that a cost of 1 stands for."""

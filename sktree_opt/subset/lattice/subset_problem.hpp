@@ -55,12 +55,14 @@ struct SearchProblem {
     std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
     std::vector<std::int32_t> unit_of;              // by feature
     std::vector<std::vector<std::int32_t>> units;   // their features, increasing
+    std::vector<std::uint8_t> is_kept;              // by unit: part of every subset; empty: none is
 
     std::size_t n_features() const { return induction.columns.size(); }
     std::size_t n_units() const { return units.size(); }
     std::int64_t unit_size(std::int32_t unit) const {
         return static_cast<std::int64_t>(units[unit].size());
     }
+    bool keeps(std::int32_t unit) const { return !is_kept.empty() && is_kept[unit] != 0; }
     const greedy::Column& column(std::int32_t feature) const { return induction.columns[feature]; }
     const greedy::Target& target() const { return induction.target; }
     bool has_rating() const { return rating != nullptr; }
@@ -133,6 +135,15 @@ private:
 
 // What has been decided about a unit.
 enum Decision : std::uint8_t { UNDECIDED = 0, IN = 1, OUT = 2 };
+
+// The decisions before any search: the units that every subset has are in.
+inline std::vector<std::uint8_t> first_decisions(const SearchProblem& problem) {
+    std::vector<std::uint8_t> decisions(problem.n_units(), UNDECIDED);
+    for (std::size_t u = 0; u < decisions.size(); ++u) {
+        if (problem.keeps(static_cast<std::int32_t>(u))) decisions[u] = IN;
+    }
+    return decisions;
+}
 
 // A feature set: the units that are in, less one unit.
 struct FeatureSet {
