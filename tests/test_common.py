@@ -23,7 +23,13 @@ from sklearn.utils.estimator_checks import (
 from sktree_opt.utils._discovery import all_estimators
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
-QUICK = {name: {"max_depth": 2} for name in ("OptimalTreeClassifierCV", "OptimalTreeRegressor")}
+QUICK = {
+    "OptimalTreeClassifierCV": {"max_depth": 2},
+    "OptimalTreeRegressor": {"max_depth": 2},
+    "SmallestTreeClassifier": {"max_depth": 2},
+    "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},
+    "TreeSetRegressor": {"max_depth": 2, "n_trees": 2},
+}
 # Random splits see a row of weight k once and a repeated row k times. Where no rows are split,
 # weights and repeated rows are the same, as scikit-learn checks.
 QUICK |= {name: {"error": "training"} for name in ("AcceptableSubsetSelector", "DTsbeSelector")}

@@ -1,5 +1,6 @@
 """Pages of the documentation agree with each other and with the code."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -81,3 +82,24 @@ def test_ratios_of_the_speed_figure_are_those_of_pystreed():
     version = header.split(",")[-1].removeprefix("pystreed ")
     assert f"pystreed {version}" in (ROOT / "README.md").read_text("utf-8")
     assert len(lines) >= 8
+
+
+def steps_of_a_fit():
+    """(file, name) of each function that the drawing of a fit names."""
+    page = (DOC / "developers" / "one_fit.rst").read_text("utf-8")
+    drawing = page.split(".. code-block:: text")[1].split("\n``class_problem``")[0]
+    for file, names in re.findall(r"(\w+/\w+\.py) +([\w., ]+)", drawing):
+        for name in names.split(","):
+            yield file, name.strip().split(".")[0]
+
+
+@pytest.mark.parametrize(("file", "name"), list(steps_of_a_fit()) if DOC.exists() else [])
+def test_the_steps_of_a_fit_exist(file, name):
+    package = DOC.parent / "sktree_opt"
+    (path,) = [one for one in (package / file, package / "optimal" / file) if one.exists()]
+    defined = ast.parse(path.read_text("utf-8")).body
+    assert name in {getattr(one, "name", None) for one in defined}
+
+
+def test_a_fit_has_steps():
+    assert len(set(steps_of_a_fit())) > 12

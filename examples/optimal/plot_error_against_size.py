@@ -2,7 +2,7 @@
 Error against size
 ==================
 
-One search finds the best tree for every number of tests, and so shows what each further test buys.
+One search finds the best tree for every number of leaves, and so shows what each further test buys.
 Cross-validation over the same trees says how many of them pay on new rows.
 """
 
@@ -20,25 +20,27 @@ X = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf
 # %%
 # All trees up to depth 3, on five folds and on all rows.
 model = OptimalTreeClassifierCV(max_depth=3).fit(X, y)
-print(f"best: depth {model.best_depth_}, {model.best_splits_} tests")
+print("best:", model.best_params_)
 
 # %%
-# The training error can only fall with the number of tests, whatever the depth.
+# The training error can only fall with the number of leaves, whatever the depth.
 errors = model.path_.objectives / len(y)
 results = model.cv_results_
 figure, axes = plt.subplots(layout="constrained")
 for depth in (1, 2, 3):
-    splits = np.arange(depth, 2**depth)
+    leaves = np.arange(depth + 1, 2**depth + 1)
     # With markers, as a tree of depth 1 is a single point.
-    axes.step(splits, errors[depth, splits], "o-", where="post", label=f"training, depth {depth}")
+    axes.step(
+        leaves, errors[depth, leaves - 1], "o-", where="post", label=f"training, depth {depth}"
+    )
 deepest = results["param_max_depth"] == 3
 axes.errorbar(
-    results["param_max_splits"][deepest],
+    results["param_max_leaf_nodes"][deepest],
     1 - results["mean_test_score"][deepest],
     yerr=results["std_test_score"][deepest] / np.sqrt(model.n_splits_),
     fmt="s",
     label="cross-validation, depth 3",
 )
-axes.set(xlabel="tests in the tree", ylabel="share of errors")
+axes.set(xlabel="leaves of the tree", ylabel="share of errors")
 axes.legend()
 plt.show()

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sktree_opt import OptimalTreeClassifier, optimal_path, plot_tree
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-path = optimal_path(X, y, max_depth=3, thresholds=8)
+path = optimal_path(OptimalTreeClassifier(max_depth=3, thresholds=8), X, y)
 
 # %%
 # The path has the best tree for every price. Each line below is one tree: its errors plus the price

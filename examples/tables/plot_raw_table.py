@@ -27,7 +27,7 @@ print(f"{X_train.isna().to_numpy().mean():.1%} of the cells are empty")
 # %%
 # How large should the tree be?
 # -----------------------------
-# Every depth and number of tests up to three levels, each scored on rows left out. Ten thresholds
+# Every depth and number of leaves up to three levels, each scored on rows left out. Ten thresholds
 # of each numeric column are enough for that.
 search = OptimalTreeClassifierCV(max_depth=3, thresholds=10).fit(X_train, y_train)
 results = search.cv_results_
@@ -35,14 +35,14 @@ figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for depth in (1, 2, 3):
     of_depth = results["param_max_depth"] == depth
     axes.errorbar(
-        results["param_max_splits"][of_depth],
+        results["param_max_leaf_nodes"][of_depth],
         results["mean_test_score"][of_depth],
         results["std_test_score"][of_depth],
         marker="o",
         capsize=3,
         label=f"depth {depth}",
     )
-axes.set(xlabel="tests", ylabel="accuracy in cross-validation")
+axes.set(xlabel="leaves", ylabel="accuracy in cross-validation")
 axes.legend()
 plt.show()
 
@@ -51,8 +51,7 @@ plt.show()
 # ------------------------------
 # With the size decided, the last search takes all thresholds, and any set of categories.
 tree = OptimalTreeClassifier(
-    max_depth=search.best_depth_,
-    max_splits=search.best_splits_,
+    **search.best_params_,
     categorical_splits="subset",
 ).fit(X_train, y_train)
 print(tree.status_, "among", tree.optimality_scope_)

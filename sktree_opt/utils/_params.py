@@ -106,10 +106,18 @@ def shared_constraints(*names):
     return {name: _CONSTRAINTS[name] for name in names}
 
 
-def document_shared(cls):
-    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter."""
+def document_shared(cls, more=None):
+    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter.
+
+    Parameters
+    ----------
+    cls : type
+
+    more : dict or None, default=None
+        Texts by name that only some estimators share.
+    """
     text = inspect.cleandoc(cls.__doc__)
-    for name, doc in _DOCS.items():
+    for name, doc in {**_DOCS, **(more or {})}.items():
         text = text.replace(f"%({name})s", doc)
     cls.__doc__ = text
     return cls

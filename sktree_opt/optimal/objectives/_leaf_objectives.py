@@ -386,6 +386,7 @@ OBJECTIVES = {
     "pessimistic_error": PessimisticError(),
     "gini": Gini(),
     "entropy": Entropy(),
+    "log_loss": Entropy(),
 }
 
 REGRESSION_OBJECTIVES = {"squared_error": SquaredError(), "absolute_error": AbsoluteError()}

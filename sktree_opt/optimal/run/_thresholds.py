@@ -1,13 +1,22 @@
-"""The best tree over every threshold of a table: what drives the search and reads its answer."""
+"""The thresholds engine: the best tree over every threshold and category of a table, by ranks.
+
+``search_thresholds`` is the search alone. ``find_tree_of_table`` lets it run, and looks for a tree
+among few thresholds when it is stopped. ``ThresholdsSolver`` finds optima within several limits.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.run import _driver
+from sktree_opt.optimal.run._bits import Answer, n_useful_splits
+from sktree_opt.optimal.run._look import LOOK_SHARE, look, number_of_few_thresholds
+from sktree_opt.optimal.run._problem import Solution
+from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.optimal.thresholds import _search
-from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests, midpoints
+from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
@@ -24,66 +33,71 @@ MOST_CLASSES = 1 << 16
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Numeric tests, for each way to walk a column (two where values are missing), from which a search
-# over ranks is faster than one over a binary column for each test. Those count rows of classes 16
-# or more at a time; sums of targets take them longer.
-MANY_THRESHOLDS = 60
-MANY_FOR_TARGETS = 15
-SHARE_FOR_REALS = 1 / 8
 
-# Where columns have few values, squared errors come from tables of pairs of columns: a row is added
-# to each, for each root column, and a line of 8 cells summed for each test and value. Or they come
-# from binary columns: pairs of tests count rows, for each root test. Nanoseconds, more or less.
-ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
-FEW_WEIGHTS = 8
+def find_tree_of_table(plan, session):
+    """Find the best tree over all thresholds of a plan's table.
 
-# Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
-# search over ranks takes much less memory.
-MOST_TEST_BYTES = 1 << 27
-MOST_NUMERIC_TESTS = 3000
+    The search goes level by level, and reaches the last level only near its end. If it is stopped
+    before, the rest of the time goes to trees of full depth among the tests of few thresholds.
+
+    Parameters
+    ----------
+    plan : Plan
+        With a `table`.
+
+    session : Session
+
+    Returns
+    -------
+    solution : Solution
+    """
+    problem, control = plan.problem, session.control
+    seconds, n_thresholds = number_of_few_thresholds(plan, session)
+    end = control.seconds + control.seconds_left
+    control.keep_back(seconds)
+    found = search_thresholds(plan, session)
+    if seconds == 0.0 or found.status in ("optimal", "stopped", "interrupted"):
+        return found
+    few = plan.few_tests.make(n_thresholds)
+    left = max(0.0, min(seconds, end - control.seconds))
+    nodes = look(problem, few, session, LOOK_SHARE * left).nodes
+    cost = tree_and_objective(problem, few, nodes)[1]
+    if not cost < found.cost:
+        return found
+    moments = [*found.incumbents, (control.seconds, cost, found.lower_bound)]
+    return replace(found, tests=few, nodes=nodes, cost=cost, incumbents=moments)
 
 
-def search(problem, off=(), limits=None, control=None):
+def search_thresholds(plan, session):
     """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
     ----------
-    problem : _driver.Problem
-        With a `table`, and a leaf form that ``can_search`` accepts.
+    plan : Plan
+        With a `table`, an objective that ``can_search`` accepts, and techniques to do without
+        (see ``thresholds._search.SWITCHES``).
 
-    off : tuple of str
-        Techniques to do without (see ``_search.SWITCHES``).
-
-    limits : _driver.SearchLimits or None, default=None
-        None for those of the problem.
-
-    control : SearchControl or None, default=None
-        What may end the search; None for one that begins now.
+    session : Session
 
     Returns
     -------
-    tests : BinaryTests
-        Those that the tree asks.
-
-    result : _driver.SearchResult
-        Its nodes refer to `tests`.
+    solution : Solution
+        Its tests are those that the tree asks.
     """
-    table = problem.table
-    limits = problem.limits if limits is None else limits
-    control = problem.control() if control is None else control
-    is_absolute = problem.leaf_form.score == "absolute"
-    leaves = LEAVES[problem.leaf_form.score](problem)
+    problem, table, limits = plan.problem, plan.table, plan.problem.limits
+    is_absolute = problem.form.score == "absolute"
+    leaves = LEAVES[problem.form.score](problem)
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
-    # Two levels have their proof sooner than these their groups.
+    # Two levels are proved sooner than equal rows are grouped.
     group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
     may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
-    if group is not None and may_merge and "equal_rows" not in off:
+    if group is not None and may_merge and "equal_rows" not in plan.off:
         table, leaves = merge_rows(table, leaves, group)
         group = None
     weight_unit = common_unit(leaves.weights)
     cost_unit = weight_unit * leaves.scale
-    split_cost = limits.split_cost / problem.leaf_form.scale / cost_unit
+    split_cost = limits.split_cost / problem.form.scale / cost_unit
     total = leaves.weights.sum() / weight_unit
     grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
     engine = _search.ThresholdSearch(
@@ -93,7 +107,7 @@ def search(problem, off=(), limits=None, control=None):
         leaves.savings,
         leaves.target,
         group,
-        control,
+        session.control,
         max_depth=max_depth,
         max_splits=max_splits,
         n_classes=leaves.n_classes,
@@ -103,40 +117,84 @@ def search(problem, off=(), limits=None, control=None):
         min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
         n_threads=limits.n_threads,
         is_absolute=is_absolute,
-        off=off,
+        off=plan.off,
     )
-    explore(problem, control, engine)
-    tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
+
+    def best_tree(_=None):
+        return tests_of_plan(engine.plan(), plan.table, plan.thresholds)
+
+    explore(problem, session, engine, best_tree)
+    tests, nodes = best_tree()
     outcome = engine.outcome()
 
     def in_units(cost):
         return problem.in_units(cost * cost_unit + leaves.constant)
 
-    result = _driver.SearchResult(
+    return Solution(
+        tests=tests,
         nodes=nodes,
         cost=in_units(outcome["cost"]),
         lower_bound=in_units(outcome["lower_bound"]),
-        status=control.status,
+        status=session.control.status,
         incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
-        stats=outcome["stats"] | {"seconds": control.seconds},
+        stats=outcome["stats"] | {"seconds": session.control.seconds},
     )
-    return tests, result
 
 
-def explore(problem, control, engine):
+def explore(problem, session, engine, best_tree):
     """Let a search run to its end; callbacks are told of each chunk, and may stop it."""
-
-    def best_tree(_):
-        problem.tests, nodes = tests_of_plan(engine.plan(), problem.table, problem.thresholds)
-        return (nodes,)
-
-    problem.chunk(control, "depth 2", engine.begin, best_tree)
-    seconds = SECONDS_A_CHUNK if problem.is_watched else np.inf
+    session.chunk(problem, "depth 2", engine.begin, best_tree)
+    seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
     is_done = False
-    while not is_done and not control.stopped:
-        is_done = problem.chunk(
-            control, f"depth {engine.level}", partial(engine.go_on, seconds), best_tree
+    while not is_done and not session.control.stopped:
+        work = partial(engine.go_on, seconds)
+        is_done = session.chunk(problem, f"depth {engine.level}", work, best_tree)
+
+
+class ThresholdsSolver:
+    """Optima over all thresholds by depth and number of splits, as ``BitsSolver`` gives them.
+
+    Each is found by a search of its own.
+
+    Parameters
+    ----------
+    plan : Plan
+        With a `table`.
+
+    session : Session
+    """
+
+    def __init__(self, plan, session):
+        self.plan, self.session = plan, session
+        self.lower_bound = 0.0
+        self.stats = {}
+
+    @property
+    def stopped(self):
+        """Whether no further search is worth beginning."""
+        return self.session.control.stopped
+
+    def poll(self):
+        """Look at the clock; True if no further search is worth beginning."""
+        return self.session.control.poll()
+
+    def solve(self, max_depth, max_splits, upper=np.inf):
+        """Best tree within the limits that costs less than `upper`; None if there is none.
+
+        After a stop, the best tree known, proved or not.
+        """
+        max_splits = n_useful_splits(max_depth, max_splits)
+        max_depth = min(max_depth, max_splits)
+        problem = self.plan.problem.within(
+            max_depth=max_depth, max_splits=max_splits, split_cost=0.0
         )
+        found = search_thresholds(replace(self.plan, problem=problem), self.session)
+        cost = problem.in_engine_units(found.cost)
+        self.lower_bound = problem.in_engine_units(found.lower_bound)
+        is_proved = not self.stopped
+        if is_proved and not cost < upper:
+            return None
+        return Answer(max_depth, max_splits, cost, found.tests, found.nodes, is_proved)
 
 
 def equal_rows(table):
@@ -214,9 +272,9 @@ class Leaves:
 
 def cost_leaves(problem):
     """Leaves that cost what the cheapest answer does."""
-    label = np.ascontiguousarray(problem.y, dtype=np.uint16)
+    label = np.ascontiguousarray(problem.objective.targets, dtype=np.uint16)
     weights = np.ones(len(label)) if problem.weights is None else problem.weights
-    form = problem.leaf_form
+    form = problem.form
     own = diagonal(form)
     if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
         # An error costs the same whatever the answer: it weighs more, instead.
@@ -227,10 +285,11 @@ def cost_leaves(problem):
 
 def target_leaves(problem):
     """Leaves that cost the squared distances from their means, or distances from their medians."""
-    power = 1 if problem.leaf_form.score == "absolute" else 2
+    power = 1 if problem.form.score == "absolute" else 2
     # Squares of very large and very small numbers are no floats.
-    largest = float(np.abs(problem.y).max()) or 1.0
-    return leaves_of_targets(problem, problem.y / largest, power, scale=largest**power)
+    targets = problem.objective.targets
+    largest = float(np.abs(targets).max()) or 1.0
+    return leaves_of_targets(problem, targets / largest, power, scale=largest**power)
 
 
 def gini_leaves(problem):
@@ -239,7 +298,7 @@ def gini_leaves(problem):
     It is twice the squared distance of 0 and 1 from their mean: ``2 a b / (a + b)`` where they
     weigh `a` and `b`.
     """
-    return leaves_of_targets(problem, problem.y.astype(np.float64), 2, scale=2.0)
+    return leaves_of_targets(problem, problem.objective.targets.astype(np.float64), 2, scale=2.0)
 
 
 def leaves_of_targets(problem, target, power, scale):
@@ -268,48 +327,6 @@ def can_search(form):
     """Whether the search knows the leaf score of a ``LeafObjective``."""
     n_classes = len(form.class_mass)
     return form.score in LEAVES and n_classes < (3 if form.score == "gini" else MOST_CLASSES)
-
-
-def has_many_thresholds(table, form, weights=None):
-    """Whether a search over ranks beats one that makes a binary column of every test."""
-    of_columns, is_numeric = count_tests(table), ~table.is_nominal
-    if of_columns.sum() * (table.n_rows / 8) > MOST_TEST_BYTES:
-        return True
-    n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
-    many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
-    if form.score != "squared" and weights is not None and has_many_reals(weights):
-        many *= SHARE_FOR_REALS
-    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
-    if of_columns[is_numeric].sum() >= least:
-        return True
-    return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
-
-
-def has_small_tables(table):
-    """Whether tables of pairs of values take less time than a binary column of every test."""
-    n_codes = np.array([len(values) for values in table.values]) + (table.n_missing > 0)
-    n_tests, n_columns = float(count_tests(table).sum()), table.n_columns
-    n_pairs = n_columns * (n_columns - 1) / 2
-    lines = n_pairs * (n_codes * np.ceil(n_codes / 8)).mean()
-    by_tables = ADDITION * table.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
-    return bool(by_tables < PAIR_OF_TESTS * table.n_rows * n_tests**3)
-
-
-def has_many_reals(weights):
-    """Whether rows cannot be counted: weights are no integers, and more than one to a class."""
-    return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
-
-
-def has_too_many_tests(table):
-    """Whether binary columns of every test would be refused."""
-    return count_tests(table).sum() > MAX_TESTS
-
-
-def count_tests(table):
-    """Number of binary columns that each column of a table makes."""
-    n_values = np.array([len(values) for values in table.values], dtype=np.int64)
-    n_tests = np.maximum(0, n_values - ~table.is_nominal)
-    return np.where(table.n_missing > 0, 2 * n_tests + 1, n_tests)
 
 
 def coarse_table(table, cuts, n_threads=1):
