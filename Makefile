@@ -8,11 +8,12 @@ PY := $(BIN)/python
 SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' -o -name '*.cpp')
 PYTEST_ARGS ?=
 GUARD_ARGS ?=
+FIGURES_ARGS ?=
 SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench guard clean
+.PHONY: quickstart test lint format docs bench bench-page figures guard clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -40,6 +41,14 @@ docs: $(VENV)/.extra-docs $(VENV)/.built
 
 bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done
+
+# The tables of the benchmark page, a few minutes.
+bench-page: $(VENV)/.extra-bench $(VENV)/.built
+	$(PY) benchmarks/page.py
+
+# The pictures of README.md; FIGURES_ARGS=--measure repeats the measurement.
+figures: $(VENV)/.extra-bench $(VENV)/.built
+	$(PY) benchmarks/figures.py $(FIGURES_ARGS)
 
 # Speed and memory beside those of an earlier commit: make guard GUARD_ARGS=--quick
 guard: $(VENV)/.extra-test $(VENV)/.built

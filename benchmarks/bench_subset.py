@@ -31,7 +31,7 @@ from scipy import sparse
 
 from naive import run_naive
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
+from sktree_opt.subset import AcceptableSubsetSelector, CrossValidationError, DTsbeSelector
 from uci import as_codes, load, require_data
 
 PAPER_RATIO = {
@@ -57,7 +57,7 @@ PAPER_COMPLETE = {
     "anneal_na_as_value": 18.27,
     "sonar": 18.77,
 }
-LEARNER = GreedyTreeClassifier(min_samples_leaf=2, numeric_gain_penalty=True)
+LEARNER = GreedyTreeClassifier(min_weight_leaf=2, numeric_gain_penalty=True)
 
 
 def fit_seconds(selector, X, y):
@@ -124,7 +124,11 @@ def print_naive(X, y, split, selector, seconds):
 def run(name, arguments):
     X, y = load(name)
     split = search_split(y, arguments.random_state)
-    options = {"cv": split, "n_jobs": arguments.n_jobs}
+    options = {
+        "error": CrossValidationError(split),
+        "n_jobs": arguments.n_jobs,
+        "time_limit": None,
+    }
     fast, slow = DTsbeSelector(LEARNER, **options), DTsbeSelector(LEARNER, method="sbe", **options)
     # What takes a millisecond is repeated more often.
     fits, start = [], time.perf_counter()
@@ -147,7 +151,7 @@ def run(name, arguments):
         print(f"  SequentialFeatureSelector {of_peer:.1f} s{note}", end="")
         print(f", {of_peer / with_reading:.0f} times a fit of {with_reading:.3f} s", end="")
     if arguments.complete:
-        best = AcceptableSubsetSelector(LEARNER, time_limit=arguments.complete, **options)
+        best = AcceptableSubsetSelector(LEARNER, **{**options, "time_limit": arguments.complete})
         of_best = fit_seconds(best, X, y)
         print(f"  best {of_best:.2f} s (paper {PAPER_COMPLETE.get(name, '>1h')})", end="")
         print(f"  error {best.error_:.4f}  gap {best.gap_:.4f}  {best.status_}", end="")
@@ -177,7 +181,7 @@ def fit_share(name, share, n_jobs, queue):
         X, n_cells = sparse.csr_matrix(codes), np.count_nonzero(codes)
     forget_peak()
     before = peak_bytes()
-    selector = DTsbeSelector(LEARNER, random_state=0, n_jobs=n_jobs)
+    selector = DTsbeSelector(LEARNER, time_limit=None, random_state=0, n_jobs=n_jobs)
     seconds = fit_seconds(selector, X, y)
     stats = selector.search_stats_
     queue.put((X.shape, n_cells, seconds, peak_bytes() - before, stats, selector.n_features_))

@@ -2,11 +2,11 @@
 
     python benchmarks/memory_optimal.py --set german-credit --depth 5 --limits 20MB 50MB 200MB
     python benchmarks/memory_optimal.py --set yeast --depth 6 --limits 200MB none --seconds 60
-    python benchmarks/memory_optimal.py --depth 6 --limits 200MB none --questions ranking several
+    python benchmarks/memory_optimal.py --depth 6 --limits 200MB none --questions smallest several
 
 Each fit has a process of its own; what counts is its peak over what the process had when `fit` was
 called. Caches take what the limit leaves: with less, a proof takes longer, and it is the same.
-`--questions` are the searches: the plain one, a ranking by size, several trees, and a metric; a
+`--questions` are the searches: the plain one, the smallest tree, several trees, and a metric; a
 regression is the plain search for targets. A peak over the limit by more than a fifth is marked.
 """
 
@@ -19,13 +19,18 @@ import warnings
 from pathlib import Path
 
 from bench_optimal import load
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+)
 from sktree_opt.utils._memory import parse_memory
 
 QUESTIONS = {
     "plain": (OptimalTreeClassifier, {}),
-    "ranking": (OptimalTreeClassifier, {"ranking": ("size", "error")}),
-    "several": (OptimalTreeClassifier, {"n_trees": 1000}),
+    "smallest": (SmallestTreeClassifier, {}),
+    "several": (TreeSetClassifier, {"n_trees": 1000}),
     "metric": (OptimalTreeClassifier, {"objective": "f1"}),
     "regression": (OptimalTreeRegressor, {}),
 }

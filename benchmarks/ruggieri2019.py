@@ -62,7 +62,7 @@ def run_table(number, arguments, known):
     is_timed = "SBE" in table.methods
     settings = Settings(
         GreedyTreeClassifier(
-            min_samples_leaf=(arguments.leaf_weights or [2])[0],
+            min_weight_leaf=(arguments.leaf_weights or [2])[0],
             numeric_gain_penalty=arguments.numeric_gain_penalty,
             **table.tree,
         ),

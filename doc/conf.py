@@ -51,13 +51,27 @@ if "GITHUB_ACTIONS" in os.environ:  # a build without network has the same pages
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sktree_opt"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
+# Pages of a single level have nothing to navigate.
+html_sidebars = {
+    name: []
+    for name in ("benchmarks", "changelog", "cite", "comparison", "glossary", "index", "install")
+}
+html_logo = html_favicon = "images/logo.svg"
+html_theme_options = {
+    "logo": {"text": "sktree_opt"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 4,
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": [
+        f"../examples/{name}" for name in ("optimal", "subset", "greedy", "export", "tables")
+    ],
     "filename_pattern": r"\.py",
     "abort_on_example_error": True,
     "download_all_examples": False,

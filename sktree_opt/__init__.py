@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         from_json,
         plot_tree,
         to_json,
+        to_onnx,
         to_sklearn,
     )
     from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
@@ -32,13 +33,21 @@ if TYPE_CHECKING:
         OptimalTreeClassifier,
         OptimalTreeClassifierCV,
         OptimalTreeRegressor,
+        SmallestTreeClassifier,
+        TreeSetClassifier,
+        TreeSetRegressor,
         optimal_path,
     )
     from sktree_opt.preprocessing import MDLPDiscretizer
     from sktree_opt.subset import (
         AcceptableSubsetSelector,
+        BootstrapError,
+        CrossValidationError,
         DistinctTreeEnumerator,
         DTsbeSelector,
+        PessimisticTrainingError,
+        SearchError,
+        TrainingError,
         subsets,
     )
     from sktree_opt.tree import Tree
@@ -52,6 +61,8 @@ _ROOM_OF = {
     "counterfactual": "export",
     "explain": "export",
     "AcceptableSubsetSelector": "subset",
+    "BootstrapError": "subset",
+    "CrossValidationError": "subset",
     "DTsbeSelector": "subset",
     "DistinctTreeEnumerator": "subset",
     "GreedyTreeClassifier": "greedy",
@@ -60,7 +71,13 @@ _ROOM_OF = {
     "OptimalTreeClassifier": "optimal",
     "OptimalTreeClassifierCV": "optimal",
     "OptimalTreeRegressor": "optimal",
+    "PessimisticTrainingError": "subset",
+    "SearchError": "subset",
+    "SmallestTreeClassifier": "optimal",
+    "TrainingError": "subset",
     "Tree": "tree",
+    "TreeSetClassifier": "optimal",
+    "TreeSetRegressor": "optimal",
     "export_code": "export",
     "export_dot": "export",
     "export_html": "export",
@@ -73,12 +90,15 @@ _ROOM_OF = {
     "plot_tree": "export",
     "subsets": "subset",
     "to_json": "export",
+    "to_onnx": "export",
     "to_sklearn": "export",
 }
 
 __all__ = [
     "AcceptableSubsetSelector",
+    "BootstrapError",
     "Counterfactual",
+    "CrossValidationError",
     "DTsbeSelector",
     "DistinctTreeEnumerator",
     "Explanation",
@@ -88,8 +108,14 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "PessimisticTrainingError",
     "RowPredictor",
+    "SearchError",
+    "SmallestTreeClassifier",
+    "TrainingError",
     "Tree",
+    "TreeSetClassifier",
+    "TreeSetRegressor",
     "__version__",
     "counterfactual",
     "explain",
@@ -105,6 +131,7 @@ __all__ = [
     "plot_tree",
     "subsets",
     "to_json",
+    "to_onnx",
     "to_sklearn",
 ]
 

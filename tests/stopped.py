@@ -37,8 +37,11 @@ def assert_between(model, optimum):
     return model.status_
 
 
-def assert_bounds_hold(model, data, optimum, seed, n_stops=12):
-    """Stops copies of the model by time limits and by a callback at random moments."""
+def assert_bounds_hold(model, data, optimum, seed, n_stops=12, *, is_short=False):
+    """Stops copies of the model by time limits and by a callback at random moments.
+
+    A search that `is_short` may have its proof before it can be stopped.
+    """
     recorder = Recorder()
     begin = time.perf_counter()
     whole = clone(model).set_callbacks(recorder).fit(*data)
@@ -52,4 +55,4 @@ def assert_bounds_hold(model, data, optimum, seed, n_stops=12):
     for count in rng.integers(1, len(recorder.tasks) + 1, n_stops // 4):
         stopped = clone(model).set_callbacks(Recorder(stop_after=int(count))).fit(*data)
         statuses.append(assert_between(stopped, optimum))
-    assert set(statuses) != {"optimal"}, "no search was stopped"
+    assert is_short or set(statuses) != {"optimal"}, "no search was stopped"

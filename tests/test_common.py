@@ -23,7 +23,16 @@ from sklearn.utils.estimator_checks import (
 from sktree_opt.utils._discovery import all_estimators
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
-QUICK = {name: {"max_depth": 2} for name in ("OptimalTreeClassifierCV", "OptimalTreeRegressor")}
+QUICK = {
+    "OptimalTreeClassifierCV": {"max_depth": 2},
+    "OptimalTreeRegressor": {"max_depth": 2},
+    "SmallestTreeClassifier": {"max_depth": 2},
+    "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},
+    "TreeSetRegressor": {"max_depth": 2, "n_trees": 2},
+}
+# Random splits see a row of weight k once and a repeated row k times. Where no rows are split,
+# weights and repeated rows are the same, as scikit-learn checks.
+QUICK |= {name: {"error": "training"} for name in ("AcceptableSubsetSelector", "DTsbeSelector")}
 ESTIMATORS = [estimator(**QUICK.get(name, {})) for name, estimator in all_estimators()]
 TRANSFORMERS = [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")]
 
@@ -155,3 +164,15 @@ def test_tables_of_any_kind(estimator, global_random_seed):
         assert all(answer == answers[0] for answer in answers)
     else:
         assert len({np.shape(answer) for answer in answers}) == 1
+
+
+WITH_WEIGHTS = [e for e in ESTIMATORS if get_tags(e).target_tags.required]
+
+
+@pytest.mark.parametrize("estimator", WITH_WEIGHTS, ids=name_of)
+def test_odd_sample_weights(estimator):
+    X, y = load_iris(return_X_y=True)
+    for weights in (2.0, ["2"] * len(y)):
+        clone(estimator).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight"):
+        clone(estimator).fit(X, y, sample_weight=[10**400] + [1] * (len(y) - 1))

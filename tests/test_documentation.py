@@ -1,11 +1,13 @@
 """Pages of the documentation agree with each other and with the code."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
-DOC = Path(__file__).parents[1] / "doc"
+ROOT = Path(__file__).parents[1]
+DOC = ROOT / "doc"
 
 pytestmark = pytest.mark.skipif(not DOC.exists(), reason="needs a checkout of the project")
 
@@ -33,3 +35,71 @@ def test_words_to_avoid_have_no_entry():
     avoided = re.findall(r"^(\w+)[^\n]*  \w", page, re.MULTILINE)
     assert len(avoided) > 10
     assert not {word.lower() for word in glossary_terms()} & set(avoided)
+
+
+def readme_blocks():
+    """The Python example of README.md, and what README.md says it prints."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    return re.search(r"```python\n(.*?)```\s+```\n(.*?)```", text, re.DOTALL).groups()
+
+
+def test_readme_prints_what_its_example_prints(capsys):
+    code, printed = readme_blocks()
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_front_page_shows_the_example_of_readme():
+    code, _ = readme_blocks()
+    page = (DOC / "index.rst").read_text("utf-8")
+    lines = [line.strip().partition("  #")[0] for line in code.splitlines() if line]
+    assert [line for line in lines if line not in page] == []
+
+
+def test_pictures_of_readme_are_in_the_repository():
+    text = (ROOT / "README.md").read_text("utf-8")
+    pictures = re.findall(r"!\[[^]]+\]\(\S+/main/(\S+)\)", text)
+    assert pictures
+    assert [name for name in pictures if not (ROOT / name).exists()] == []
+
+
+def test_links_to_files_of_the_repository_exist():
+    text = (ROOT / "README.md").read_text("utf-8")
+    files = re.findall(r"/blob/main/(\S+)\)", text)
+    assert files
+    assert [name for name in files if not (ROOT / name).exists()] == []
+
+
+def test_tables_of_the_benchmark_page_are_filled():
+    page = (DOC / "benchmarks.rst").read_text("utf-8")
+    tables = re.findall(r":file: (\S+)", page)
+    assert len(tables) >= 4
+    assert all(len((DOC / name).read_text("utf-8").splitlines()) > 3 for name in tables)
+
+
+def test_ratios_of_the_speed_figure_are_those_of_pystreed():
+    header, *lines = (DOC / "images" / "speed.csv").read_text("utf-8").splitlines()
+    version = header.split(",")[-1].removeprefix("pystreed ")
+    assert f"pystreed {version}" in (ROOT / "README.md").read_text("utf-8")
+    assert len(lines) >= 8
+
+
+def steps_of_a_fit():
+    """(file, name) of each function that the drawing of a fit names."""
+    page = (DOC / "developers" / "one_fit.rst").read_text("utf-8")
+    drawing = page.split(".. code-block:: text")[1].split("\n``class_problem``")[0]
+    for file, names in re.findall(r"(\w+/\w+\.py) +([\w., ]+)", drawing):
+        for name in names.split(","):
+            yield file, name.strip().split(".")[0]
+
+
+@pytest.mark.parametrize(("file", "name"), list(steps_of_a_fit()) if DOC.exists() else [])
+def test_the_steps_of_a_fit_exist(file, name):
+    package = DOC.parent / "sktree_opt"
+    (path,) = [one for one in (package / file, package / "optimal" / file) if one.exists()]
+    defined = ast.parse(path.read_text("utf-8")).body
+    assert name in {getattr(one, "name", None) for one in defined}
+
+
+def test_a_fit_has_steps():
+    assert len(set(steps_of_a_fit())) > 12

@@ -13,7 +13,13 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sktree_opt.datasets import load_restaurant
 from sktree_opt.export import export_rules, export_text, from_json, to_json
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, OptimalTreeRegressor
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+)
 from sktree_opt.preprocessing import MDLPDiscretizer
 from sktree_opt.subset import (
     AcceptableSubsetSelector,
@@ -45,11 +51,13 @@ def test_greedy_trees() -> None:
 
 def test_optimal_trees() -> None:
     X, y = load_iris(return_X_y=True)
-    known = GreedyTreeClassifier(max_depth=2).fit(X, y)
-    optimal = OptimalTreeClassifier(max_depth=2, initial_tree=known, memory_limit="1GB").fit(X, y)
+    optimal = OptimalTreeClassifier(max_depth=2, memory_limit="1GB").fit(X, y)
     assert_type(optimal, OptimalTreeClassifier)
     assert_type(optimal.gap_, float)
-    assert_type(optimal.trees_, list[Tree])
+    several = TreeSetClassifier(n_trees=2, max_depth=1, objective="gini").fit(X, y)
+    assert_type(several.trees_, list[Tree])
+    assert_type(len(several), int)
+    assert_type(SmallestTreeClassifier(max_error=60).fit(X, y), SmallestTreeClassifier)
 
     def loss(false_positives: float, false_negatives: float) -> float:
         return false_positives + 2.0 * false_negatives
@@ -57,9 +65,9 @@ def test_optimal_trees() -> None:
     OptimalTreeClassifier(max_depth=1, objective=loss).fit(X, y == 1)
     OptimalTreeClassifier(max_depth=1, thresholds=MDLPDiscretizer()).fit(X, y)
     bins = KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")
-    OptimalTreeRegressor(max_depth=1, thresholds=bins, initial_tree=None).fit(X, y)
+    OptimalTreeRegressor(max_depth=1, thresholds=bins).fit(X, y)
     chosen = OptimalTreeClassifierCV(max_depth=1, cv=StratifiedKFold(3)).fit(X, y)
-    assert_type(chosen.best_depth_, int)
+    assert_type(chosen.best_params_, dict[str, int | None])
 
 
 def test_subsets() -> None:
@@ -74,7 +82,7 @@ def test_subsets() -> None:
     backward = DTsbeSelector(GreedyTreeClassifier(min_samples_leaf=5), random_state=0).fit(X, y)
     assert_type(backward.history_, list[dict[str, Any]])
     for features, tree in DistinctTreeEnumerator().iter_trees(X, y):
-        assert_type(features, NDArray[np.int64])
+        assert_type(features, NDArray[Any])
         assert_type(tree, GreedyTreeClassifier)
 
 

@@ -67,7 +67,7 @@ class Fold:
 
     @cached_property
     def dtsbe(self):
-        return self.search(DTsbeSelector)
+        return self.search(DTsbeSelector, time_limit=None)
 
     @cached_property
     def codes(self):
@@ -95,7 +95,7 @@ def dtsbe(fold):
 
 def black_box(fold):
     selector = fold.search(DTsbeSelector, method="sbe", time_limit=fold.settings.time_limit)
-    is_finished = selector.status_ == "finished"
+    is_finished = selector.status_ == "optimal"
     if is_finished and (selector.support_ != fold.dtsbe.support_).any():
         raise AssertionError("DTsbe and the black box select different features")
     return fold.outcome(
@@ -122,7 +122,7 @@ def forest_on(fold, columns):
         100,
         criterion="entropy",
         max_features="log2",
-        min_samples_leaf=int(fold.settings.tree.min_samples_leaf),
+        min_samples_leaf=int(fold.settings.tree.min_weight_leaf),
         random_state=fold.seed,
         n_jobs=fold.settings.n_jobs,
     )

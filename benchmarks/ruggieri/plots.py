@@ -16,7 +16,7 @@ from ruggieri import paper, tables
 from ruggieri.methods import Settings
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
-from sktree_opt.subset._streams import ORDERS
+from sktree_opt.subset.complete._streams import ORDERS
 from uci import load
 
 DELTAS = (0.0, 0.02, 0.04)
@@ -35,7 +35,7 @@ class Run:
     n_sampled: int  # subsets of each size that stand for all in the exhaustive search
 
     def tree(self, m):
-        return GreedyTreeClassifier(min_samples_leaf=m, numeric_gain_penalty=True)
+        return GreedyTreeClassifier(min_weight_leaf=m, numeric_gain_penalty=True)
 
     def map(self, function, *arguments):
         """Values of a function of (m, argument), in order, in several processes."""

@@ -8,6 +8,7 @@ from sktree_opt.export._html import export_html
 from sktree_opt.export._json import from_json, to_json
 from sktree_opt.export._matplotlib import plot_tree
 from sktree_opt.export._one_row import RowPredictor
+from sktree_opt.export._onnx import to_onnx
 from sktree_opt.export._rules import export_rules
 from sktree_opt.export._sklearn import to_sklearn
 from sktree_opt.export._text import export_text
@@ -21,6 +22,7 @@ FORMATS = {
     "json": to_json,
     "matplotlib": plot_tree,
     "sklearn": to_sklearn,
+    "onnx": to_onnx,
 }
 
 __all__ = [
@@ -37,5 +39,6 @@ __all__ = [
     "from_json",
     "plot_tree",
     "to_json",
+    "to_onnx",
     "to_sklearn",
 ]

@@ -280,6 +280,14 @@ class Description:
 
 def describe(model, feature_names=None, class_names=None, precision=None, threshold_precision=None):
     """The ``Description`` of a tree, which may be the last step of a fitted pipeline or search."""
+    model, own_names = last_step(model)
+    if feature_names is None and not hasattr(model, "feature_names_in_"):
+        feature_names = own_names
+    return Description(model, feature_names, class_names, precision, threshold_precision)
+
+
+def last_step(model):
+    """The tree at the end of a pipeline or search, and the names that earlier steps give."""
     own_names = None
     while not isinstance(model, (Tree, TreeClassifierMixin, TreeRegressorMixin)):
         if isinstance(model, Pipeline):
@@ -289,9 +297,7 @@ def describe(model, feature_names=None, class_names=None, precision=None, thresh
             model = model.best_estimator_
         else:
             break
-    if feature_names is None and not hasattr(model, "feature_names_in_"):
-        feature_names = own_names
-    return Description(model, feature_names, class_names, precision, threshold_precision)
+    return model, own_names
 
 
 def names_before(pipeline):

@@ -5,41 +5,65 @@ installed version has by their names; a field that it does not know stays zero, 
 used" in every version so far.
 """
 
+from typing import Literal
+
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sktree_opt.export._binary import Column, columns_with_holes, make_binary
 from sktree_opt.export._description import Description, TreeEstimator
-from sktree_opt.export._rules import was_distributed
-from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
-from sktree_opt.utils._compat import SKLEARN_NODE_DTYPE, make_sklearn_tree
+from sktree_opt.export._program import make_program
+from sktree_opt.tree._node import IS_MISSING, LEAF
+from sktree_opt.utils._compat import (
+    SKLEARN_NODE_DTYPE,
+    StrOptions,
+    make_sklearn_tree,
+    validate_params,
+)
 
 NO_CHILD, NO_FEATURE, NO_THRESHOLD = -1, -2, -2.0
 
 
-def to_sklearn(estimator: TreeEstimator) -> DecisionTreeClassifier | DecisionTreeRegressor:
+@validate_params(
+    {"leaf_values": [StrOptions({"auto", "probabilities", "answers"})]},
+    prefer_skip_nested_validation=True,
+)
+def to_sklearn(
+    estimator: TreeEstimator,
+    *,
+    leaf_values: Literal["auto", "probabilities", "answers"] = "auto",
+) -> DecisionTreeClassifier | DecisionTreeRegressor | Pipeline:
     """Make a fitted scikit-learn decision tree that predicts the same.
 
     For tools that know scikit-learn's trees: its ``plot_tree`` and ``export_text``, SHAP,
-    converters to ONNX.
+    converters to ONNX and PMML.
 
     Parameters
     ----------
     estimator : fitted tree estimator
-        All tests must be on numbers, ordered categories or Booleans, or ask whether a value is
-        missing; scikit-learn's trees have no others.
+        The tree.
+
+    leaf_values : {"auto", "probabilities", "answers"}, default="auto"
+        scikit-learn's trees answer the most probable class of a leaf, whereas a cost matrix or a
+        metric may make a leaf answer another one. "probabilities" keeps those of ``predict_proba``,
+        and is an error if a leaf answers another class. "answers" gives the class that a leaf
+        answers the probability 1. "auto" is the first where it is possible, otherwise the second.
 
     Returns
     -------
-    tree : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted. It takes numbers: for an ordered category the position of the category, and NaN
-        where a value is missing.
+    tree : DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
+        Fitted. For a table with categories, a pipeline of a ``ColumnTransformer``, which numbers
+        the categories of the tested columns and drops the other columns, and a tree. Its input has
+        the same columns as the estimator's.
 
     Raises
     ------
     ValueError
-        If a test is on a nominal feature; if training rows that missed a value went down every
-        branch of a test; if a cost matrix or a metric makes a leaf answer another class than its
-        most frequent one. The message names the test.
+        If `leaf_values` is "probabilities" and a leaf answers another class, or if the tree would
+        need more than 100,000 nodes.
 
     Notes
     -----
@@ -49,8 +73,11 @@ def to_sklearn(estimator: TreeEstimator) -> DecisionTreeClassifier | DecisionTre
     numbers, those within a relative 6e-8 of a threshold, but not equal to it, may take the other
     branch.
 
-    Where no training row missed the value of a test, a missing value in new data follows
-    scikit-learn's own rule for that case: it goes down the branch with more weight.
+    Greedy trees send a row that misses the value of a test down every branch. For a column that
+    missed values in training, the result asks whether the value is missing, and the leaves below
+    hold means of leaves, so that the tree grows. For other columns, a missing value in new data
+    follows scikit-learn's own rule for that case: it goes down the branch with more weight.
+    Training weights of nodes that the tree itself does not have are estimates.
 
     Examples
     --------
@@ -66,67 +93,143 @@ def to_sklearn(estimator: TreeEstimator) -> DecisionTreeClassifier | DecisionTre
     |   |--- class: 1
     """
     words = Description(estimator)
-    tree = words.tree
-    refuse_inexpressible(words)
-    values = leaf_values(estimator, words)
+    tree, program, with_holes = words.tree, make_program(words), columns_with_holes(words)
+    has_categories = program.categories or any(c is not None for c in words.categories)
+    is_plain = not has_categories and not any(
+        test is not None and test.missing < 0 and test.feature in with_holes
+        for test in program.tests
+    )
+    if is_plain:
+        answers = np.array(program.decisions) if tree.is_classifier else None
+        leaves = tree.nodes["kind"] == LEAF
+        values = chosen_values(words, leaf_values, program.probabilities, answers, leaves)
+        return fitted_tree(words, node_records(tree), values, tree.n_features, tree.depth)
+    binary = make_binary(words, is_exact=False)
+    probabilities = np.array(binary.probabilities)
+    leaves = np.array(binary.column) < 0
+    answers = None
     if tree.is_classifier:
-        made = DecisionTreeClassifier()
+        answers = np.array([-1 if answer is None else answer for answer in binary.answer])
+    values = chosen_values(words, leaf_values, probabilities, answers, leaves)
+    if not has_categories:
+        records = binary_records(binary, [column.feature for column in binary.columns])
+        return fitted_tree(words, records, values, tree.n_features, depth_of(binary))
+    if not binary.columns:
+        # A tree without a test; scikit-learn wants a column all the same.
+        categories = words.categories[0]
+        binary.columns.append(Column(0, None if categories is None else tuple(categories)))
+    # Numbers first, then categories: the order of the transformer.
+    order = sorted(range(len(binary.columns)), key=lambda k: binary.columns[k].order is not None)
+    place = {k: i for i, k in enumerate(order)}
+    records = binary_records(binary, [place[k] for k in range(len(order))])
+    made = fitted_tree(words, records, values, len(order), depth_of(binary), has_names=False)
+    encoder = column_encoder(words, [binary.columns[k] for k in order])
+    return Pipeline([("encode", encoder), ("tree", made)])
+
+
+def fitted_tree(words, records, values, n_features, depth, has_names=True):
+    """A scikit-learn tree with these nodes, and the parameters that it has."""
+    estimator, n_leaves = words.model, int(np.sum(records["left_child"] < 0))
+    parameters = {"max_depth": max(1, depth), "max_leaf_nodes": max(2, n_leaves)}
+    if words.tree.is_classifier:
+        made = DecisionTreeClassifier(**parameters)
         made.classes_ = np.asarray(words.labels)
         made.n_classes_ = np.int64(len(made.classes_))
         n_classes = len(made.classes_)
     else:
-        made = DecisionTreeRegressor()
+        made = DecisionTreeRegressor(**parameters)
         n_classes = 1
     made.n_outputs_ = 1
-    made.n_features_in_ = made.max_features_ = tree.n_features
-    if hasattr(estimator, "feature_names_in_"):
+    made.n_features_in_ = made.max_features_ = n_features
+    if has_names and hasattr(estimator, "feature_names_in_"):
         made.feature_names_in_ = estimator.feature_names_in_
-    made.tree_ = make_sklearn_tree(
-        node_records(tree), values[:, None, :], tree.n_features, n_classes, tree.depth
-    )
+    made.tree_ = make_sklearn_tree(records, values[:, None, :], n_features, n_classes, depth)
     return made
 
 
-def refuse_inexpressible(words):
-    """Raise for the first test that scikit-learn's trees cannot make."""
-    tree = words.tree
-    for index in np.flatnonzero(tree.nodes["kind"] != LEAF).tolist():
-        node = tree.nodes[index]
-        test = f"{words.subject(node['feature'])} {words.branches(index)[0].text}"
-        if node["kind"] in CATEGORY_KINDS:
-            raise ValueError(
-                f"The test {test!r} is on a category; scikit-learn's trees compare numbers only."
-            )
-        if node["kind"] == NUMERIC and node["missing_branch"] < 0 and was_distributed(tree, index):
-            raise ValueError(
-                f"The test {test!r} sends rows that miss the value down every branch by weight; "
-                "scikit-learn's trees send a row down one branch only."
-            )
-
-
-def leaf_values(estimator, words):
-    """What scikit-learn's tree holds at its nodes: class probabilities, or means."""
-    tree = words.tree
-    values = tree.node_values()
-    if not tree.is_classifier:
-        return values
-    leaves = tree.nodes["kind"] == LEAF
-    decides_otherwise = leaves & (words.decisions != values.argmax(axis=1))
-    if decides_otherwise.any():
-        answer = words.answer(int(np.flatnonzero(decides_otherwise)[0]))
+def chosen_values(words, leaf_values, probabilities, answers, leaves):
+    """The values of scikit-learn's nodes: class probabilities, answers, or means."""
+    if answers is None:
+        return probabilities
+    differs = leaves & (answers != probabilities.argmax(axis=1))
+    if leaf_values == "probabilities" and differs.any():
+        label = words.class_names[answers[np.flatnonzero(differs)[0]]]
         raise ValueError(
-            f"Because of {reason_of(estimator)} a leaf answers {answer!r}, which is not its most "
-            "frequent class; scikit-learn's trees answer that."
+            f"Because of {reason_of(words.model)} a leaf answers {label!r}, which is not its most "
+            "probable class; scikit-learn's trees answer that. leaf_values='answers' keeps the "
+            "answers."
         )
-    return values if estimator is tree else estimator._node_probabilities()
+    if leaf_values == "answers" or differs.any():
+        values = probabilities.copy()
+        values[leaves] = np.eye(probabilities.shape[1])[answers[leaves]]
+        return values
+    return probabilities
 
 
 def reason_of(estimator):
     """Why leaves may answer another class than their most frequent one."""
     if getattr(estimator, "_answers", None) is not None:
         return "the metric"
+    if getattr(estimator, "_costs", None) is None:
+        return "smoothing"
     objective = getattr(estimator, "objective", "cost")
     return "the cost matrix" if objective == "cost" else f"objective={objective!r}"
+
+
+def column_encoder(words, columns):
+    """A fitted transformer that makes numbers of the tested columns."""
+    numbers = [column.feature for column in columns if column.order is None]
+    steps = [("numbers", "passthrough", numbers)] if numbers else []
+    categories = {}
+    for k, column in enumerate(column for column in columns if column.order is not None):
+        values = np.array(column.order, dtype=object)
+        if not any(isinstance(value, str) for value in column.order):
+            values = np.array(column.order)
+        encoder = OrdinalEncoder(
+            categories=[values], handle_unknown="use_encoded_value", unknown_value=-1
+        )
+        steps.append((f"categories_{k}", encoder, [column.feature]))
+        categories[column.feature] = column.order[0]
+    row = [categories.get(j, 0.0) for j in range(words.tree.n_features)]
+    table = np.empty((1, len(row)), dtype=object)
+    table[0] = row
+    if hasattr(words.model, "feature_names_in_"):
+        import pandas
+
+        names = words.model.feature_names_in_
+        table = pandas.DataFrame({name: [value] for name, value in zip(names, row, strict=True)})
+        table = table[list(names)]
+    return ColumnTransformer(steps).fit(table)
+
+
+def depth_of(binary):
+    """Number of tests on the longest path."""
+    depths = [0] * len(binary.column)
+    for index, (left, right) in enumerate(zip(binary.left, binary.right, strict=True)):
+        if left >= 0:
+            depths[left] = depths[right] = depths[index] + 1
+    return max(depths)
+
+
+def binary_records(binary, feature_of):
+    """The nodes of a ``BinaryTree`` as scikit-learn's records."""
+    column = np.array(binary.column)
+    inner, is_leaf = column >= 0, column < 0
+    nodes = np.zeros(len(column), dtype=SKLEARN_NODE_DTYPE)
+    nodes["left_child"], nodes["right_child"] = binary.left, binary.right
+    nodes["feature"] = np.where(inner, np.array([*feature_of, NO_FEATURE])[column], NO_FEATURE)
+    thresholds = np.array(binary.threshold)
+    finite = np.isfinite(thresholds)
+    safe = safe_thresholds(np.where(finite, thresholds, 0.0))
+    nodes["threshold"] = np.select([is_leaf, ~finite], [NO_THRESHOLD, thresholds], safe)
+    nodes["missing_go_to_left"] = np.array(binary.missing_left) & inner
+    nodes["weighted_n_node_samples"] = binary.weight
+    nodes["n_node_samples"] = np.maximum(1, np.round(binary.weight))
+    values = np.array(binary.probabilities)
+    # The spread within leaves that hold means of leaves is not known.
+    gini = 1.0 - np.sum(values**2, axis=1)
+    nodes["impurity"] = gini if values.shape[1] > 1 else 0.0
+    return nodes
 
 
 def node_records(tree):

@@ -9,14 +9,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sktree_opt.greedy import _grow
-from sktree_opt.greedy.quality import NOMINAL_SPLITS, split_for_validation
+from sktree_opt.greedy._criteria import NOMINAL_SPLITS
+from sktree_opt.greedy._prunings import split_for_validation
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._params import rows_from, shared_constraints
 from sktree_opt.utils._validation import all_or_nothing, check_training_data
 
 MAX_CLASSES = 65535
+# Squares of sums of such weights, and their products with squared targets, are floats.
+LARGEST_WEIGHT = 1e60
+# Its square is a float.
+LARGEST_ROOT = 1e154
 # Sums of squares up to here, and their products with weights, are finite.
 LARGEST_TARGET = 1e150
 
@@ -28,21 +34,28 @@ class BaseGreedyTree(BaseEstimator):
     classes_: NDArray[Any]
 
     # Registries of the subclass.
-    _qualities: ClassVar[dict] = {}
+    _criteria: ClassVar[dict] = {}
     _prunings: ClassVar[dict] = {}
 
     _parameter_constraints: ClassVar[dict] = {
+        **shared_constraints(
+            "max_leaf_nodes",
+            "min_samples_split",
+            "min_samples_leaf",
+            "categorical_features",
+            "random_state",
+            "n_jobs",
+        ),
         "nominal_split": [StrOptions(set(NOMINAL_SPLITS))],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_split": [Interval(Real, 0, None, closed="left")],
-        "min_samples_leaf": [Interval(Real, 0, None, closed="left")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
+        "min_weight_leaf": [Interval(Real, 0, None, closed="left"), None],
+        "min_weight_branches": [StrOptions({"two", "every"})],
         "min_gain": [Interval(Real, 0, None, closed="left")],
+        "allow_zero_gain": ["boolean"],
+        "acceptable_error": [Interval(Real, 0, None, closed="left")],
         "numeric_gain_penalty": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
@@ -58,39 +71,57 @@ class BaseGreedyTree(BaseEstimator):
                 class_weight=class_weight,
                 is_classifier=is_classifier,
             )
+            refuse_extreme_weights(data.weights)
             costs = None
             if is_classifier:
                 costs = self._check_costs(len(data.classes))
             else:
-                refuse_extreme_targets(data.y)
+                refuse_extreme_targets(data.y, data.weights)
             n_threads = n_threads_for(self.n_jobs)
             table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
             data.matrix = None
             self._refuse_large_subsets(table, data, encoder)
             weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
-            induction = self._make_induction(table, data, weights, costs, n_threads)
+            induction = self._make_induction(table, data, weights, costs, n_threads, unit)
             self.tree_ = self._induce(induction, data, unit)
             self._encoder = encoder
             if is_classifier:
                 self.classes_, self._costs = data.classes, costs
         return self
 
-    def _make_induction(self, table, data, weights, costs, n_threads):
+    def _growth_limits(self, n_rows, unit):
+        """Arguments of the kernels that say when a node may be split.
+
+        Shares of the rows are of `n_rows`; weights are divided by `unit` (see ``count_weights``).
+        By default a split takes the weight of two rows, and a branch that of one (C4.5).
+        """
+        split, leaf = self.min_weight_split, self.min_weight_leaf
+        return {
+            "min_split_weight": 2.0 if split is None else split / unit,
+            "min_leaf_weight": 1.0 if leaf is None else leaf / unit,
+            "every_branch": self.min_weight_branches == "every",
+            "min_split_rows": rows_from(self.min_samples_split, n_rows),
+            "min_leaf_rows": rows_from(self.min_samples_leaf, n_rows),
+            "min_gain": self.min_gain,
+            "allow_zero_gain": self.allow_zero_gain,
+            "acceptable_error": self.acceptable_error,
+        }
+
+    def _make_induction(self, table, data, weights, costs, n_threads, unit):
         """The learning problem of these parameters on a table."""
-        quality = self._qualities[self.criterion]
+        criterion = self._criteria[self.criterion]
         return _grow.Induction(
             table,
             data.y,
             0 if data.classes is None else len(data.classes),
             weights,
             costs,
-            measure=quality.measure,
-            gain_ratio=quality.gain_ratio,
+            measure=criterion.measure,
+            gain_ratio=criterion.gain_ratio,
+            above_average=criterion.above_average,
             nominal_split=NOMINAL_SPLITS[self.nominal_split].code,
             numeric_gain_penalty=self.numeric_gain_penalty,
-            min_split_weight=self.min_samples_split,
-            min_leaf_weight=self.min_samples_leaf,
-            min_gain=self.min_gain,
+            **self._growth_limits(table.n_rows, unit),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             n_threads=n_threads,
@@ -166,13 +197,27 @@ def count_weights(weights):
     return weights / unit, unit
 
 
-def refuse_extreme_targets(y):
+def refuse_extreme_weights(weights):
+    """Raise if squares of sums of the weights are no floats."""
+    if weights.max() > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight times class_weight is up to {weights.max():g}, but must be at most "
+            f"{LARGEST_WEIGHT:g}; divide the weights by a constant."
+        )
+
+
+def refuse_extreme_targets(y, weights):
     """Raise if squares of the targets, or of their differences, are no floats."""
     largest, smallest = float(y.max()), float(y.min())
     if max(largest, -smallest) > LARGEST_TARGET:
         raise ValueError(
             f"y holds numbers beyond {LARGEST_TARGET:g}, whose squares cannot be summed; divide "
             "y by a constant."
+        )
+    if max(largest, -smallest) * np.sqrt(weights.sum()) > LARGEST_ROOT:
+        raise ValueError(
+            "The squares of the numbers in y, times sample_weight, are too large to be summed; "
+            "divide y or the weights by a constant."
         )
     spread = largest / 2.0 - smallest / 2.0
     if 0.0 < spread < 1.0 / LARGEST_TARGET:

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import MAX_CLASSES, BaseGreedyTree
-from sktree_opt.greedy.quality import CLASSIFICATION_PRUNINGS, CLASSIFICATION_QUALITIES
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA
+from sktree_opt.greedy._prunings import CLASSIFICATION_PRUNINGS
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     ClassWeight,
@@ -20,6 +22,7 @@ from sktree_opt.utils._typing import (
 )
 
 
+@document_shared
 class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     """A C4.5-style decision tree.
 
@@ -31,9 +34,11 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Parameters
     ----------
-    criterion : {"information_gain", "gain_ratio", "gini", "gini_cost", "error"}, \
-            default="information_gain"
-        Quality of a split. "gain_ratio" divides the information gain by the entropy of the split;
+    criterion : {"information_gain", "entropy", "log_loss", "gain_ratio", \
+            "above_average_gain_ratio", "gini", "gini_cost", "error"}, default="information_gain"
+        Quality of a split. "entropy" and "log_loss" are scikit-learn's names of
+        "information_gain". "gain_ratio" divides the information gain by the entropy of the split;
+        "above_average_gain_ratio" does so for columns of at least the average gain;
         "gini_cost" weighs pairs of classes by `cost_matrix`; "error" counts misclassified cases.
 
     nominal_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
@@ -42,20 +47,35 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         there are three or more classes, and then takes columns of at most 12 categories.
 
     max_depth : int or None, default=None
-        Most tests on a path; None for no limit.
+        Maximum number of tests on a path. None means no limit.
 
-    min_samples_split : float, default=2
-        A node of smaller weight is a leaf.
+    %(min_samples_split)s
 
-    min_samples_leaf : float, default=1
-        At least two branches of a split must have this weight (C4.5's rule).
+    %(min_samples_leaf)s
+
+    min_weight_split : float or None, default=None
+        Minimum weight of a node that is split. None means the weight of two rows.
+
+    min_weight_leaf : float or None, default=None
+        Minimum weight of the branches of a split. None means the weight of one row.
+
+    min_weight_branches : {"two", "every"}, default="two"
+        Which branches of a split need `min_weight_leaf`: at least two of them (C4.5's rule), or
+        every one. The two differ for splits into three branches or more.
 
     max_leaf_nodes : int or None, default=None
-        Most leaves; nodes are then split in the order of what they gain. None for no limit.
+        Maximum number of leaves. Nodes are then split in the order of their gain. None means no
+        limit.
 
     min_gain : float, default=0.0
-        Least gain of a split, in the units of `criterion` (bits for "gain_ratio" too). A split
-        that gains nothing is never made.
+        Minimum gain of a split, in the units of `criterion` (bits for "gain_ratio" too).
+
+    allow_zero_gain : bool, default=False
+        Whether a node may be split without any gain, as the parity of two columns needs it. The
+        tree then grows until no column tells its rows apart.
+
+    acceptable_error : float, default=0.0
+        A node that misclassifies at most this share of its weight is a leaf.
 
     numeric_gain_penalty : bool, default=False
         Whether the gain of a numeric split is reduced by ``log2(n_thresholds) / weight``, as in
@@ -71,8 +91,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     validation_fraction : float, default=0.3
         Share of the rows of each class that "reduced_error" pruning keeps back.
 
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights by class.
+    %(class_weight)s
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
         Cost of answering class `j` (columns) for class `i` (rows), classes in sorted order; zero
@@ -83,14 +102,14 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
         Boolean columns that are not named are split as numbers.
 
-    laplace_smoothing : bool, default=False
-        Whether `predict_proba` counts one more case of every class in each leaf.
+    %(leaf_smoothing)s
+
+    %(hierarchical_shrinkage)s
 
     random_state : int, RandomState instance or None, default=None
-        Which rows "reduced_error" pruning keeps back. Nothing else is random.
+        Seed of the choice of rows that "reduced_error" pruning keeps back. Nothing else is random.
 
-    n_jobs : int or None, default=None
-        Threads; the tree does not depend on them. None means 1, -1 all.
+    %(n_jobs)s
 
     Attributes
     ----------
@@ -101,7 +120,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         Class labels.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
@@ -115,8 +134,15 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Notes
     -----
-    `min_samples_split` and `min_samples_leaf` count weights: a row of weight k is k rows. Where
-    the mean weight is below 1, a row of mean weight counts as one.
+    A row with a missing value goes down every branch of a test, with a share of its weight
+    (C4.5). `min_samples_split` counts it at every node that it reaches; `min_samples_leaf` counts,
+    in each branch, the rows whose value leads there. The branch of categories that do not occur at
+    the node gets no rows and needs none.
+
+    The defaults of the other two minima are C4.5's: they keep nodes from being split for the sake
+    of small shares of rows. The weight of one row is 1, or the mean weight if that is below 1. A
+    sample weight of k gives the same tree as k copies of the row, unless `min_samples_split` or
+    `min_samples_leaf`, which count rows whatever their weight, say otherwise.
 
     Of equally good splits the one on the first column is taken, then the one of lowest threshold.
     The quality of a split depends on the cases at the node and on its own column alone, so that
@@ -137,17 +163,17 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     (7, 1.0)
     """
 
-    _qualities = CLASSIFICATION_QUALITIES
+    _criteria = CLASSIFICATION_CRITERIA
     _prunings = CLASSIFICATION_PRUNINGS
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
-        "criterion": [StrOptions(set(CLASSIFICATION_QUALITIES))],
+        "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
         "pruning": [StrOptions(set(CLASSIFICATION_PRUNINGS)), None],
         "confidence": [Interval(Real, 0, 0.5, closed="right")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cost_matrix": ["array-like", None],
-        "laplace_smoothing": ["boolean"],
+        **shared_constraints("leaf_smoothing", "hierarchical_shrinkage"),
     }
 
     def __init__(
@@ -156,10 +182,15 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         criterion: GreedyCriterion = "information_gain",
         nominal_split: NominalSplit = "multiway",
         max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_split: float | None = None,
+        min_weight_leaf: float | None = None,
+        min_weight_branches: Literal["two", "every"] = "two",
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
+        allow_zero_gain: bool = False,
+        acceptable_error: float = 0.0,
         numeric_gain_penalty: bool = False,
         pruning: Literal["error_based", "reduced_error"] | None = None,
         confidence: float = 0.25,
@@ -167,7 +198,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         categorical_features: CategoricalFeatures = "from_dtype",
-        laplace_smoothing: bool = False,
+        leaf_smoothing: Literal["laplace"] | float | None = None,
+        hierarchical_shrinkage: float = 0.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -176,8 +208,13 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_split = min_weight_split
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_branches = min_weight_branches
         self.max_leaf_nodes = max_leaf_nodes
         self.min_gain = min_gain
+        self.allow_zero_gain = allow_zero_gain
+        self.acceptable_error = acceptable_error
         self.numeric_gain_penalty = numeric_gain_penalty
         self.pruning = pruning
         self.confidence = confidence
@@ -185,7 +222,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.categorical_features = categorical_features
-        self.laplace_smoothing = laplace_smoothing
+        self.leaf_smoothing = leaf_smoothing
+        self.hierarchical_shrinkage = hierarchical_shrinkage
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -218,7 +256,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         if n_classes > MAX_CLASSES:
             raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are possible.")
         if self.cost_matrix is None:
-            if self._qualities[self.criterion].needs_costs:
+            if self._criteria[self.criterion].needs_costs:
                 raise ValueError(f"criterion={self.criterion!r} needs a cost_matrix.")
             return None
         costs = np.asarray(self.cost_matrix, dtype=np.float64)

@@ -58,11 +58,17 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         cbool gain_ratio
         cbool numeric_gain_penalty
         NominalSplit nominal
+        cbool above_average
         double min_leaf_weight
+        cbool every_branch
+        uint32_t min_leaf_rows
         double min_gain
+        cbool allow_zero_gain
 
     cdef cppclass GrowthLimits:
         double min_split_weight
+        uint32_t min_split_rows
+        double acceptable_error
         int32_t max_depth
         int32_t max_leaf_nodes
         int n_threads
@@ -101,7 +107,7 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
 # A weight that should equal a limit may fall short of it by what summing fractions loses.
 ROUNDING = 1.0 - 1e-9
 
-# Names of the measures, as quality.py refers to them.
+# Names of the measures, as _criteria.py refers to them.
 MEASURES = {
     "entropy": <int> CppMeasure.ENTROPY,
     "gini": <int> CppMeasure.GINI,
@@ -174,8 +180,10 @@ cdef class Induction:
     nominal_split : int
         One of ``NOMINAL_SPLITS``.
 
-    gain_ratio, numeric_gain_penalty : bool
-    min_split_weight, min_leaf_weight, min_gain : float
+    gain_ratio, above_average, numeric_gain_penalty : bool
+    min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
+    min_split_rows, min_leaf_rows : int
+    every_branch, allow_zero_gain : bool
     max_depth, max_leaf_nodes : int or None
 
     n_threads : int, default=1
@@ -203,10 +211,16 @@ cdef class Induction:
         measure,
         nominal_split,
         gain_ratio=False,
+        above_average=False,
         numeric_gain_penalty=False,
         min_split_weight=2.0,
         min_leaf_weight=1.0,
+        every_branch=False,
+        min_split_rows=2,
+        min_leaf_rows=1,
         min_gain=0.0,
+        allow_zero_gain=False,
+        acceptable_error=0.0,
         max_depth=None,
         max_leaf_nodes=None,
         n_threads=1,
@@ -228,7 +242,13 @@ cdef class Induction:
         self.cpp.rules.numeric_gain_penalty = numeric_gain_penalty
         self.cpp.rules.nominal = <NominalSplit> <int> nominal_split
         self.cpp.rules.min_leaf_weight = min_leaf_weight * ROUNDING
+        self.cpp.rules.above_average = above_average
+        self.cpp.rules.every_branch = every_branch
+        self.cpp.rules.min_leaf_rows = min(min_leaf_rows, 2**31 - 1)
         self.cpp.rules.min_gain = min_gain
+        self.cpp.rules.allow_zero_gain = allow_zero_gain
+        self.cpp.limits.min_split_rows = min(min_split_rows, 2**31 - 1)
+        self.cpp.limits.acceptable_error = acceptable_error
         self.cpp.limits.min_split_weight = min_split_weight * ROUNDING
         if max_depth is not None:
             self.cpp.limits.max_depth = min(max_depth, 2**31 - 1)

@@ -5,12 +5,15 @@ from typing import ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import BaseGreedyTree
-from sktree_opt.greedy.quality import REGRESSION_PRUNINGS, REGRESSION_QUALITIES
+from sktree_opt.greedy._criteria import REGRESSION_CRITERIA
+from sktree_opt.greedy._prunings import REGRESSION_PRUNINGS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._params import document_shared
 from sktree_opt.utils._typing import CategoricalFeatures, NominalSplit, RandomState, TableLike
 
 
+@document_shared
 class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     """A regression tree grown like C4.5 grows classification trees.
 
@@ -29,20 +32,35 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         or the best division of the categories into two sets.
 
     max_depth : int or None, default=None
-        Most tests on a path; None for no limit.
+        Maximum number of tests on a path. None means no limit.
 
-    min_samples_split : float, default=2
-        A node of smaller weight is a leaf.
+    %(min_samples_split)s
 
-    min_samples_leaf : float, default=1
-        At least two branches of a split must have this weight (C4.5's rule).
+    %(min_samples_leaf)s
+
+    min_weight_split : float or None, default=None
+        Minimum weight of a node that is split. None means the weight of two rows.
+
+    min_weight_leaf : float or None, default=None
+        Minimum weight of the branches of a split. None means the weight of one row.
+
+    min_weight_branches : {"two", "every"}, default="two"
+        Which branches of a split need `min_weight_leaf`: at least two of them (C4.5's rule), or
+        every one. The two differ for splits into three branches or more.
 
     max_leaf_nodes : int or None, default=None
-        Most leaves; nodes are then split in the order of what they gain. None for no limit.
+        Maximum number of leaves. Nodes are then split in the order of their gain. None means no
+        limit.
 
     min_gain : float, default=0.0
-        Least decrease of the mean squared error of a node. A split that gains nothing is never
-        made.
+        Minimum decrease of the mean squared error of a node.
+
+    allow_zero_gain : bool, default=False
+        Whether a node may be split without any gain. The tree then grows until no column tells its
+        rows apart.
+
+    acceptable_error : float, default=0.0
+        A node whose mean squared error is at most this is a leaf.
 
     pruning : {"reduced_error"} or None, default=None
         "reduced_error" keeps part of the rows back to judge by.
@@ -56,10 +74,9 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         Boolean columns that are not named are split as numbers.
 
     random_state : int, RandomState instance or None, default=None
-        Which rows "reduced_error" pruning keeps back. Nothing else is random.
+        Seed of the choice of rows that "reduced_error" pruning keeps back. Nothing else is random.
 
-    n_jobs : int or None, default=None
-        Threads; the tree does not depend on them. None means 1, -1 all.
+    %(n_jobs)s
 
     Attributes
     ----------
@@ -67,7 +84,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         The tree.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of squared error.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
@@ -79,6 +96,10 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     --------
     GreedyTreeClassifier : The tree for classes.
 
+    Notes
+    -----
+    Rows and weights are counted as in :class:`GreedyTreeClassifier`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -89,12 +110,12 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     (8, 0.51)
     """
 
-    _qualities = REGRESSION_QUALITIES
+    _criteria = REGRESSION_CRITERIA
     _prunings = REGRESSION_PRUNINGS
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
-        "criterion": [StrOptions(set(REGRESSION_QUALITIES))],
+        "criterion": [StrOptions(set(REGRESSION_CRITERIA))],
         "pruning": [StrOptions(set(REGRESSION_PRUNINGS)), None],
     }
     _parameter_constraints.pop("numeric_gain_penalty")
@@ -108,10 +129,15 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         criterion: Literal["squared_error"] = "squared_error",
         nominal_split: NominalSplit = "multiway",
         max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_split: float | None = None,
+        min_weight_leaf: float | None = None,
+        min_weight_branches: Literal["two", "every"] = "two",
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
+        allow_zero_gain: bool = False,
+        acceptable_error: float = 0.0,
         pruning: Literal["reduced_error"] | None = None,
         validation_fraction: float = 0.3,
         categorical_features: CategoricalFeatures = "from_dtype",
@@ -123,8 +149,13 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_split = min_weight_split
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_branches = min_weight_branches
         self.max_leaf_nodes = max_leaf_nodes
         self.min_gain = min_gain
+        self.allow_zero_gain = allow_zero_gain
+        self.acceptable_error = acceptable_error
         self.pruning = pruning
         self.validation_fraction = validation_fraction
         self.categorical_features = categorical_features

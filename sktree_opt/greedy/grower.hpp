@@ -1,3 +1,5 @@
+// What a growing tree is made of besides its nodes: limits, nodes still open, and scratch memory.
+//
 // DT(S): top-down greedy induction of a decision tree on the features S: heuristic (each split is the
 // best one by itself).
 //
@@ -36,21 +38,76 @@
 #include <omp.h>
 #endif
 
-#include "sktree_opt/greedy/block.hpp"
+#include "sktree_opt/greedy/cases.hpp"
 #include "sktree_opt/greedy/evaluator.hpp"
-#include "sktree_opt/greedy/growth.hpp"
-#include "sktree_opt/greedy/grown_tree.hpp"
+#include "sktree_opt/greedy/measures.hpp"
 #include "sktree_opt/greedy/partition.hpp"
+#include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt::greedy {
+
+struct GrowthLimits {
+    double min_split_weight = 2.0;
+    std::uint32_t min_split_rows = 2;
+    double acceptable_error = 0.0;  // a node of no larger error of its own is a leaf
+    std::int32_t max_depth = 0x7fffffff;
+    std::int32_t max_leaf_nodes = 0;  // 0: no limit, depth first
+    int n_threads = 1;
+    std::uint32_t max_block_cases = MAX_SHORT_CASES;  // tests lower it
+    std::int64_t min_parallel_work = 100000;          // cases x columns
+};
+
+// Whether a node may answer by itself: its share of misclassified weight, or its mean squared error.
+inline bool has_acceptable_error(const NodeTotals& totals, const GrowthLimits& limits) {
+    if (!(limits.acceptable_error > 0.0)) return false;
+    double error = totals.impurity;  // regression: one output, the mean
+    if (totals.outputs.size() > 1) {
+        const double most = *std::max_element(totals.outputs.begin(), totals.outputs.end());
+        error = (totals.weight - most) / totals.weight;
+    }
+    return error <= limits.acceptable_error * (1.0 + 1e-9);
+}
+
+// A node whose split is still to be looked for: a case set, or a range of a block.
+struct PendingNode {
+    std::int32_t node = 0;
+    std::int32_t depth = 0;
+    NodeTotals totals;
+    std::shared_ptr<const std::vector<std::int32_t>> active;  // features, or slots of the block
+    std::shared_ptr<Block> block;
+    std::uint32_t start = 0;
+    CaseSet set;  // when there is no block
+
+    std::uint32_t n_cases() const { return static_cast<std::uint32_t>(totals.n_samples); }
+    std::int64_t work() const { return totals.n_samples * static_cast<std::int64_t>(active->size()); }
+};
+
+// What one thread works with.
+struct GrowthWorkspace {
+    OrderingWorkspace ordering;
+    SideMemory sides;
+    std::vector<std::uint64_t> long_entries;
+    std::vector<std::uint32_t> spare, next;
+    std::vector<SplitCandidate> candidates;  // by position in PendingNode::active
+    std::vector<char> varies;                // likewise: more than one known value
+    std::vector<std::uint16_t> block_branches;
+    std::vector<std::uint32_t> branches;
+    std::vector<NodeTotals> totals;  // by branch
+    std::vector<double> shares;
+    std::vector<char> is_grown;
+    BranchRanges ranges;
+    GatheredTargets targets;
+    Split split;
+};
 
 class Grower {
 public:
     Grower(std::vector<Column> columns, const Target& target, Measure measure,
            const MeasureContext& context, const SplitRules& rules, const GrowthLimits& limits,
            SearchControl& control)
-        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control) {
+        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control),
+          above_average_(rules.above_average) {
         for (WeightKind kind : {WeightKind::UNIT, WeightKind::INTEGER, WeightKind::FRACTIONAL}) {
             evaluators_.push_back(make_evaluator(measure, kind, context, rules));
         }
@@ -92,8 +149,9 @@ private:
     }
 
     bool is_leaf(const NodeTotals& totals, std::int32_t depth) const {
-        return totals.is_pure || totals.n_samples < 2 || depth >= limits_.max_depth ||
-               totals.weight < limits_.min_split_weight || !(totals.impurity > 0.0);
+        return totals.is_pure || totals.n_samples < std::max(2u, limits_.min_split_rows) ||
+               depth >= limits_.max_depth || totals.weight < limits_.min_split_weight ||
+               !(totals.impurity > 0.0) || has_acceptable_error(totals, limits_);
     }
 
     PendingNode make_root(CaseSet&& cases, std::vector<std::int32_t>&& features, Growth& growth) {
@@ -220,14 +278,28 @@ private:
         return take_best(own, pending, max_branches, best);
     }
 
+    // The average gain of the valid splits, less what rounding may take.
+    static double average_gain(const GrowthWorkspace& ws, std::size_t n_active) {
+        double sum = 0.0;
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < n_active; ++i) {
+            if (!ws.candidates[i].is_valid() || !ws.varies[i]) continue;
+            sum += ws.candidates[i].gain;
+            ++n;
+        }
+        return n == 0 ? 0.0 : sum / static_cast<double>(n) * (1.0 - 1e-9);
+    }
+
     bool take_best(GrowthWorkspace& ws, PendingNode& pending, std::uint32_t max_branches,
                    SplitCandidate& best) const {
         const std::vector<std::int32_t>& active = *pending.active;
+        const double least_gain = above_average_ ? average_gain(ws, active.size()) : 0.0;
         std::size_t best_at = active.size(), n_varying = 0;
         for (std::size_t i = 0; i < active.size(); ++i) {
             n_varying += ws.varies[i] != 0;
             if (!ws.candidates[i].is_valid() || !ws.varies[i]) continue;
             if (ws.candidates[i].n_branches > max_branches) continue;
+            if (ws.candidates[i].gain < least_gain) continue;
             if (best_at == active.size() ||
                 ws.candidates[i].is_better_than(ws.candidates[best_at])) {
                 best_at = i;
@@ -471,6 +543,7 @@ private:
     Target target_;
     GrowthLimits limits_;
     SearchControl& control_;
+    bool above_average_;
     std::vector<std::unique_ptr<Evaluator>> evaluators_;
     std::vector<GrowthWorkspace> workspaces_;
 };

@@ -16,8 +16,8 @@
 // integers. Sums are then exact: they do not depend on the order of the cases, and a case of weight k
 // counts exactly as k cases. Other measures sum whole numbers exactly in float64.
 //
-// To add a measure: a class with the members of `Gini` below, a case in make_evaluator
-// (evaluator.hpp), a line in quality.py and its formula in tests/reference.
+// To add a measure: a class with the members of `GiniMeasure` below, a case in make_evaluator
+// (evaluator.hpp), a line in _criteria.py and its formula in tests/reference.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sktree_opt/greedy/case_set.hpp"
+#include "sktree_opt/greedy/cases.hpp"
 
 namespace sktree_opt::greedy {
 
@@ -86,6 +86,7 @@ private:
 template <class COUNT, bool WEIGHTED>
 struct MeasureBase {
     static constexpr bool HAS_COUNTS = true;
+    static constexpr bool IS_WEIGHTED = WEIGHTED;
     MeasureContext context;
     Cases cases;
 
@@ -95,9 +96,9 @@ struct MeasureBase {
     }
 };
 
-// Entropy of two classes with whole weights: nothing but counts is kept up to date.
+// EntropyMeasure of two classes with whole weights: nothing but counts is kept up to date.
 template <bool WEIGHTED>
-struct TwoClassEntropy : MeasureBase<std::int64_t, WEIGHTED> {
+struct TwoClassEntropyMeasure : MeasureBase<std::int64_t, WEIGHTED> {
     using Score = std::int64_t;
     static constexpr bool HAS_COUNTS = false;
     struct Side {
@@ -196,9 +197,9 @@ struct RealScore {
     double from_real(double score) const { return score; }
 };
 
-// Entropy of whole weights: sum is that of x log2 x over the counts.
+// EntropyMeasure of whole weights: sum is that of x log2 x over the counts.
 template <bool WEIGHTED>
-struct Entropy : CountMeasure<Entropy<WEIGHTED>, std::int64_t, WEIGHTED> {
+struct EntropyMeasure : CountMeasure<EntropyMeasure<WEIGHTED>, std::int64_t, WEIGHTED> {
     using Score = std::int64_t;
     using Side = CountSide<std::int64_t>;
 
@@ -211,8 +212,8 @@ struct Entropy : CountMeasure<Entropy<WEIGHTED>, std::int64_t, WEIGHTED> {
     Score from_real(double score) const { return this->context.logs->from_real(score); }
 };
 
-// Entropy of any weights.
-struct RealEntropy : CountMeasure<RealEntropy, double, true>, RealScore {
+// EntropyMeasure of any weights.
+struct RealEntropyMeasure : CountMeasure<RealEntropyMeasure, double, true>, RealScore {
     void before_change(Side&, std::uint32_t, double) const {}
     Score score(const Side& side) const {
         double sum = 0.0;
@@ -221,9 +222,9 @@ struct RealEntropy : CountMeasure<RealEntropy, double, true>, RealScore {
     }
 };
 
-// Gini index, eq. (5): sum is that of the squared counts.
+// GiniMeasure index, eq. (5): sum is that of the squared counts.
 template <bool WEIGHTED>
-struct Gini : CountMeasure<Gini<WEIGHTED>, double, WEIGHTED>, RealScore {
+struct GiniMeasure : CountMeasure<GiniMeasure<WEIGHTED>, double, WEIGHTED>, RealScore {
     using Side = CountSide<double>;
 
     void before_change(Side& side, std::uint32_t c, double by) const {
@@ -234,9 +235,9 @@ struct Gini : CountMeasure<Gini<WEIGHTED>, double, WEIGHTED>, RealScore {
     }
 };
 
-// Gini index with costs, eq. (8): sum is that of L_kk' counts[k] counts[k'].
+// GiniMeasure index with costs, eq. (8): sum is that of L_kk' counts[k] counts[k'].
 template <bool WEIGHTED>
-struct GiniCost : CountMeasure<GiniCost<WEIGHTED>, double, WEIGHTED>, RealScore {
+struct GiniCostMeasure : CountMeasure<GiniCostMeasure<WEIGHTED>, double, WEIGHTED>, RealScore {
     using Side = CountSide<double>;
 
     void before_change(Side& side, std::uint32_t c, double by) const {
@@ -253,7 +254,7 @@ struct GiniCost : CountMeasure<GiniCost<WEIGHTED>, double, WEIGHTED>, RealScore 
 
 // Misclassification, eq. (2).
 template <bool WEIGHTED>
-struct Error : CountMeasure<Error<WEIGHTED>, double, WEIGHTED>, RealScore {
+struct ErrorMeasure : CountMeasure<ErrorMeasure<WEIGHTED>, double, WEIGHTED>, RealScore {
     using Side = CountSide<double>;
 
     void before_change(Side&, std::uint32_t, double) const {}
@@ -265,7 +266,7 @@ struct Error : CountMeasure<Error<WEIGHTED>, double, WEIGHTED>, RealScore {
 // Squared error about the mean, section 3, less the sum of squares that no split changes. Targets
 // are taken from the node's mean, `center`, so that their sum loses no digits.
 template <bool WEIGHTED>
-struct SquaredError : MeasureBase<double, WEIGHTED>, RealScore {
+struct SquaredErrorMeasure : MeasureBase<double, WEIGHTED>, RealScore {
     static constexpr bool HAS_COUNTS = false;
     struct Side {
         double n = 0.0, sum = 0.0;

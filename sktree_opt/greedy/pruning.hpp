@@ -25,10 +25,9 @@
 #include <utility>
 #include <vector>
 
-#include "sktree_opt/greedy/block.hpp"
 #include "sktree_opt/greedy/evaluator.hpp"
-#include "sktree_opt/greedy/grown_tree.hpp"
 #include "sktree_opt/greedy/partition.hpp"
+#include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt::greedy {
@@ -179,7 +178,7 @@ public:
         stack_.clear();
         open(0, -1, std::move(cases), nullptr);
         while (!stack_.empty() && !control_.poll()) {
-            Frame& frame = stack_.back();
+            PruningFrame& frame = stack_.back();
             if (frame.next_child < tree_.nodes[frame.node].n_children) {
                 const std::int32_t b = frame.next_child++;
                 const std::int32_t child = tree_.nodes[frame.node].first_child + b;
@@ -192,7 +191,7 @@ public:
     }
 
 private:
-    struct Frame {
+    struct PruningFrame {
         std::int32_t node;
         CaseSet cases;
         NodeTotals totals;
@@ -208,7 +207,7 @@ private:
     }
 
     void open(std::int32_t node, std::int32_t parent, CaseSet&& cases, const NodeTotals* totals) {
-        Frame frame{node, std::move(cases), {}, {}, {}, 0, 0.0};
+        PruningFrame frame{node, std::move(cases), {}, {}, {}, 0, 0.0};
         frame.totals = totals != nullptr ? *totals : router_.sum(frame.cases);
         if (frame.cases.size() == 0) {
             tree_.make_leaf(node);
@@ -226,7 +225,7 @@ private:
 
     // All children of the top frame are done: decide between leaf, heaviest branch and subtree.
     void close() {
-        Frame frame = std::move(stack_.back());
+        PruningFrame frame = std::move(stack_.back());
         stack_.pop_back();
         double errors = leaf_errors(frame.totals);
         const Node record = tree_.nodes[frame.node];
@@ -251,7 +250,7 @@ private:
     }
 
     // Puts a child in the place of its parent and prunes it again under the parent's cases.
-    void raise(Frame& frame, std::int32_t child) {
+    void raise(PruningFrame& frame, std::int32_t child) {
         const std::int32_t node = frame.node;
         tree_.nodes[node] = tree_.nodes[child];
         tree_.codes[node] = tree_.codes[child];
@@ -292,7 +291,7 @@ private:
     const Evaluator& evaluator_;
     SearchControl& control_;
     SideMemory memory_;
-    std::vector<Frame> stack_;
+    std::vector<PruningFrame> stack_;
 };
 
 // `cases` is the validation part. The tree must have its children after their parents.

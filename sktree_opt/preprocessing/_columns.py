@@ -30,6 +30,9 @@ MATRIX_TYPES = {
 
 CATEGORICAL_TYPES = (nw.String, nw.Categorical, nw.Enum)
 
+# Above it not every integer is a float.
+LARGEST_EXACT = 1 << 53
+
 # Categories that are numbers below it are looked up in an array.
 SMALL_CODE = 1 << 16
 
@@ -66,8 +69,14 @@ class Source:
         """The function that gives column `j`; it keeps columns, because fit looks at them twice."""
         return functools.cache(
             self._read_column
-            or (lambda j: ArrayColumn(self.matrix[:, j], f"x{j}", self._small_numbers.get(j)))
+            or (lambda j: ArrayColumn(self._cells(j), f"x{j}", self._small_numbers.get(j)))
         )
+
+    def _cells(self, j):
+        """Column `j` of the matrix; integers as they are where floats would merge some of them."""
+        cells = self.numbers[:, j]
+        is_exact = cells.dtype.kind not in "iu" or not has_large_integers(cells)
+        return self.matrix[:, j] if is_exact else cells
 
     def survey(self, columns=(), n_threads=1):
         """Refuse infinity in a matrix of numbers, and look what `columns` hold, in one pass."""
@@ -107,7 +116,10 @@ def read_source(X):
     if not sparse.issparse(X) and not hasattr(X, "__array__"):
         # numpy would turn every number of a list into a string beside a single string.
         as_objects = np.asarray(X, dtype=object)
-        if as_objects.ndim == 2 and not all(isinstance(v, numbers.Real) for v in as_objects.flat):
+        if as_objects.ndim == 2 and (
+            not all(isinstance(v, numbers.Real) for v in as_objects.flat)
+            or any(isinstance(v, int) and abs(v) > LARGEST_EXACT for v in as_objects.flat)
+        ):
             X = as_objects
     elif not sparse.issparse(X):
         X = np.asarray(X)
@@ -161,6 +173,11 @@ def is_plain_matrix(X):
         and X.dtype.isnative
         and (X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64))
     )
+
+
+def has_large_integers(cells):
+    """Whether an array of integers has some that are not all floats."""
+    return cells.size > 0 and max(int(cells.max()), -int(cells.min())) > LARGEST_EXACT
 
 
 class ArrayColumn:

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sktree_opt.tree._smoothing import smoothed_probabilities
 from sktree_opt.tree._tree import Tree
 from sktree_opt.utils._compat import n_threads_for
 from sktree_opt.utils._doc_link import DocLinkMixin
@@ -80,11 +81,17 @@ class TreeMixin(DocLinkMixin):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the tree's weighted decrease of impurity.
+        """Change of the answers when a feature is not known, as shares of the total.
 
-        Zeros for a tree without a test.
+        Unlike the decrease of an impurity, this does not depend on what the tree was fitted for,
+        and a feature on which the answers depend has an importance above 0. See
+        :meth:`sktree_opt.tree.Tree.importances`.
         """
-        return self._fitted_tree().importances()
+        return self._fitted_tree().importances(self._leaf_answers())
+
+    def _leaf_answers(self):
+        """What the importances compare: one row for each node."""
+        return self._fitted_tree().node_values()
 
     def _html_repr(self):
         """scikit-learn's diagram, and below it the fitted tree.
@@ -192,8 +199,8 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Predict class probabilities.
 
-        The weighted class frequencies of the row's leaf; with ``laplace_smoothing=True`` every
-        class counts one row more.
+        The weighted class frequencies of the row's leaf, smoothed by `leaf_smoothing` and
+        `hierarchical_shrinkage` of estimators that have these parameters.
 
         Parameters
         ----------
@@ -225,11 +232,15 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
 
     def _node_probabilities(self):
         """Class probabilities at each node of the tree."""
-        tree = self._fitted_tree()
-        if not getattr(self, "laplace_smoothing", False):
-            return tree.node_values()
-        counts = tree.values + 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
+        return smoothed_probabilities(self._fitted_tree(), **self._smoothing())
+
+    def _smoothing(self):
+        """The parameters of ``smoothed_probabilities``, of a selector those of its tree."""
+        smooths = getattr(self, "estimator_", self)
+        return {
+            "leaf_smoothing": getattr(smooths, "leaf_smoothing", None),
+            "hierarchical_shrinkage": getattr(smooths, "hierarchical_shrinkage", 0.0),
+        }
 
     def _decide_nodes(self):
         """Index of the class that each node of the tree answers."""
@@ -237,6 +248,12 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         # A metric's answers are no function of the leaf.
         answers = getattr(self, "_answers", None)
         return self._decide(values) if answers is None else answers
+
+    def _leaf_answers(self):
+        frequencies = self._fitted_tree().node_values()
+        answers = getattr(self, "_answers", None)
+        # Leaves of equal frequencies may have different answers.
+        return frequencies if answers is None else np.hstack([frequencies, np.eye(2)[answers]])
 
     def _decide(self, proba):
         """Index of the class to answer for each row of probabilities."""

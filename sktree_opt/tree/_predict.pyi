@@ -31,3 +31,10 @@ def decision_path(
     X: Matrix,
     indptr: NDArray[np.int64],
 ) -> NDArray[np.int32]: ...
+def add_importances(
+    nodes: NDArray[Any],
+    category_branch: NDArray[np.int32],
+    leaf_answers: NDArray[np.float64],
+    least_share: float,
+    out: NDArray[np.float64],
+) -> None: ...

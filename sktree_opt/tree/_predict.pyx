@@ -1,4 +1,4 @@
-"""Rows of a float matrix down a tree (see ``predict.hpp``)."""
+"""Rows of a float matrix down a tree (``predict.hpp``); importances (``importances.hpp``)."""
 
 import numpy as np
 
@@ -65,6 +65,20 @@ cdef extern from "sktree_opt/tree/predict.hpp" namespace "sktree_opt" nogil:
         ptrdiff_t column_stride,
         vector[int32_t]& path,
     )
+
+
+cdef extern from "sktree_opt/tree/importances.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass ImportanceSums:
+        ImportanceSums(
+            const Node* nodes,
+            size_t n_nodes,
+            const int32_t* category_branch,
+            const double* leaf_answers,
+            int32_t n_outputs,
+            size_t n_features,
+            double least_share,
+        ) except +
+        void run(double* out) except +
 
 
 cdef class TreeWalker:
@@ -189,3 +203,33 @@ def decision_path(
     for i in range(<int64_t> path.size()):
         indices[i] = path[i]
     return found
+
+
+def add_importances(
+    nodes,
+    category_branch,
+    const double[:, ::1] leaf_answers,  # IN
+    double least_share,
+    double[::1] out,  # IN / OUT
+):
+    """Add the importance of each feature to `out`; `leaf_answers` has a row for each node."""
+    cdef const uint8_t[::1] node_bytes = nodes.view(np.uint8).reshape(-1)
+    # One unused element, so that a tree without categories has an address too.
+    cdef const int32_t[::1] branches = np.append(category_branch, np.int32(0))
+    cdef ImportanceSums* sums
+    if out.shape[0] == 0:
+        return
+    sums = new ImportanceSums(
+        <const Node*> &node_bytes[0],
+        len(nodes),
+        &branches[0],
+        &leaf_answers[0, 0],
+        leaf_answers.shape[1],
+        out.shape[0],
+        least_share,
+    )
+    try:
+        with nogil:
+            sums.run(&out[0])
+    finally:
+        del sums

@@ -16,14 +16,21 @@ from sktree_opt.tree._node import (
     NODE_DTYPE,
     NUMERIC,
 )
+from sktree_opt.tree._sklearn_arrays import SklearnArrays
 from sktree_opt.utils._typing import FloatMatrix
 
 FORMAT_VERSION = 1
+# Importances of larger trees follow about so many parts of rows, whatever the size of the tree.
+MAX_EXACT_LEAVES = 256
+MAX_IMPORTANCE_STEPS = 2e6
 FIELDS = [name for name in NODE_DTYPE.names or () if not name.startswith("pad")]
 
 
-class Tree:
+class Tree(SklearnArrays):
     """A decision tree: an array of nodes, and for each node its class weights or mean.
+
+    A binary tree of numeric tests has the arrays of scikit-learn's ``tree_`` as well:
+    ``children_left``, ``children_right``, ``feature``, ``threshold``, ``value`` and so on.
 
     The arrays are read-only, so a tree can be shared by threads, memory-mapped by joblib and kept
     in several places at once. A tree is made once and never changed.
@@ -250,19 +257,46 @@ class Tree:
         path.sort_indices()
         return path
 
-    def importances(self) -> NDArray[np.float64]:
-        """Weighted impurity decrease of each feature, as shares of the total."""
-        weighted = self.nodes["weight"] * self.nodes["impurity"]
-        of_children = np.bincount(self.parents()[1:], weights=weighted[1:], minlength=self.n_nodes)
-        inner = self.nodes["kind"] != LEAF
-        importances: NDArray[Any] = np.bincount(
-            self.nodes["feature"][inner],
-            weights=(weighted - of_children)[inner],
-            minlength=self.n_features,
+    def importances(self, leaf_answers: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Change of the answers when a feature is not known, as shares of the total.
+
+        A row without a known value of the feature goes down every branch of the tests on it, in
+        proportion to the training weight of the branches. The importance is the mean squared change
+        of the answer over the training rows of the leaves. For class frequencies this is the
+        increase of the Brier score, for means that of the squared error.
+
+        Parameters
+        ----------
+        leaf_answers : array-like of shape (n_nodes, n_outputs) or None, default=None
+            The answer of each leaf; rows of inner nodes are not read. None for ``node_values()``.
+
+        Returns
+        -------
+        importances : ndarray of shape (n_features,)
+            They sum to 1, or are all 0 if no answer depends on a feature.
+
+        Notes
+        -----
+        Only the tree is read. All rows of a leaf are taken for rows of which no more is known than
+        the tests on their path. In trees of more than 256 leaves, small parts of a row are not
+        followed to the leaves; they are answered by the mean of an inner node.
+        """
+        answers = self.node_values() if leaf_answers is None else leaf_answers
+        changes = np.zeros(self.n_features)
+        n_pairs = self.n_leaves * max(1, len(self.features))
+        _predict.add_importances(
+            self.nodes,
+            self.category_branch,
+            np.ascontiguousarray(answers, dtype=np.float64),
+            n_pairs / MAX_IMPORTANCE_STEPS if self.n_leaves > MAX_EXACT_LEAVES else 0.0,
+            changes,
         )
-        importances = np.maximum(importances, 0.0)
-        total = importances.sum()
-        return importances / total if total > 0 else importances
+        largest = changes.max(initial=0.0)
+        if not largest > 0.0:
+            return changes
+        # Divided first: squares of large numbers may sum to infinity.
+        changes /= largest
+        return changes / changes.sum()
 
     def to_dict(self) -> dict[str, Any]:
         """The tree as plain numbers, strings and lists, for JSON."""

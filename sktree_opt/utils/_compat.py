@@ -16,12 +16,15 @@ from sklearn.utils._param_validation import (
     Options,
     RealNotInt,
     StrOptions,
+    validate_parameter_constraints,
 )
 from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+from sktree_opt.utils._forks import is_forked
 
 try:
     # Public but experimental in scikit-learn 1.9: it may change without a deprecation.
@@ -49,6 +52,7 @@ __all__ = [
     "raise_for_params",
     "routing_enabled",
     "safe_indexing",
+    "validate_parameter_constraints",
     "validate_params",
 ]
 
@@ -73,11 +77,12 @@ def n_threads_for(n_jobs):
     """Number of OpenMP threads that scikit-learn's ``n_jobs`` means.
 
     None means one thread; a negative number counts back from the number of cores, which
-    OMP_NUM_THREADS and threadpoolctl limit.
+    OMP_NUM_THREADS and threadpoolctl limit. In a process made by a fork, it is always one.
     """
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or -1 for all.")
-    return 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
+    n_threads = 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
+    return 1 if n_threads == 1 or is_forked(n_jobs) else n_threads
 
 
 def make_sklearn_tree(nodes, values, n_features, n_classes, depth):

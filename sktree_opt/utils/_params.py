@@ -37,6 +37,12 @@ _CONSTRAINTS = {
     "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "cost_matrix": ["array-like", None],
+    "leaf_smoothing": [
+        StrOptions({"laplace"}),
+        Interval(Real, 0, None, closed="left"),
+        None,
+    ],
+    "hierarchical_shrinkage": [Interval(Real, 0, None, closed="left")],
     "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
     "time_limit": [Interval(Real, 0, None, closed="both"), None],
     "memory_limit": [Interval(Real, 1, None, closed="both"), str, None],
@@ -66,6 +72,15 @@ min_weight_fraction_leaf : float, default=0.0
     "class_weight": """\
 class_weight : dict, "balanced" or None, default=None
     Factors of the sample weights by class. "balanced" gives every class the same total weight.""",
+    "leaf_smoothing": """\
+leaf_smoothing : "laplace", float or None, default=None
+    Rows that `predict_proba` adds to each leaf: "laplace" adds one row of each class, a float m
+    adds m rows with the class frequencies of the root (m-estimate). `predict` does not change.""",
+    "hierarchical_shrinkage": """\
+hierarchical_shrinkage : float, default=0.0
+    Shrinks the probabilities of a leaf towards those of the nodes above it: each change from a
+    node with n rows to its child is divided by ``1 + hierarchical_shrinkage / n``. `predict` does
+    not change.""",
     "categorical_features": """\
 categorical_features : "from_dtype", array-like of bool, int or str, or None, \\
         default="from_dtype"
@@ -91,10 +106,18 @@ def shared_constraints(*names):
     return {name: _CONSTRAINTS[name] for name in names}
 
 
-def document_shared(cls):
-    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter."""
+def document_shared(cls, more=None):
+    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter.
+
+    Parameters
+    ----------
+    cls : type
+
+    more : dict or None, default=None
+        Texts by name that only some estimators share.
+    """
     text = inspect.cleandoc(cls.__doc__)
-    for name, doc in _DOCS.items():
+    for name, doc in {**_DOCS, **(more or {})}.items():
         text = text.replace(f"%({name})s", doc)
     cls.__doc__ = text
     return cls

@@ -15,10 +15,19 @@ from scipy import sparse
 TableLike: TypeAlias = ArrayLike | Sequence[Sequence[object]] | sparse.sparray | sparse.spmatrix
 FloatMatrix: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
-GreedyCriterion: TypeAlias = Literal["information_gain", "gain_ratio", "gini", "gini_cost", "error"]
+GreedyCriterion: TypeAlias = Literal[
+    "information_gain",
+    "entropy",
+    "log_loss",
+    "gain_ratio",
+    "above_average_gain_ratio",
+    "gini",
+    "gini_cost",
+    "error",
+]
 NominalSplit: TypeAlias = Literal["multiway", "one_vs_rest", "subset"]
 LeafObjectiveName: TypeAlias = Literal[
-    "error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"
+    "error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", "log_loss"
 ]
 MetricName: TypeAlias = Literal["f1", "mcc", "g_mean"]
 # Takes the weights of the false positives and the false negatives.
@@ -53,13 +62,6 @@ class Discretizer(Protocol):
 
 Thresholds: TypeAlias = Literal["all", "quantile", "mdlp", "ensemble"] | int | Discretizer
 RegressionThresholds: TypeAlias = Literal["all", "quantile", "ensemble"] | int | Discretizer
-
-
-class TreeLike(Protocol):
-    """A tree, ours or another's, that tells the nodes of each row."""
-
-    def decision_path(self, X: Any, /) -> Any:
-        """Return an indicator matrix."""
 
 
 class FittedPipeline(Protocol):

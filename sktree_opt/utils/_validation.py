@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight, n_threads_for
+from sktree_opt.utils._interrupt import HeldInterrupt
 
 
 @dataclass
@@ -59,14 +60,19 @@ class TrainingData:
 
 @contextmanager
 def all_or_nothing(estimator):
-    """Around a fit: whatever is raised inside, the estimator is left as it was before."""
+    """Around a fit: whatever is raised inside, the estimator is left as it was before.
+
+    Yields a ``HeldInterrupt``. A search that ``interrupt.stops`` is ended by Ctrl-C, which is
+    raised when the block is left: the estimator has been fitted by then.
+    """
     before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
+    with HeldInterrupt() as interrupt:
+        try:
+            yield interrupt
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
 
 
 def check_training_data(
@@ -137,8 +143,16 @@ def check_class_weight(class_weight):
 
 def check_weights(sample_weight, matrix):
     """Weight of each row of a matrix, and which rows have one."""
-    weights = check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+    weights = as_weights(sample_weight, matrix)
     return weights, slice(None) if weights.all() else np.flatnonzero(weights)
+
+
+def as_weights(sample_weight, X):
+    """Weight of each row of `X` as an array; a number is the weight of every row."""
+    try:
+        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except OverflowError as error:
+        raise ValueError(f"sample_weight holds a number that is no float: {error}.") from None
 
 
 def only_present(codes, classes):

@@ -236,7 +236,7 @@ def chain_of(n, by_weight):
     "model",
     [
         GreedyTreeClassifier(),
-        GreedyTreeClassifier(nominal_split="subset", max_depth=5, laplace_smoothing=True),
+        GreedyTreeClassifier(nominal_split="subset", max_depth=5, leaf_smoothing="laplace"),
         OptimalTreeClassifier(max_depth=2),
         OptimalTreeClassifier(max_depth=2, thresholds=5, objective="f1"),
         OptimalTreeClassifier(max_depth=2, thresholds=5, objective="balanced_error"),

@@ -12,6 +12,14 @@ from sktree_opt.export import FORMATS
 from sktree_opt.export._json import FrozenTreeClassifier
 from tests.tree.random_tree import NUMERIC_COLUMNS, model_of, random_tree
 
+
+@pytest.fixture(autouse=True)
+def needs_onnx(request):
+    """onnx is not installed everywhere."""
+    if "onnx" in request.node.name:
+        pytest.importorskip("onnx")
+
+
 FORMATS_OF_A_TREE = sorted(set(FORMATS) - {"json"})
 
 

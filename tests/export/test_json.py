@@ -1,12 +1,17 @@
 """JSON and back: the same tree, columns, labels and predictions."""
 
 import json
+from importlib import resources
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sktree_opt.export import export_text, from_json, to_json
 from sktree_opt.greedy import GreedyTreeClassifier
@@ -77,11 +82,12 @@ def test_names_are_checked_as_before():
         other.predict(frame[names[::-1]])
 
 
-def test_fit_and_clone_keep_the_tree():
+def test_clone_keeps_the_tree_and_fit_is_refused():
     other = from_json(to_json(model_of(random_tree(np.random.default_rng(0)))))
-    tree = other.tree_
-    assert other.fit([[1.0]], [1]).tree_ is tree
-    assert clone(other).tree_ is tree
+    assert clone(other).tree_ is other.tree_
+    with pytest.raises(TypeError, match="was read from JSON and cannot be fitted"):
+        other.fit([[1.0]], [1], sample_weight=[2.0])
+    assert FrozenEstimator(other).fit([[1.0]], [1]).estimator is other
 
 
 def test_categories_that_json_does_not_know():
@@ -115,11 +121,6 @@ def test_intervals_and_timestamps():
     for known, found in zip(tree._encoder.categories_, other._encoder.categories_, strict=True):
         assert (known is None) == (found is None)
         assert known is None or known.tolist() == found.tolist()
-
-
-def test_fit_takes_what_other_trees_take():
-    model = from_json(to_json(model_of(random_tree(np.random.default_rng(0)))))
-    assert model.fit([[1.0]], [1], sample_weight=[2.0]) is model
 
 
 @pytest.mark.parametrize(
@@ -196,3 +197,123 @@ def test_answers_that_a_metric_has_chosen():
     state["answers"] = [2]
     with pytest.raises(ValueError, match="answers do not fit"):
         from_json(json.dumps(state))
+
+
+def damaged(change):
+    """A text with a cost matrix, changed by a function of its state."""
+    state = json.loads(to_json(model_of(random_tree(np.random.default_rng(0)), costs=COSTS)))
+    change(state)
+    return json.dumps(state)
+
+
+def set_part(*path):
+    *steps, last, value = path
+
+    def change(state):
+        for step in steps:
+            state = state[step]
+        state[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(set_part("costs", v) for v in ([[0], [1]], [0, 1], "x", 5, {}, [["a"] * 3] * 3)),
+        set_part("costs", [[0.0, float("nan"), 1.0]] * 3),
+        set_part("costs", [[0.0, None, 1.0]] * 3),
+        set_part("costs", 0, 0, 1e999),
+        set_part("costs", [[0.0] * 4] * 4),
+        *(set_part("leaf_smoothing", v) for v in ("no", -1.0, [1.0], float("inf"))),
+        *(set_part("hierarchical_shrinkage", v) for v in ("no", -1.0, None, True, float("inf"))),
+        set_part("has_column_names", "yes"),
+        set_part("classes", ["a", "a", "b"]),
+        set_part("classes", [["a"], ["b"], ["c"]]),
+        set_part("classes", [1.5, None, 2.5]),
+        *(set_part("classes_dtype", v) for v in ("<U500000000", "<U1", "<f8", "<M8[s]", "V8")),
+        *(
+            set_part("columns", 2, "categories", v)
+            for v in ([[1], [2], [3]], ["a"], ["a"] * 3, "ab")
+        ),
+        set_part("columns", 2, "categories", 0, None),
+        set_part("columns", 2, "kind", "numeric"),
+        set_part("columns", 2, "kind", "other"),
+        set_part("columns", 2, "name", 7),
+        set_part("tree", "values", 0, 0, None),
+        set_part("tree", "values", 0, 0, -1.0),
+        set_part("tree", "values", 0, 0, float("inf")),
+        set_part("training", 7),
+    ],
+)
+def test_damage_is_told(change):
+    with pytest.raises(ValueError, match="Not a tree written by to_json"):
+        from_json(damaged(change))
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, "NaN", "[Infinity]"])
+def test_odd_texts(text):
+    with pytest.raises(ValueError, match="Not a tree written by to_json"):
+        from_json(text)
+
+
+def test_texts_of_the_future():
+    text = damaged(set_part("format_version", 99))
+    with pytest.raises(ValueError, match="a newer version of sktree_opt has written it"):
+        from_json(text)
+
+
+def test_parameters_and_proof_are_kept():
+    X = np.arange(12.0)[:, None]
+    y = [0, 1] * 6
+    model = OptimalTreeClassifier(max_depth=2, time_limit=np.inf, class_weight={0: 2}).fit(X, y)
+    other = from_json(to_json(model))
+    assert other.training_["estimator"] == "OptimalTreeClassifier"
+    assert other.training_["parameters"]["max_depth"] == 2
+    assert other.training_["parameters"]["time_limit"] == "inf"
+    for name in ("status_", "objective_", "lower_bound_", "gap_", "optimality_scope_"):
+        assert getattr(other, name) == getattr(model, name)
+    assert to_json(from_json(to_json(other))) == to_json(model)
+    # A greedy tree has proved nothing.
+    greedy = from_json(to_json(GreedyTreeClassifier().fit(X, y)))
+    assert not hasattr(greedy, "status_")
+
+
+def test_pipelines_and_searches():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": np.arange(12.0), "b": np.arange(12.0)[::-1] ** 2})
+    tree = OptimalTreeClassifier(max_depth=1)
+    model = make_pipeline(StandardScaler(), tree).fit(X, [0] * 5 + [1] * 7)
+    search = GridSearchCV(model, {"optimaltreeclassifier__max_depth": [1]}, cv=2)
+    for fitted in (model, search.fit(X, [0] * 5 + [1] * 7)):
+        other = from_json(to_json(fitted))
+        assert other.feature_names_in_.tolist() == ["a", "b"]
+        scaled = pd.DataFrame(model[0].transform(X), columns=["a", "b"])
+        assert other.predict(scaled).tolist() == model.predict(X).tolist()
+
+
+def test_texts_of_the_first_version():
+    """Without the record of the training, and without what is known of holes."""
+    state = json.loads(to_json(model_of(random_tree(np.random.default_rng(0)))))
+    del state["training"]
+    for column in state["columns"]:
+        column.pop("had_holes", None)
+    assert from_json(json.dumps(state)).training_ == {}
+
+
+@given(seeds, st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_the_schema(seed, is_classifier):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((resources.files("sktree_opt.export") / "tree.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    tree = random_tree(np.random.default_rng(seed), is_classifier=is_classifier)
+    state = json.loads(to_json(model_of(tree)))
+    validator.validate(state)
+    fitted = OptimalTreeClassifier(max_depth=1, objective="f1").fit([[0.0], [1.0]] * 3, [0, 1] * 3)
+    validator.validate(json.loads(to_json(fitted)))
+    for part in ("columns", "tree", "format", "has_column_names"):
+        broken = {name: value for name, value in state.items() if name != part}
+        assert not validator.is_valid(broken)
+    assert not validator.is_valid({**state, "costs": "x"})

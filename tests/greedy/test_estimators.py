@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from itertools import product
 
 import numpy as np
 import pytest
@@ -102,8 +103,8 @@ def test_costs_move_splits_and_answers():
 @pytest.mark.parametrize("scale", [1e-6, 0.3, 1.0, 7.0])
 def test_scaled_weights_give_the_same_tests(scale):
     X, y = load_loans(return_X_y=True, as_frame=True)
-    tree = GreedyTreeClassifier(min_samples_leaf=2).fit(X, y)
-    weighted = GreedyTreeClassifier(min_samples_leaf=2 * max(1.0, scale)).fit(
+    tree = GreedyTreeClassifier(min_weight_leaf=2).fit(X, y)
+    weighted = GreedyTreeClassifier(min_weight_leaf=2 * scale, min_weight_split=2 * scale).fit(
         X, y, sample_weight=np.full(len(y), scale)
     )
     np.testing.assert_array_equal(weighted.tree_.nodes["feature"], tree.tree_.nodes["feature"])
@@ -244,3 +245,102 @@ def test_targets_beyond_what_can_be_squared_are_refused():
     for scale in (1e149, -1e149, 1e-149):
         assert model.fit(X, scale * y).score(X, scale * y) == 1.0
     assert model.fit(X, np.full(8, 1e-200)).predict(X).tolist() == [1e-200] * 8
+
+
+@pytest.mark.parametrize("criterion", ["gini", "information_gain", "squared_error"])
+@pytest.mark.parametrize("largest", [1e160, 1e308])
+def test_weights_whose_squares_are_no_floats_are_refused(criterion, largest):
+    X, y = np.arange(10.0).reshape(-1, 1), np.arange(10) > 4
+    is_regression = criterion == "squared_error"
+    model = GreedyTreeRegressor() if is_regression else GreedyTreeClassifier(criterion=criterion)
+    with pytest.raises(ValueError, match="sample_weight times class_weight is up to"):
+        model.fit(X, y, sample_weight=np.full(10, largest))
+    assert model.fit(X, y, sample_weight=np.full(10, 1e60)).get_n_leaves() == 2
+
+
+def test_weighted_squares_of_targets_that_are_no_floats_are_refused():
+    X = np.arange(10.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="times sample_weight, are too large"):
+        GreedyTreeRegressor().fit(X, 1e140 * (X[:, 0] > 4), sample_weight=np.full(10, 1e50))
+
+
+@pytest.mark.parametrize("nominal_split", ["multiway", "one_vs_rest", "subset"])
+@pytest.mark.parametrize(("minimum", "least"), [(3, 3), (20, 20), (0.1, 40), (0.01, 4)])
+def test_min_samples_leaf_counts_rows_in_every_branch(nominal_split, minimum, least):
+    X, y = load_loans(return_X_y=True, as_frame=True)
+    weights = np.random.default_rng(0).uniform(0.01, 5.0, size=len(y))
+    tree = GreedyTreeClassifier(nominal_split=nominal_split, min_samples_leaf=minimum)
+    for sample_weight in (None, weights):
+        nodes = tree.fit(X, y, sample_weight).tree_.nodes
+        reached = nodes["n_samples"][(nodes["kind"] == 0) & (nodes["n_samples"] > 0)]
+        assert reached.min() >= least
+        assert len(reached) > 1
+    nodes = tree.set_params(min_samples_leaf=1).fit(X, y).tree_.nodes
+    assert nodes["n_samples"][(nodes["kind"] == 0) & (nodes["n_samples"] > 0)].min() < least
+
+
+def test_min_samples_of_binary_splits_are_those_of_scikit_learn():
+    X, y = load_breast_cancer(return_X_y=True)
+    for settings in ({"min_samples_leaf": 0.05}, {"min_samples_split": 0.3}):
+        settings["min_impurity_decrease"] = 1e-12
+        theirs = DecisionTreeClassifier(criterion="entropy", random_state=0, **settings).fit(X, y)
+        settings.pop("min_impurity_decrease")
+        ours = GreedyTreeClassifier(criterion="entropy", **settings).fit(X, y)
+        assert ours.get_n_leaves() == theirs.get_n_leaves()
+        assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+
+
+def test_minimum_weight_of_two_branches_or_of_every_branch():
+    X = np.array(list("aaaabbbbc"), dtype=object).reshape(-1, 1)
+    y = [0, 0, 0, 0, 1, 1, 1, 1, 0]
+    two = GreedyTreeClassifier(min_weight_leaf=2).fit(X, y)
+    every = GreedyTreeClassifier(min_weight_leaf=2, min_weight_branches="every").fit(X, y)
+    assert (two.get_n_leaves(), every.get_n_leaves()) == (3, 1)
+
+
+def test_zero_gain_splits_find_a_parity():
+    X = np.array(list(product([0, 1], repeat=4)), dtype=float)
+    y = (X[:, 0] + X[:, 2] + X[:, 3]).astype(int) % 2
+    assert GreedyTreeClassifier().fit(X, y).get_n_leaves() == 1
+    tree = GreedyTreeClassifier(allow_zero_gain=True).fit(X, y)
+    assert tree.score(X, y) == 1.0
+    regressor = GreedyTreeRegressor(allow_zero_gain=True).fit(X, y)
+    assert regressor.score(X, y) == 1.0
+
+
+def test_a_node_of_acceptable_error_is_a_leaf():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = GreedyTreeClassifier(acceptable_error=0.05).fit(X, y).tree_
+    wrong = 1 - tree.node_values().max(axis=1)
+    is_leaf = tree.nodes["kind"] == 0
+    assert wrong[~is_leaf].min() > 0.05
+    assert wrong[is_leaf].max() > 0
+    X, y = load_diabetes(return_X_y=True)
+    tree = GreedyTreeRegressor(acceptable_error=2000).fit(X, y).tree_
+    is_leaf = tree.nodes["kind"] == 0
+    assert tree.nodes["impurity"][~is_leaf].min() > 2000
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("min_samples_leaf", 0), ("min_samples_leaf", 1.5), ("min_samples_split", 1)],
+)
+def test_minima_are_checked_as_by_scikit_learn(name, value):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
+        GreedyTreeClassifier(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_probabilities_of_few_rows_are_smoothed():
+    X, y = [["a"], ["a"], ["a"], ["b"], ["b"], ["b"], ["b"], ["b"]], [0, 0, 0, 1, 1, 1, 1, 1]
+
+    def of_a(weights=None, **parameters):
+        model = GreedyTreeClassifier(**parameters).fit(X, y, weights)
+        return model.predict_proba([["a"]])[0, 0]
+
+    assert of_a() == 1.0
+    assert of_a(leaf_smoothing="laplace") == pytest.approx(4 / 5)
+    assert of_a(leaf_smoothing=4) == pytest.approx((3 + 4 * 3 / 8) / 7)
+    assert of_a(hierarchical_shrinkage=8) == pytest.approx(3 / 8 + (1 - 3 / 8) / 2)
+    # Small weights are shares of rows.
+    assert of_a(np.full(8, 0.1), leaf_smoothing="laplace") == pytest.approx(4 / 5)
+    assert of_a(np.full(8, 2.0), leaf_smoothing="laplace") == pytest.approx(7 / 8)

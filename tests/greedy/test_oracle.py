@@ -1,12 +1,14 @@
 """Greedy trees against the definitions, on thousands of small tables."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
-from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from tests.reference.naive_greedy_tree import Problem, check_tree
 
 COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]
@@ -33,12 +35,43 @@ def tables(draw, max_rows=14, max_columns=4):
 PARAMETERS = st.fixed_dictionaries(
     {
         "nominal_split": st.sampled_from(sorted(NOMINAL_SPLITS)),
-        "min_samples_split": st.sampled_from([2, 2, 4]),
-        "min_samples_leaf": st.sampled_from([0, 1, 2, 2.5]),
+        "min_samples_split": st.sampled_from([2, 2, 2, 5, 0.4]),
+        "min_samples_leaf": st.sampled_from([1, 1, 1, 2, 3, 0.2]),
+        "min_weight_split": st.sampled_from([None, None, 0, 4]),
+        "min_weight_leaf": st.sampled_from([None, None, 0, 2, 2.5]),
+        "min_weight_branches": st.sampled_from(["two", "every"]),
         "max_depth": st.sampled_from([None, None, 1, 3]),
         "min_gain": st.sampled_from([0.0, 0.0, 0.1]),
+        "allow_zero_gain": st.booleans(),
+        "acceptable_error": st.sampled_from([0.0, 0.0, 0.3]),
     }
 )
+
+
+def rows_of(minimum, n_rows):
+    return math.ceil(minimum * n_rows) if isinstance(minimum, float) else minimum
+
+
+def as_given(parameters, unit):
+    """Parameters of the estimator: minima of weight are drawn in rows."""
+    given = dict(parameters)
+    for name in ("min_weight_split", "min_weight_leaf"):
+        given[name] = None if parameters[name] is None else parameters[name] * unit
+    return given
+
+
+def as_defined(parameters, n_rows):
+    """Parameters of the definitions."""
+    split, leaf = parameters["min_weight_split"], parameters["min_weight_leaf"]
+    named = ("nominal_split", "max_depth", "min_gain", "allow_zero_gain", "acceptable_error")
+    return {
+        **{name: parameters[name] for name in named},
+        "min_split_rows": rows_of(parameters["min_samples_split"], n_rows),
+        "min_leaf_rows": rows_of(parameters["min_samples_leaf"], n_rows),
+        "min_split_weight": 2 if split is None else split,
+        "min_leaf_weight": 1 if leaf is None else leaf,
+        "every_branch": parameters["min_weight_branches"] == "every",
+    }
 
 
 def as_objects(table, nominal):
@@ -62,11 +95,11 @@ def as_codes(table, nominal):
 
 
 def unit_of(weights):
-    """What a row's weight of 1 counts as: see ``min_samples_split``."""
+    """The weight of one row."""
     return min(1.0, sum(weights) / len(weights))
 
 
-@pytest.mark.parametrize("criterion", CLASSIFICATION_QUALITIES)
+@pytest.mark.parametrize("criterion", CLASSIFICATION_CRITERIA)
 @settings(max_examples=400, deadline=None)
 @given(tables(), PARAMETERS, st.data())
 def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, data):
@@ -82,7 +115,7 @@ def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, dat
         cost_matrix=costs if criterion == "gini_cost" else None,
         numeric_gain_penalty=penalty,
         categorical_features=nominal,
-        **parameters,
+        **as_given(parameters, unit_of(weights)),
     ).fit(as_objects(table, nominal), y, sample_weight=weights)
     problem = Problem(
         as_codes(table, nominal),
@@ -93,7 +126,7 @@ def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, dat
         costs=costs,
         numeric_gain_penalty=penalty,
         unit=unit_of(weights),
-        **parameters,
+        **as_defined(parameters, len(table)),
     )
     check_tree(problem, tree.tree_, list(enumerate(weights)))
 
@@ -104,15 +137,15 @@ def test_regression_tree_is_the_greedy_one(drawn, parameters, data):
     table, nominal, weights = drawn
     value = st.one_of(st.integers(-3, 3).map(float), st.floats(-10, 10, width=16))
     y = data.draw(st.lists(value, min_size=len(table), max_size=len(table)))
-    tree = GreedyTreeRegressor(categorical_features=nominal, **parameters).fit(
-        as_objects(table, nominal), y, sample_weight=weights
-    )
+    tree = GreedyTreeRegressor(
+        categorical_features=nominal, **as_given(parameters, unit_of(weights))
+    ).fit(as_objects(table, nominal), y, sample_weight=weights)
     problem = Problem(
         as_codes(table, nominal),
         y,
         nominal,
         "squared_error",
         unit=unit_of(weights),
-        **parameters,
+        **as_defined(parameters, len(table)),
     )
     check_tree(problem, tree.tree_, list(enumerate(weights)))

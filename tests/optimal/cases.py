@@ -1,5 +1,7 @@
 """Small tables with weights and limits, and what brute force says of them."""
 
+import math
+
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ def problems(draw, objective, *, max_columns=6, n_classes=None):
     options = {
         "objective": objective,
         "max_depth": depth,
-        "max_splits": draw(st.none() | st.integers(0, 2**depth)),
+        "max_leaf_nodes": draw(st.none() | st.integers(2, 2**depth + 1)),
     }
     if objective != REGRESSION:
         # A class may count for nothing, but for the metrics of two classes.
@@ -56,6 +58,12 @@ def problems(draw, objective, *, max_columns=6, n_classes=None):
     options["min_samples_leaf"] = draw(st.integers(1, min(n, 4)))
     options["min_weight_leaf"] = draw(st.sampled_from([0.0, 0.0, 0.1 * total]))
     return X, y, weights, options
+
+
+def most_splits(options):
+    """Largest number of splits that the parameters of an estimator allow."""
+    leaves = options["max_leaf_nodes"]
+    return math.inf if leaves is None else leaves - 1
 
 
 def present(y, weights):

@@ -2,14 +2,22 @@
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import settings
+from sklearn.base import is_regressor
 
 from sktree_opt.optimal.bits._engine import COLUMN_ORDERS, SWITCHES
-from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES, REGRESSION_OBJECTIVES
-from sktree_opt.optimal.run import _driver
+from sktree_opt.optimal.estimators._base import class_problem, target_problem
+from sktree_opt.optimal.objectives._for_data import class_objective, target_objective
+from sktree_opt.optimal.run._bits import find_tree_of_tests
+from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.optimal.run._problem import Limits, Problem
+from sktree_opt.optimal.run._session import Session
 from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._validation import TrainingData
 
 
 def examples(count):
@@ -48,26 +56,60 @@ VARIANTS = {f"no {name}": {"off": (name,)} for name in SWITCHES} | {
 ENGINE = ("off", "column_order", "seed")
 
 
+def training_data(X, y, weights=None, n_classes=None):
+    """A table of numbers as a fit has checked it; `n_classes` is 0 for a regression."""
+    X = np.asarray(X, dtype=np.float64)
+    unit = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    n_classes = int(np.max(y)) + 1 if n_classes is None else n_classes
+    encoder = SimpleNamespace(
+        n_categories_=np.full(X.shape[1], -1),
+        feature_names_=[f"column {j}" for j in range(X.shape[1])],
+    )
+    classes = np.arange(n_classes) if n_classes else None
+    return TrainingData(
+        matrix=X,
+        y=np.asarray(y, dtype=np.int32 if n_classes else np.float64),
+        weights=unit,
+        has_unit_weights=weights is None,
+        classes=classes,
+        encoder=encoder,
+        kept_rows=slice(None),
+        given_classes=classes,
+    )
+
+
+def plan_of(model, X, y, weights=None):
+    """The plan of an estimator for one tree."""
+    if is_regressor(model):
+        problem = target_problem(model, X, y, weights, model.objective)
+    else:
+        problem = class_problem(model, X, y, weights)
+    return make_plan(
+        problem, thresholds=model.thresholds, categorical_splits=model.categorical_splits
+    )
+
+
+def new_session(limits):
+    """A session whose clock begins now."""
+    return Session(SearchControl(limits.time_limit, limits.memory_limit))
+
+
 def search(X, y, objective="error", weights=None, **limits):
     """The search alone; among its limits, what sets the engine (see ``ENGINE``)."""
-    class_weights = np.bincount(y, weights=weights).astype(np.float64)
-    unit = np.ones(len(y)) if weights is None else weights
-    form = OBJECTIVES[objective].leaf_form(class_weights, unit)
-    return search_with(form, X, y, weights, **limits)
+    data = training_data(X, y, weights)
+    return search_with(class_objective(objective, data), data, **limits)
 
 
-def search_with(form, X, y, weights, **limits):
-    """The search for one form of an objective."""
+def search_with(objective, data, **limits):
+    """The search for one objective."""
     variant = {name: limits.pop(name) for name in ENGINE if name in limits}
-    tests = BinaryTests.from_matrix(X.astype(np.float64), np.full(X.shape[1], -1))
+    tests = BinaryTests.from_matrix(data.matrix, data.encoder.n_categories_)
     limits.setdefault("max_splits", 2 ** limits["max_depth"] - 1)
-    problem = _driver.Problem(tests, y, weights, form, _driver.SearchLimits(**limits))
-    return _driver.search(problem, **variant)
+    problem = Problem(data, objective, Limits(**limits))
+    return find_tree_of_tests(problem, tests, new_session(problem.limits), **variant)
 
 
 def search_regression(X, targets, weights=None, **limits):
-    """The search for squared errors of centred targets."""
-    unit = np.ones(len(targets)) if weights is None else weights
-    targets = targets - np.average(targets, weights=unit)
-    form = REGRESSION_OBJECTIVES["squared_error"].leaf_form(targets, unit)
-    return search_with(form, X, targets, weights, **limits)
+    """The search for squared errors."""
+    data = training_data(X, targets, weights, n_classes=0)
+    return search_with(target_objective("squared_error", data), data, **limits)

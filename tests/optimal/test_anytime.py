@@ -1,13 +1,19 @@
 """Searches that are not given the time for a proof: good trees, and bounds that are true."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal.run import _driver, _floors
-from tests.optimal.common import load_binary, random_table
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, TreeSetClassifier
+from sktree_opt.optimal.estimators import _classifier
+from sktree_opt.optimal.run._bits import make_engine
+from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
+from sktree_opt.utils._control import SearchControl
+from tests.optimal.common import load_binary, plan_of, random_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -24,7 +30,7 @@ def test_beyond_proofs_it_beats_cart_at_the_same_size(name, depth, data_dir):
         cart = DecisionTreeClassifier(max_depth=depth, max_leaf_nodes=leaves, random_state=0)
         cart.fit(X, y)
         model = OptimalTreeClassifier(
-            max_depth=depth, max_splits=cart.get_n_leaves() - 1, time_limit=0.4
+            max_depth=depth, max_leaf_nodes=cart.get_n_leaves(), time_limit=0.4
         ).fit(X, y)
         assert model.tree_.depth <= depth
         assert model.get_n_leaves() <= cart.get_n_leaves()
@@ -43,12 +49,12 @@ def test_a_good_tree_is_there_at_once(global_random_seed):
     assert model.objective_ < errors(cart, X, y)
 
 
-@pytest.mark.parametrize("max_splits", [None, 9])
+@pytest.mark.parametrize("max_leaf_nodes", [None, 10])
 @pytest.mark.parametrize("objective", ["error", "gini", "balanced_error"])
-def test_incumbents_close_the_gap(max_splits, objective, global_random_seed):
+def test_incumbents_close_the_gap(max_leaf_nodes, objective, global_random_seed):
     X, y = random_table(global_random_seed, m=12, n_classes=3)
     model = OptimalTreeClassifier(
-        max_depth=4, max_splits=max_splits, objective=objective, time_limit=60.0
+        max_depth=4, max_leaf_nodes=max_leaf_nodes, objective=objective, time_limit=60.0
     ).fit(X, y)
     seconds, objectives, bounds = np.array(model.incumbents_).T
     assert (np.diff(seconds) >= 0).all()
@@ -60,18 +66,18 @@ def test_incumbents_close_the_gap(max_splits, objective, global_random_seed):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("max_splits", [None, 10, 25])
-def test_dives_are_trees_within_the_limits(n_classes, max_splits, global_random_seed):
+@pytest.mark.parametrize("max_leaf_nodes", [None, 11, 26])
+def test_dives_are_trees_within_the_limits(n_classes, max_leaf_nodes, global_random_seed):
     X, y = random_table(global_random_seed, m=14, n_classes=n_classes)
-    model = OptimalTreeClassifier(max_depth=6, max_splits=max_splits, min_samples_leaf=3)
-    problem = model._prepare(X, y, None, is_classifier=True)
-    control = problem.control()
-    engine = problem.engine(control)
+    model = OptimalTreeClassifier(max_depth=6, max_leaf_nodes=max_leaf_nodes, min_samples_leaf=3)
+    plan = plan_of(model, X, y)
+    problem = plan.problem
+    engine = make_engine(problem, plan.tests, SearchControl())
     engine.begin(6, problem.limits.max_splits)
     costs = []
     for discrepancies in range(5):
         engine.dive(discrepancies)
-        tree, objective = model._make_tree(problem, engine.known_tree())
+        tree, objective = tree_and_objective(problem, plan.tests, engine.known_tree())
         assert objective == engine.cost
         assert tree.depth <= 6
         assert tree.n_splits <= problem.limits.max_splits
@@ -83,24 +89,29 @@ def test_dives_are_trees_within_the_limits(n_classes, max_splits, global_random_
 def test_enough_discrepancies_find_the_optimum(global_random_seed):
     X, y = random_table(global_random_seed, n=60, m=6)
     expected = OptimalTreeClassifier(max_depth=4).fit(X, y)
-    problem = OptimalTreeClassifier(max_depth=4)._prepare(X, y, None, is_classifier=True)
-    engine = problem.engine(problem.control())
+    plan = plan_of(OptimalTreeClassifier(max_depth=4), X, y)
+    engine = make_engine(plan.problem, plan.tests, SearchControl())
     engine.begin(4, 15)
     engine.dive(20)
     assert engine.cost == expected.objective_
 
 
-QUESTIONS = [{"objective": "f1"}, {"objective": "mcc"}, {"objective": "g_mean"}, {"n_trees": 4}]
+QUESTIONS = [
+    OptimalTreeClassifier(objective="f1"),
+    OptimalTreeClassifier(objective="mcc"),
+    OptimalTreeClassifier(objective="g_mean"),
+    OptimalTreeClassifier(objective=lambda fp, fn: fp + 3 * fn),
+    TreeSetClassifier(n_trees=4),
+]
 
 
-@pytest.mark.parametrize("question", [*QUESTIONS, {"objective": lambda fp, fn: fp + 3 * fn}])
+@pytest.mark.parametrize("question", QUESTIONS, ids=range(len(QUESTIONS)))
 def test_bounds_of_a_search_that_was_stopped(question, global_random_seed):
     X, y = random_table(global_random_seed, m=10)
     weights = np.random.default_rng(global_random_seed).uniform(0.5, 2.0, len(y))
     for sample_weight in (None, weights):
-        proved = OptimalTreeClassifier(max_depth=3, **question).fit(X, y, sample_weight)
-        problem_model = OptimalTreeClassifier(max_depth=3, time_limit=100.0, **question)
-        bounded = problem_model.fit(X, y, sample_weight)
+        proved = clone(question).set_params(time_limit=None).fit(X, y, sample_weight)
+        bounded = clone(question).set_params(time_limit=100.0).fit(X, y, sample_weight)
         assert bounded.status_ == "optimal"
         floors = [bound for _, _, bound in bounded.incumbents_[:-1]]
         assert max(floors) <= proved.objective_ * (1 + 1e-9)
@@ -112,24 +123,24 @@ def test_bounds_of_a_search_that_was_stopped(question, global_random_seed):
 def test_equal_rows_bound_every_tree(objective, global_random_seed):
     X, y = random_table(global_random_seed, m=5, n_classes=3)
     model = OptimalTreeClassifier(max_depth=5, objective=objective)
-    problem = model._prepare(X, y, None, is_classifier=True)
-    floor = _floors.equal_rows_floor(problem)
+    plan = plan_of(model, X, y)
+    floor = equal_rows_bound(plan.problem, plan.tests)
     assert 0.0 < floor <= model.fit(X, y).objective_ * (1 + 1e-12)
     reg = OptimalTreeRegressor(max_depth=5)
-    floor = _floors.equal_rows_floor(reg._prepare(X, y, None, is_classifier=False))
+    plan = plan_of(reg, X, y)
+    floor = equal_rows_bound(plan.problem, plan.tests)
     assert 0.0 < floor <= reg.fit(X, y).objective_ * (1 + 1e-12)
 
 
 def test_a_tree_that_is_worse_than_its_search_is_no_answer(monkeypatch):
     X, y = random_table(0)
-    search = _driver.search
+    search = _classifier.find_tree
 
-    def lie(problem):
-        result = search(problem)
-        result.cost -= 1
-        return result
+    def lie(plan, session):
+        solution = search(plan, session)
+        return replace(solution, cost=solution.cost - 1)
 
-    monkeypatch.setattr(_driver, "search", lie)
+    monkeypatch.setattr(_classifier, "find_tree", lie)
     model = OptimalTreeClassifier(max_depth=2)
     with pytest.raises(RuntimeError, match="its tree has"):
         model.fit(X, y)

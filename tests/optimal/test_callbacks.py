@@ -9,6 +9,8 @@ from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
 )
 from tests.optimal.common import random_table
 from tests.recorder import Recorder
@@ -16,36 +18,37 @@ from tests.recorder import Recorder
 callback = pytest.importorskip("sklearn.callback")
 
 QUESTIONS = [
-    {},
-    {"objective": "gini", "max_splits": 9},
-    {"objective": "f1", "max_depth": 3},
-    {"n_trees": 3, "max_depth": 3},
-    {"ranking": ("error", "size")},
+    OptimalTreeClassifier(max_depth=4),
+    OptimalTreeClassifier(max_depth=4, objective="gini", max_leaf_nodes=10),
+    OptimalTreeClassifier(max_depth=3, objective="f1"),
+    TreeSetClassifier(max_depth=3, n_trees=3),
+    SmallestTreeClassifier(max_depth=4),
 ]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
 def test_callbacks_see_better_and_better_trees(question, global_random_seed):
     X, y = random_table(global_random_seed)
     recorder = Recorder()
-    model = OptimalTreeClassifier(**{"max_depth": 4, **question}).set_callbacks(recorder).fit(X, y)
+    model = clone(question).set_callbacks(recorder).fit(X, y)
     assert recorder.tasks[-1] == "fit"
     assert len(recorder.tasks) > 1
     assert recorder.n_open == 0
     assert recorder.is_torn_down
     assert recorder.scores[-1] == model.score(X, y)
     # A ranking tightens the limits, and Gini impurity is no accuracy.
-    if not {"ranking", "objective"} & set(question):
+    if question.objective == "error" and not isinstance(question, SmallestTreeClassifier):
         assert recorder.scores == sorted(recorder.scores)
     silent = clone(model).set_callbacks().fit(X, y)
     assert silent.tree_ == model.tree_
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("question", QUESTIONS[:4])
+@pytest.mark.parametrize("question", QUESTIONS[:4], ids=str)
 def test_a_callback_ends_the_search(question, n_jobs, global_random_seed):
     X, y = random_table(global_random_seed)
-    model = OptimalTreeClassifier(**{"max_depth": 5, **question}, n_jobs=n_jobs)
+    depth = question.max_depth + (question.objective in ("error", "gini"))
+    model = clone(question).set_params(max_depth=depth, n_jobs=n_jobs)
     # No warning: it was asked for.
     model.set_callbacks(Recorder(stop_after=1)).fit(X, y)
     assert model.status_ == "stopped"

@@ -24,10 +24,10 @@ def test_deeper_trees_are_no_worse(objective):
     np.testing.assert_allclose([m.objective_ for m in found], found[0].objective_, rtol=1e-12)
 
 
-def test_a_limit_on_tests_that_no_tree_reaches_is_none():
+def test_a_limit_on_leaves_that_no_tree_reaches_is_none():
     X, _, y = noise(60, 6, 1)
     models = [
-        OptimalTreeRegressor(max_depth=20, max_splits=most, complexity_cost=0.001).fit(X, y)
+        OptimalTreeRegressor(max_depth=20, max_leaf_nodes=most, complexity_cost=0.001).fit(X, y)
         for most in (None, 500_000)
     ]
     assert models[0].objective_ == models[1].objective_

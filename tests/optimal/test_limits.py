@@ -11,9 +11,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    optimal_path,
+)
 from tests.optimal.common import random_table
-from tests.processes import in_two_threads, needs_sigint, processor_seconds
+from tests.processes import in_two_threads, interrupt_after, needs_sigint, processor_seconds
 
 
 def hard_table(n=600, m=90):
@@ -22,26 +27,26 @@ def hard_table(n=600, m=90):
 
 
 @pytest.mark.parametrize("time_limit", [0.0, 0.02, 0.3])
-@pytest.mark.parametrize("max_splits", [None, 12])
+@pytest.mark.parametrize("max_leaf_nodes", [None, 13])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_time_limit_leaves_a_tree(time_limit, max_splits, n_jobs):
+def test_a_time_limit_leaves_a_tree(time_limit, max_leaf_nodes, n_jobs):
     X, y = hard_table()
     clf = OptimalTreeClassifier(
-        max_depth=6, max_splits=max_splits, time_limit=time_limit, n_jobs=n_jobs
+        max_depth=6, max_leaf_nodes=max_leaf_nodes, time_limit=time_limit, n_jobs=n_jobs
     )
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         clf.fit(X, y)
     assert clf.status_ == "time_limit"
     assert clf.objective_ == (clf.predict(X) != y).sum()
     assert clf.tree_.depth <= 6
-    assert max_splits is None or clf.tree_.n_splits <= max_splits
+    assert max_leaf_nodes is None or clf.tree_.n_leaves <= max_leaf_nodes
 
 
 LATE = {
     "wide": (100_000, 200, {"max_depth": 4}),
     "deep": (2000, 90, {"max_depth": 8}),
     "known to caches": (4500, 26, {"max_depth": 8}),
-    "few splits": (2000, 90, {"max_depth": 8, "max_splits": 20}),
+    "few leaves": (2000, 90, {"max_depth": 8, "max_leaf_nodes": 21}),
     "ranking": (2000, 90, {"max_depth": 8, "ranking": ("size", "error")}),
     "several trees": (2000, 90, {"max_depth": 8, "n_trees": 100}),
     "metric": (2000, 90, {"max_depth": 8, "objective": "f1"}),
@@ -105,7 +110,7 @@ PEAK = """
     from tests.optimal.common import random_table
     X, y = random_table(0, n=500, m=30)
     warnings.simplefilter("ignore")
-    model = OptimalTreeClassifier(max_depth=6, max_splits=SPLITS, memory_limit=limit)
+    model = OptimalTreeClassifier(max_depth=6, max_leaf_nodes=LEAVES, memory_limit=LIMIT)
     model.set_params(time_limit=SECONDS)
     model.set_params(max_depth=2).fit(X, y)
     # What getrusage counts begins with the parent's.
@@ -119,10 +124,10 @@ PEAK = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other units, or no such count")
-@pytest.mark.parametrize("splits", ["None", "20"])
-def test_the_memory_limit_holds(splits):
+@pytest.mark.parametrize("leaves", ["None", "21"])
+def test_the_memory_limit_holds(leaves):
     def peak_of(limit, seconds=4):
-        code = textwrap.dedent(PEAK).replace("LIMIT", limit).replace("SPLITS", splits)
+        code = textwrap.dedent(PEAK).replace("LIMIT", limit).replace("LEAVES", leaves)
         code = code.replace("SECONDS", str(seconds))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         return [float(word) for word in done.stdout.split()]
@@ -141,71 +146,87 @@ def test_the_memory_limit_holds(splits):
 INTERRUPTED = """
     import sys, time
     import numpy as np
-    from sktree_opt.optimal import (
-        OptimalTreeClassifier, OptimalTreeClassifierCV, OptimalTreeRegressor, optimal_path)
+    from sktree_opt import *
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
     small, wide = (X[:60, :5], y[:60]), rng.normal(size=(20_000, 60))
+    X, y = (wide, rng.integers(0, 2, len(wide))) if NUMBERS else (X, y)
     OptimalTreeClassifier(max_depth=1).fit(*small)
+    model = MODEL
     print("ready", flush=True)
-    model = OptimalTreeClassifier(max_depth=1)
     try:
-        QUESTION
+        model.fit(X, y)
     except KeyboardInterrupt:
-        print("interrupted", hasattr(model, "tree_"))
+        print("interrupted", getattr(model, "status_", None))
         print(time.process_time(), file=sys.stderr)
+        if hasattr(model, "tree_"):
+            assert model.objective_ < np.inf
+            model.predict(X)
     print(OptimalTreeClassifier(max_depth=3).fit(*small).status_)
 """
 
-QUESTIONS = {
-    "plain": "model.set_params(max_depth=7).fit(X, y)",
-    "two threads": "model.set_params(max_depth=7, n_jobs=2).fit(X, y)",
-    "dives": "model.set_params(max_depth=8).fit(X, y)",
-    "warm start": "model.set_params(max_depth=7, warm_start=True).fit(X, y)",
-    "metric": "model.set_params(max_depth=6, objective='f1', n_jobs=2).fit(X, y)",
-    "metric with bounds": "model.set_params(max_depth=6, objective='f1', time_limit=90).fit(X, y)",
-    "several trees": "model.set_params(max_depth=6, n_trees=20).fit(X, y)",
-    "ranking": "model.set_params(max_depth=6, ranking=('size', 'error')).fit(X, y)",
-    "path": "optimal_path(X, y, max_depth=6)",
-    "cross-validation": "OptimalTreeClassifierCV(max_depth=6).fit(X, y)",
-    "regression": "OptimalTreeRegressor(max_depth=6).fit(X, y + rng.normal(size=2000))",
-    "numbers": "model.set_params(max_depth=4).fit(wide, rng.integers(0, 2, len(wide)))",
+ENDLESS = {
+    "plain": "OptimalTreeClassifier(max_depth=7, time_limit=None)",
+    "two threads": "OptimalTreeClassifier(max_depth=7, n_jobs=2)",
+    "dives": "OptimalTreeClassifier(max_depth=8)",
+    "warm start": "OptimalTreeClassifier(max_depth=7, warm_start=True)",
+    "metric": "OptimalTreeClassifier(max_depth=6, objective='f1', n_jobs=2)",
+    "metric without bounds": "OptimalTreeClassifier(max_depth=6, objective='f1', time_limit=None)",
+    "several trees": "TreeSetClassifier(max_depth=6, n_trees=20)",
+    "several regressions": "TreeSetRegressor(max_depth=6, n_trees=20)",
+    "smallest": "SmallestTreeClassifier(max_depth=6, max_error=700)",
+    "cross-validation": "OptimalTreeClassifierCV(max_depth=6)",
+    "regression": "OptimalTreeRegressor(max_depth=6)",
+    "numbers": "OptimalTreeClassifier(max_depth=4)",
+    "numbers, regression": "OptimalTreeRegressor(max_depth=4)",
 }
 
 
-def interrupt(question, delay):
+def interrupt(case, delay):
     """What a fit prints that is interrupted some seconds after it began.
 
     It has to end within 0.2 s of a processor's time for each of two threads, which a busy machine
     does not make more; five times as much is allowed.
     """
-    code = textwrap.dedent(INTERRUPTED).replace("QUESTION", QUESTIONS[question])
+    code = textwrap.dedent(INTERRUPTED).replace("MODEL", ENDLESS[case])
+    code = code.replace("NUMBERS", str(case.startswith("numbers")))
     command, pipe = [sys.executable, "-c", code], subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as run:
         assert run.stdout.readline() == "ready\n"
         time.sleep(delay)
         before, wall = processor_seconds(run.pid), time.perf_counter()
         run.send_signal(signal.SIGINT)
-        out, seconds = run.communicate(timeout=60)
+        out, errors = run.communicate(timeout=60)
         wall = time.perf_counter() - wall
+    assert run.returncode == 0, errors
     if before is not None:
-        seconds = float(seconds) - before
-        print(f"{question}: {seconds:.3f} s of processors, {wall:.3f} s until the process ended")
+        seconds = float(errors) - before
+        print(f"{case}: {seconds:.3f} s of processors, {wall:.3f} s until the process ended")
         assert seconds < 5 * 2 * 0.2
     return out.split()
 
 
 @needs_sigint
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_ctrl_c_ends_a_fit_and_leaves_the_process_healthy(question):
-    assert interrupt(question, 0.5) == ["interrupted", "False", "optimal"]
+@pytest.mark.parametrize("case", ENDLESS)
+def test_ctrl_c_leaves_the_best_tree(case):
+    # Long enough that the search has begun even on a busy machine.
+    assert interrupt(case, 1.0) == ["interrupted", "stopped", "optimal"]
 
 
 @needs_sigint
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.1])
-def test_ctrl_c_ends_a_fit_that_has_just_begun(delay):
-    for question in ("plain", "numbers"):
-        assert interrupt(question, delay) == ["interrupted", "False", "optimal"]
+@pytest.mark.parametrize("case", ENDLESS)
+def test_ctrl_c_at_any_moment_leaves_all_or_nothing(case, global_random_seed):
+    # Whether there is a tree yet depends on what the fit has come to.
+    delay = np.random.default_rng([global_random_seed, len(case)]).uniform(0.0, 0.4)
+    status = interrupt(case, delay)[1]
+    assert status in ("None", "stopped")
+
+
+@needs_sigint
+def test_ctrl_c_ends_a_path():
+    X, y = hard_table(2000, 120)
+    model = OptimalTreeClassifier(max_depth=6)
+    assert interrupt_after(0.5, lambda: optimal_path(model, X, y))
 
 
 def test_fits_in_two_threads_agree_with_serial_ones(global_random_seed):
@@ -268,19 +289,60 @@ def test_more_tests_than_memory_can_pair_are_refused(global_random_seed):
 
 
 @pytest.mark.parametrize("objective", ["entropy", "pessimistic_error", "gini", "error"])
-@pytest.mark.parametrize("ranking", [None, ("size", "error")])
-def test_a_search_that_is_stopped_at_once_answers_the_leaf(objective, ranking):
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, SmallestTreeClassifier])
+def test_a_search_that_is_stopped_at_once_answers_the_leaf(objective, estimator):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 2)) > 0, rng.integers(0, 3, 2000)
     leaf = OptimalTreeClassifier(max_depth=0, objective=objective).fit(X, y)
     for limit in ({"memory_limit": "1KB"}, {"time_limit": 0.0}):
-        model = OptimalTreeClassifier(objective=objective, ranking=ranking, **limit)
+        model = estimator(objective=objective, **limit)
         with pytest.warns(ConvergenceWarning, match="_limit"):
             model.fit(X, y)
         assert model.objective_ <= leaf.objective_
         if "memory_limit" in limit:
             assert model.tree_.n_splits == 0
             assert all(cost >= leaf.objective_ - 1e-6 for _, cost, _ in model.incumbents_)
+
+
+def test_a_share_of_the_rows_is_a_minimum_of_leaves(global_random_seed):
+    X, y = random_table(global_random_seed, n=150)
+    share = OptimalTreeClassifier(max_depth=3, min_samples_leaf=0.13).fit(X, y)
+    rows = OptimalTreeClassifier(max_depth=3, min_samples_leaf=20).fit(X, y)
+    assert share.tree_ == rows.tree_
+    assert share.tree_.nodes["n_samples"].min() >= 20
+    # Rows without weight do not count.
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    share.fit(X, y, sample_weight=weights)
+    assert share.tree_.nodes["n_samples"].min() >= 13
+
+
+def test_no_limit_of_depth(global_random_seed):
+    X, y = random_table(global_random_seed, n=120, m=8)
+    few = OptimalTreeClassifier(max_depth=None, max_leaf_nodes=5).fit(X, y)
+    # A tree of 5 leaves has no more than 4 levels.
+    assert (
+        few.objective_ == OptimalTreeClassifier(max_depth=4, max_leaf_nodes=5).fit(X, y).objective_
+    )
+    costly = OptimalTreeClassifier(max_depth=None, complexity_cost=0.05).fit(X, y)
+    assert costly.status_ == "optimal"
+    deep = OptimalTreeClassifier(max_depth=10, complexity_cost=0.05).fit(X, y)
+    assert costly.objective_ == pytest.approx(deep.objective_)
+    assert "depth at most 20" in costly.optimality_scope_
+
+
+@pytest.mark.parametrize("max_depth", [21, -1, 2.5])
+def test_depths_that_no_search_has_are_refused(max_depth):
+    with pytest.raises(ValueError, match="'max_depth' parameter"):
+        OptimalTreeClassifier(max_depth=max_depth).fit([[0], [1]], [0, 1])
+
+
+def test_a_warning_of_a_limit_names_it_and_points_at_the_user():
+    X, y = hard_table()
+    with pytest.warns(ConvergenceWarning) as caught:
+        OptimalTreeClassifier(max_depth=6, time_limit=0.02).fit(X, y)
+    (warning,) = caught
+    assert "time_limit=0.02" in str(warning.message)
+    assert warning.filename == __file__
 
 
 def test_limits_may_be_infinite_or_floats():

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal.run import _solve
+from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.preprocessing._binary_tests import Subset
 from sktree_opt.tree._node import CATEGORY_ONE, NUMERIC
 from tests.reference import naive_predict
@@ -41,7 +41,7 @@ def check_against_brute_force(data, objective, max_rows=(14, 14, 12, 6), **param
     weights = data.draw(st.sampled_from([np.ones(n_rows), rng.integers(1, 4, n_rows) / 2.0]))
     options = {
         "max_depth": max_depth,
-        "max_splits": data.draw(st.none() | st.integers(0, 2**max_depth - 1)),
+        "max_leaf_nodes": data.draw(st.none() | st.integers(2, 2**max_depth + 1)),
         "min_samples_leaf": data.draw(st.sampled_from([1, 1, 2])),
         "complexity_cost": data.draw(st.sampled_from([0.0, 0.0, 0.05])),
     }
@@ -49,6 +49,7 @@ def check_against_brute_force(data, objective, max_rows=(14, 14, 12, 6), **param
     estimator = OptimalTreeRegressor if is_regression else OptimalTreeClassifier
     model = estimator(objective=objective, categorical_features=nominal, **options, **params)
     model.fit(X, y, sample_weight=weights)
+    leaves = options["max_leaf_nodes"]
     problem = {"y": codes.tolist(), "weights": weights.tolist(), "n_classes": 4}
     split_cost = options["complexity_cost"] * weights.sum()
     expected = best_cost(
@@ -57,7 +58,7 @@ def check_against_brute_force(data, objective, max_rows=(14, 14, 12, 6), **param
         nominal,
         weights,
         max_depth=max_depth,
-        max_splits=options["max_splits"],
+        max_splits=None if leaves is None else leaves - 1,
         min_rows=options["min_samples_leaf"],
         split_cost=split_cost,
         subsets=params.get("categorical_splits") == "subset",
@@ -85,8 +86,7 @@ def test_equals_brute_force(objective, data):
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_equals_brute_force_by_ranks(data):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_THRESHOLDS", 0)
+    with use_engine("thresholds"):
         check_against_brute_force(data, "error")
 
 
@@ -97,10 +97,11 @@ def test_subsets_equal_brute_force(objective, data):
     check_against_brute_force(data, objective, max_rows=(12, 12, 9, 5), categorical_splits="subset")
 
 
-# Both searches, whatever the number of thresholds.
-@pytest.fixture(params=[10**9, 0])
-def either_search(request, monkeypatch):
-    monkeypatch.setattr(_solve, "MANY_THRESHOLDS", request.param)
+# Both engines, whatever the number of thresholds.
+@pytest.fixture(params=["bits", "thresholds"])
+def either_search(request):
+    with use_engine(request.param):
+        yield
 
 
 @pytest.mark.usefixtures("either_search")

@@ -17,8 +17,8 @@ def check_problem(problem):
         OptimalTreeRegressor if options["objective"] == REGRESSION else OptimalTreeClassifier
     )
     reference = reference_of(X, y, weights, options)
-    depth, splits = options["max_depth"], options["max_splits"]
-    splits = 2**depth - 1 if splits is None else splits
+    depth, leaves = options["max_depth"], options["max_leaf_nodes"]
+    splits = 2**depth - 1 if leaves is None else leaves - 1
     expected = best_cost(list(range(len(reference["X"]))), depth, splits, reference)
     tree = estimator(**options).fit(X, y, sample_weight=weights)
     assert tree.status_ == "optimal"

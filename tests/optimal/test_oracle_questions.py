@@ -7,9 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, optimal_path
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+    TreeSetRegressor,
+    optimal_path,
+)
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from tests.optimal.cases import REGRESSION, leaf_rules, problems, reference_of, rows_of
+from tests.optimal.cases import (
+    REGRESSION,
+    leaf_rules,
+    most_splits,
+    problems,
+    reference_of,
+    rows_of,
+)
 from tests.optimal.common import examples
 from tests.optimal.test_queries import RANKINGS
 from tests.reference.brute_force_k_best import all_trees
@@ -32,10 +46,6 @@ def costs_by_size(reference, max_depth):
     return {key: round(cost, DIGITS) for key, cost in costs.items()}
 
 
-def most_splits(options):
-    return math.inf if options["max_splits"] is None else options["max_splits"]
-
-
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(max_examples=examples(100), deadline=None)
 @given(data=st.data())
@@ -55,7 +65,7 @@ def test_ranking_picks_the_first_of_all_trees(objective, data):
         most_splits(options),
         math.inf if goal is None else goal + 1e-7,
     )
-    model = OptimalTreeClassifier(**options).fit(X, y, sample_weight=weights)
+    model = SmallestTreeClassifier(**options).fit(X, y, sample_weight=weights)
     tree = model.tree_
     found = {"error": model.objective_, "size": tree.n_splits, "depth": tree.depth}
     assert model.status_ == "optimal"
@@ -91,7 +101,9 @@ def test_every_one_of_several_trees_is_the_next_of_all(objective, data):
     allowed = [tree for tree in trees.values() if tree[1] <= most_splits(options)]
     expected = sorted(cost for cost, _ in allowed)[: options["n_trees"]]
 
-    estimator = OptimalTreeRegressor if objective == REGRESSION else OptimalTreeClassifier
+    if objective == REGRESSION:
+        del options["objective"]
+    estimator = TreeSetRegressor if objective == REGRESSION else TreeSetClassifier
     model = estimator(**options).fit(X, y, sample_weight=weights)
     # Weights are rounded a little.
     total = max(1.0, sum(reference["weights"]))
@@ -117,7 +129,8 @@ def test_path_holds_the_optimum_of_every_depth_and_size(objective, data):
     X, y, weights, options = data.draw(small_problems(objective))
     reference = reference_of(X, y, weights, options)
     costs = costs_by_size(reference, options["max_depth"])
-    path = optimal_path(X, y, sample_weight=weights, **options)
+    estimator = OptimalTreeRegressor if objective == REGRESSION else OptimalTreeClassifier
+    path = optimal_path(estimator(**options), X, y, sample_weight=weights)
     assert path.status == "optimal"
     for (depth, splits), objective_found in np.ndenumerate(path.objectives):
         expected = min(c for (n, d), c in costs.items() if n <= splits and d <= depth)

@@ -8,15 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.optimal.bits._engine import Engine
-from sktree_opt.optimal.run._queries import (
-    Solver,
-    best_by_ranking,
-    check_ranking,
-    lower_hull,
-    solve_path,
-)
+from sktree_opt.optimal.objectives._for_data import class_objective
+from sktree_opt.optimal.run._bits import BitsSolver
+from sktree_opt.optimal.run._path import lower_hull, solve_path
+from sktree_opt.optimal.run._problem import Limits, Problem
+from sktree_opt.optimal.run._smallest import best_by_ranking, check_ranking
+from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._control import SearchControl
-from tests.optimal.common import examples
+from tests.optimal.common import examples, new_session, training_data
 from tests.optimal.test_set_search import kernel_objective, problems
 from tests.reference.brute_force_queries import first_by_ranking, least_costs
 
@@ -46,6 +45,17 @@ def engine_of(problem, control):
         min_samples_leaf=problem["min_rows"],
         min_weight_leaf=problem["min_weight"],
     )
+
+
+def solver_of(problem, split_cost=0.0):
+    data = training_data(
+        problem["matrix"], problem["classes"], problem["weights"], problem["n_classes"]
+    )
+    limits = Limits(problem["max_depth"], problem["max_splits"])
+    asked = Problem(data, class_objective("error", data), limits)
+    session = new_session(limits)
+    tests = BinaryTests.from_matrix(data.matrix, data.encoder.n_categories_)
+    return BitsSolver(asked, tests, session, engine_of(problem, session.control), split_cost)
 
 
 def all_costs(problem, split_cost=0.0):
@@ -85,7 +95,7 @@ def test_ranking_picks_the_first_of_all_trees(problem, ranking, max_error, split
     costs = all_costs(problem, split_cost)
     assume(costs)
     expected = first_by_ranking(costs, ranking, problem["max_splits"], max_error)
-    solver = Solver(engine_of(problem, SearchControl()), split_cost)
+    solver = solver_of(problem, split_cost)
     answer = best_by_ranking(
         solver, ranking, problem["max_depth"], problem["max_splits"], max_error
     )
@@ -118,7 +128,7 @@ def test_ties_fall_to_the_fewest_splits(problem, split_cost):
 def test_path_holds_the_optimum_of_every_depth_and_size(problem):
     costs = all_costs(problem)
     assume(costs)
-    solver = Solver(engine_of(problem, SearchControl()))
+    solver = solver_of(problem)
     path = solve_path(solver, problem["max_depth"], problem["max_splits"])
     assert path.is_proved
     for (depth, splits), cost in np.ndenumerate(path.costs):
@@ -145,5 +155,5 @@ def test_hull_is_best_for_every_cost_of_a_split(costs):
     "ranking", [("error",), ("error", "depth"), ("error", "size", "size"), ("error", "size", "x")]
 )
 def test_rankings_that_are_refused(ranking):
-    with pytest.raises(ValueError, match="ranking="):
-        check_ranking(ranking)
+    with pytest.raises(ValueError, match="ranking must contain"):
+        check_ranking(ranking, None)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import f1_score, matthews_corrcoef
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
@@ -16,9 +17,12 @@ from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+    TreeSetRegressor,
     optimal_path,
 )
-from tests.optimal.cases import problems, reference_of
+from tests.optimal.cases import most_splits, problems, reference_of
 from tests.optimal.common import examples
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
@@ -61,7 +65,7 @@ def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost):
         ),
     )
     totals = np.bincount(labels, whole)
-    most = math.inf if options["max_splits"] is None else options["max_splits"]
+    most = most_splits(options)
 
     def loss(fp, fn):
         # Sums in another order are a little less, or more.
@@ -91,17 +95,21 @@ def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost):
     assert leaves["weight"].min() >= options["min_weight_leaf"] - 1e-6
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_trees": 2}, {"objective": "f1"}])
-def test_a_leaf_may_weigh_just_as_much_as_it_must(parameters):
+@pytest.mark.parametrize(
+    "model",
+    [OptimalTreeClassifier(), TreeSetClassifier(n_trees=2), OptimalTreeClassifier(objective="f1")],
+    ids=str,
+)
+def test_a_leaf_may_weigh_just_as_much_as_it_must(model):
     X, y, weights = [[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1], [0.3, 0.3, 1.7] * 2
-    model = OptimalTreeClassifier(max_depth=1, min_weight_leaf=2.3, **parameters)
+    model = clone(model).set_params(max_depth=1, min_weight_leaf=2.3)
     assert model.fit(X, y, sample_weight=weights).objective_ == 0.0
 
 
 def test_rounded_weights_make_no_idle_tests():
     # Three tenths are worth as much in one class as in the other.
     X, y, weights = [[0, 1], [1, 1], [1, 0]], [0, 1, 0], [1.7, 0.3, 0.3]
-    model = OptimalTreeClassifier(max_depth=1, n_trees=2).fit(X, y, sample_weight=weights)
+    model = TreeSetClassifier(max_depth=1, n_trees=2).fit(X, y, sample_weight=weights)
     assert model.tree_objectives_.tolist() == [0.3]
 
 
@@ -156,7 +164,7 @@ def test_probabilities_of_rows_are_not_taken_for_nodes(table):
 
 def test_trees_are_ranked(table):
     X, y = table
-    model = OptimalTreeClassifier(n_trees=8, max_depth=2).fit(X, y)
+    model = TreeSetClassifier(n_trees=8, max_depth=2).fit(X, y)
     assert len(model.trees_) == 8
     assert model.tree_ == model.trees_[0]
     assert (np.diff(model.tree_objectives_) >= 0).all()
@@ -170,7 +178,7 @@ def test_trees_are_ranked(table):
 def test_first_of_several_trees_is_the_optimum(table, objective):
     X, y = table
     one = OptimalTreeClassifier(objective=objective).fit(X, y, np.linspace(0.5, 2, len(y)))
-    several = OptimalTreeClassifier(objective=objective, n_trees=3)
+    several = TreeSetClassifier(objective=objective, n_trees=3)
     several.fit(X, y, np.linspace(0.5, 2, len(y)))
     assert several.objective_ == pytest.approx(one.objective_, rel=1e-6)
 
@@ -179,50 +187,80 @@ def test_regression_trees_are_ranked(table):
     X, y = table
     targets = (y == "yes") + X @ np.linspace(0.0, 1.0, X.shape[1])
     weights = np.arange(len(y)) % 3 + 1.0
-    model = OptimalTreeRegressor(n_trees=8, max_depth=2).fit(X, targets, weights)
+    model = TreeSetRegressor(n_trees=8, max_depth=2).fit(X, targets, weights)
     assert len(model.trees_) == 8
     assert model.tree_ == model.trees_[0]
     assert (np.diff(model.tree_objectives_) >= 0).all()
     one = OptimalTreeRegressor(max_depth=2).fit(X, targets, weights)
     assert model.objective_ == pytest.approx(one.objective_, rel=1e-9)
-    assert one.trees_ == [one.tree_]
     for tree, objective in zip(model.trees_, model.tree_objectives_, strict=True):
         model.tree_ = tree
         found = (weights * (model.predict(X) - targets) ** 2).sum()
         assert found == pytest.approx(objective, rel=1e-9)
 
 
-def test_only_squared_errors_rank_trees(table):
+def test_a_set_is_a_sequence_of_fitted_trees(table):
     X, y = table
-    with pytest.raises(ValueError, match="n_trees > 1"):
-        OptimalTreeRegressor(objective="absolute_error", n_trees=2).fit(X, y == "yes")
+    model = TreeSetClassifier(n_trees=4, max_depth=2, objective="balanced_error").fit(X, y)
+    assert len(model) == len(list(model)) == 4
+    for rank, one in enumerate(model):
+        assert isinstance(one, OptimalTreeClassifier)
+        assert one.tree_ is model.trees_[rank]
+        assert one.get_params()["objective"] == "balanced_error"
+        assert one.objective_ == model.tree_objectives_[rank]
+        assert one.gap_ == one.objective_ - model.lower_bound_
+        assert one.optimality_scope_ == model.optimality_scope_
+        assert not hasattr(one, "trees_")
+        assert export_text(one)
+    assert (model[0].predict(X) == model.predict(X)).all()
+    assert model[-1].tree_ is model.trees_[-1]
+    for rank in (4, -5):
+        with pytest.raises(IndexError, match=f"rank must be between 0 and 3, got {rank}"):
+            model[rank]
+    with pytest.raises(NotFittedError):
+        len(TreeSetClassifier())
 
 
 def test_smallest_tree_as_good_as_another(table):
     X, y = table
     goal = OptimalTreeClassifier(max_depth=1).fit(X, y).objective_
-    model = OptimalTreeClassifier(ranking=("size", "error"), max_error=goal).fit(X, y)
+    model = SmallestTreeClassifier(max_error=goal).fit(X, y)
+    named = SmallestTreeClassifier(ranking=("size", "error"), max_error=goal).fit(X, y)
+    assert named.tree_ == model.tree_
     assert model.tree_.n_splits == 1
     assert model.objective_ <= goal
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("model", "message"),
     [
-        ({"max_error": 0.5}, "max_error=0.5; the least is"),
-        ({"ranking": ("error", "depth")}, "must contain 'error' and 'size'"),
-        ({"objective": "f1", "n_trees": 2}, "n_trees has no meaning"),
-        ({"objective": "f1", "max_error": 2.0}, "max_error has no meaning"),
-        ({"objective": "mcc", "ranking": ("error", "size")}, "ranking has no meaning"),
-        ({"n_trees": 2, "max_error": 50.0}, "n_trees > 1 ranks by error"),
-        ({"objective": lambda fp, fn: -fp}, "must not fall"),
-        ({"objective": lambda fp, fn: math.nan}, "is not a number"),
+        (SmallestTreeClassifier(max_error=0.5), "max_error=0.5; the least is"),
+        (SmallestTreeClassifier(ranking=("error", "depth")), "must contain 'error' and 'size'"),
+        (SmallestTreeClassifier(objective="f1"), "'objective' parameter"),
+        (TreeSetClassifier(objective="mcc"), "'objective' parameter"),
+        (OptimalTreeClassifier(objective=lambda fp, fn: -fp), "must not fall"),
+        (OptimalTreeClassifier(objective=lambda fp, fn: math.nan), "is not a number"),
     ],
 )
-def test_what_cannot_be_answered_is_said(table, parameters, message):
+def test_what_cannot_be_answered_is_said(table, model, message):
     X, y = table
     with pytest.raises(ValueError, match=message):
-        OptimalTreeClassifier(max_depth=2, **parameters).fit(X, y)
+        clone(model).set_params(max_depth=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (OptimalTreeClassifier(objective="f1"), ValueError, "sum over leaves, got objective='f1'"),
+        (OptimalTreeClassifier(complexity_cost=0.1), ValueError, "complexity_cost must be 0"),
+        (OptimalTreeClassifier(warm_start=True), ValueError, "warm_start is not supported"),
+        (OptimalTreeClassifier(max_depth=-1), ValueError, "'max_depth' parameter"),
+        (TreeSetClassifier(), TypeError, "estimator must be an OptimalTreeClassifier"),
+    ],
+)
+def test_paths_refuse_what_they_lack(table, model, error, message):
+    with pytest.raises(error, match=message):
+        optimal_path(model, *table)
 
 
 def test_metrics_are_for_two_classes():
@@ -232,9 +270,9 @@ def test_metrics_are_for_two_classes():
 
 def test_path_agrees_with_single_fits(table):
     X, y = table
-    path = optimal_path(X, y, max_depth=3)
+    path = optimal_path(OptimalTreeClassifier(max_depth=3), X, y)
     for depth, splits in [(0, 0), (1, 1), (2, 3), (3, 4), (3, 7)]:
-        one = OptimalTreeClassifier(max_depth=depth, max_splits=splits).fit(X, y)
+        one = OptimalTreeClassifier(max_depth=depth, max_leaf_nodes=max(2, splits + 1)).fit(X, y)
         assert path.objectives[depth, splits] == one.objective_
     for at, index in zip(path.complexity_costs, path.complexity_tree_index, strict=True):
         one = OptimalTreeClassifier(complexity_cost=at).fit(X, y)
@@ -248,16 +286,17 @@ def test_cross_validation_scores_what_single_fits_score(table):
     folds = list(StratifiedKFold(3).split(X, y))
     model = OptimalTreeClassifierCV(max_depth=2, cv=folds, n_jobs=2).fit(X, y)
     results = model.cv_results_
-    assert results["param_max_splits"].tolist() == [0, 1, 2, 3]
+    assert results["param_max_leaf_nodes"].tolist() == [None, 2, 3, 4]
     best = results["mean_test_score"].argmax()
     assert model.best_score_ == results["mean_test_score"][best]
-    assert model.best_splits_ == results["param_max_splits"][best]
+    assert model.best_index_ == best
+    assert model.best_params_ == results["params"][best]
     for k, (train, _) in enumerate(folds):
-        one = OptimalTreeClassifier(max_depth=1, max_splits=1).fit(X[train], y[train])
+        one = OptimalTreeClassifier(max_depth=1, max_leaf_nodes=2).fit(X[train], y[train])
         test = folds[k][1]
         assert results[f"split{k}_test_score"][1] == one.score(X[test], y[test])
-    limits = {"max_depth": model.best_depth_, "max_splits": model.best_splits_}
-    assert model.objective_ == OptimalTreeClassifier(**limits).fit(X, y).objective_
+    best = OptimalTreeClassifier(**model.best_params_).fit(X, y)
+    assert model.objective_ == best.objective_
 
 
 def test_metadata_reach_splitter_and_scorer(table):
@@ -301,12 +340,14 @@ def test_a_score_that_is_never_a_number_is_warned_about(table):
     assert np.isnan(model.best_score_)
 
 
-@pytest.mark.parametrize("parameters", [{"objective": "f1"}, {"n_trees": 20}])
-def test_time_limit_leaves_the_best_tree_known(parameters):
+@pytest.mark.parametrize(
+    "question", [OptimalTreeClassifier(objective="f1"), TreeSetClassifier(n_trees=20)], ids=str
+)
+def test_time_limit_leaves_the_best_tree_known(question):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (2000, 80)), rng.integers(0, 2, 2000)
-    model = OptimalTreeClassifier(max_depth=5, time_limit=0.3, **parameters)
+    model = clone(question).set_params(max_depth=5, time_limit=0.3)
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model.fit(X, y)
     assert model.status_ == "time_limit"
-    assert model.objective_ <= OptimalTreeClassifier(max_depth=1, **parameters).fit(X, y).objective_
+    assert model.objective_ <= clone(question).set_params(max_depth=1).fit(X, y).objective_

@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeClassifierCV, optimal_path
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+    optimal_path,
+)
 
 SETTINGS = [
     {"complexity_cost": 0.01},
@@ -26,9 +30,8 @@ def test_a_trees_own_objective_is_within_reach(parameters, seed):
     for weights in (None, rng.uniform(0.1, 3.0, 60), 10 ** rng.uniform(-3, 3, 60)):
         for depth in (1, 2):
             goal = OptimalTreeClassifier(max_depth=depth, **parameters).fit(X, y, weights)
-            model = OptimalTreeClassifier(
-                max_depth=2, ranking=("size", "error"), max_error=goal.objective_, **parameters
-            ).fit(X, y, weights)
+            model = SmallestTreeClassifier(max_depth=2, max_error=goal.objective_, **parameters)
+            model.fit(X, y, weights)
             assert model.objective_ <= goal.objective_ * (1 + 1e-8)
             assert model.tree_.n_splits <= goal.tree_.n_splits
 
@@ -36,7 +39,7 @@ def test_a_trees_own_objective_is_within_reach(parameters, seed):
 def test_what_no_tree_reaches_is_said_with_all_digits():
     X, y = [[0], [0], [0], [1]], [0, 1, 1, 1]
     weights = [1 / 3, 1.0, 1.0, 1.0]
-    model = OptimalTreeClassifier(max_depth=1, max_error=0.3333, min_weight_fraction_leaf=0.2)
+    model = SmallestTreeClassifier(max_depth=1, max_error=0.3333, min_weight_fraction_leaf=0.2)
     with pytest.raises(ValueError, match=r"0\.33333333") as raised:
         model.fit(X, y, weights)
     assert "max_error=0.3333;" in str(raised.value)
@@ -46,7 +49,7 @@ def test_what_no_tree_reaches_is_said_with_all_digits():
 @pytest.mark.parametrize("objective", ["error", "balanced_error", "cost", "gini", "entropy"])
 def test_several_trees_of_one_class(objective):
     costs = [[2.0]] if objective == "cost" else None
-    model = OptimalTreeClassifier(n_trees=2, objective=objective, cost_matrix=costs)
+    model = TreeSetClassifier(n_trees=2, objective=objective, cost_matrix=costs)
     model.fit([[0], [1]], [1, 1])
     assert model.predict([[0]]).tolist() == [1]
     assert model.objective_ == (4.0 if objective == "cost" else 0.0)
@@ -76,7 +79,10 @@ def test_costs_of_classes_without_weight():
     fewer.fit(X[:2] + X[3:], y[:2] + y[3:])
     assert model.objective_ == fewer.objective_ == 1.0
     assert model.predict(X).tolist() == fewer.predict(X).tolist()
-    with pytest.raises(ValueError, match=r"cost_matrix has shape \(2, 2\); y has 3 classes"):
+    with pytest.raises(
+        ValueError,
+        match=r"cost_matrix must have shape \(3, 3\) because y has 3 classes, got shape \(2, 2\)",
+    ):
         fewer.fit(X, y, [1, 1, 0, 1])
     with pytest.raises(ValueError, match="y has 2 classes.*fold"):
         model.fit(X[:2], y[:2])
@@ -90,19 +96,19 @@ def test_a_fold_may_lack_a_class():
     model = OptimalTreeClassifierCV(max_depth=2, cv=folds, objective="cost", cost_matrix=costs)
     model.fit(X, y)
     one = OptimalTreeClassifier(
-        max_depth=1, objective="cost", cost_matrix=costs[:2, :2], max_splits=1
+        max_depth=1, objective="cost", cost_matrix=costs[:2, :2], max_leaf_nodes=2
     ).fit(X[:30], y[:30])
     assert model.cv_results_["split0_test_score"][1] == one.score(X[30:], y[30:])
     weights = np.append(np.ones(40), 0.0)
     assert model.fit(X, y, weights).classes_.tolist() == [0, 1]
-    path = optimal_path(X, y, max_depth=1, objective="cost", cost_matrix=costs)
+    model = OptimalTreeClassifier(max_depth=1, objective="cost", cost_matrix=costs)
+    path = optimal_path(model, X, y)
     assert path.objectives.shape == (2, 2)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ranking": [["error"], ["size"]]}, "ranking="),
         ({"objective": "cost", "cost_matrix": [["a", "b"], ["c", "d"]]}, "cost_matrix"),
         ({"objective": "cost", "cost_matrix": [[0, 1], [1]]}, "cost_matrix"),
         ({"objective": lambda fp, fn: "x"}, "objective"),
@@ -114,35 +120,14 @@ def test_what_is_no_number_is_named(parameters, message):
         OptimalTreeClassifier(**parameters).fit([[0], [1], [1]], [0, 1, 0])
 
 
+def test_a_ranking_of_lists_is_refused():
+    with pytest.raises(ValueError, match="ranking must contain each"):
+        SmallestTreeClassifier(ranking=[["error"], ["size"]]).fit([[0], [1]], [0, 1])
+
+
 def test_an_error_inside_a_callable_is_its_own():
     def broken(fp, fn):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
         OptimalTreeClassifier(objective=broken).fit([[0], [1], [1]], [0, 1, 0])
-
-
-def test_a_clone_of_an_initial_tree_is_explained():
-    X, y = [[0], [1]], [0, 1]
-    known = DecisionTreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match=r"(?s)clone.*FrozenEstimator"):
-        clone(OptimalTreeClassifier(initial_tree=known)).fit(X, y)
-
-
-def test_any_of_several_trees_can_be_used():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (80, 5))
-    y = np.where(X[:, 0] ^ (rng.random(80) < 0.3), "yes", "no")
-    model = OptimalTreeClassifier(n_trees=5, max_depth=2, warm_start=True).fit(X, y)
-    before = model.predict(X)
-    for rank, objective in enumerate(model.tree_objectives_):
-        one = model.ranked_estimator(rank)
-        assert one.tree_ is model.trees_[rank]
-        assert one.objective_ == objective
-        assert np.count_nonzero(one.predict(X) != y) == objective
-        assert one.get_params() == model.get_params()
-        assert one.gap_ == objective - one.lower_bound_
-    assert (model.predict(X) == before).all()
-    for rank in (5, -1):
-        with pytest.raises(ValueError, match="rank"):
-            model.ranked_estimator(rank)

@@ -5,9 +5,12 @@ import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.optimal.bits._engine import available_instruction_sets
+from sktree_opt.optimal.run._bits import make_engine
+from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import (
     VARIANTS,
     load_binary,
+    plan_of,
     random_table,
     reference_errors,
     search,
@@ -258,8 +261,8 @@ def test_the_smallest_of_trees_without_errors(variant, depth, global_random_seed
 
 def test_a_search_for_trees_below_nothing_ends(global_random_seed):
     X, y = random_table(global_random_seed, n=80, m=6)
-    problem = OptimalTreeClassifier(max_depth=4)._prepare(X, y, None, is_classifier=True)
-    engine = problem.engine(problem.control())
+    plan = plan_of(OptimalTreeClassifier(max_depth=4), X, y)
+    engine = make_engine(plan.problem, plan.tests, SearchControl())
     engine.begin(4, 15)
     for depth in (3, 4):
         assert engine.deepen(depth, engine.lower_bound)

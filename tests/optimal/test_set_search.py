@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal.bits._bit_rows import bit_rows, class_units, target_rows
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
+from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, class_units, target_rows
 from sktree_opt.optimal.tree_sets._k_best import KBestSearch
 from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
 from sktree_opt.utils._control import SearchControl

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score, matthews_corrcoef
 from sklearn.model_selection import StratifiedKFold
@@ -14,10 +15,14 @@ from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+    TreeSetRegressor,
     optimal_path,
 )
-from sktree_opt.optimal.run._first_look import for_seconds
-from sktree_opt.optimal.run._prunings import Prunings
+from sktree_opt.optimal.estimators import _cv_folds
+from sktree_opt.optimal.run._session import Session
+from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import load_binary, random_table
 
@@ -41,7 +46,7 @@ def errors_of(model, X, y):
 @pytest.mark.parametrize("ranking", [("error", "size"), ("error", "depth", "size")])
 def test_a_stopped_ranking_is_no_worse_than_cart(credit, depth, ranking):
     X, y = credit
-    model = OptimalTreeClassifier(max_depth=depth, time_limit=0.5, ranking=ranking)
+    model = SmallestTreeClassifier(max_depth=depth, time_limit=0.5, ranking=ranking)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     assert model.objective_ == errors_of(model, X, y) <= errors_of(cart_of(X, y, depth), X, y)
@@ -56,9 +61,8 @@ def test_as_good_as_cart_and_no_larger(credit, depth):
     X, y = credit
     cart = cart_of(X, y, depth)
     goal = errors_of(cart, X, y)
-    model = OptimalTreeClassifier(
-        max_depth=depth, time_limit=0.5, ranking=("size", "error"), max_error=float(goal)
-    ).fit(X, y)
+    model = SmallestTreeClassifier(max_depth=depth, time_limit=0.5, max_error=float(goal))
+    model.fit(X, y)
     assert model.objective_ == errors_of(model, X, y) <= goal
     assert model.get_n_leaves() <= cart.get_n_leaves()
 
@@ -66,21 +70,21 @@ def test_as_good_as_cart_and_no_larger(credit, depth):
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_the_first_of_several_trees_is_no_worse_than_cart(credit, depth):
     X, y = credit
-    model = OptimalTreeClassifier(max_depth=depth, time_limit=0.5, n_trees=3)
+    model = TreeSetClassifier(max_depth=depth, time_limit=0.5, n_trees=3)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     assert model.objective_ <= errors_of(cart_of(X, y, depth), X, y)
     assert len(model.trees_) == 3
     assert (np.diff(model.tree_objectives_) >= 0).all()
-    for rank, objective in enumerate(model.tree_objectives_):
-        assert errors_of(model.ranked_estimator(rank), X, y) == objective
+    for one, objective in zip(model, model.tree_objectives_, strict=True):
+        assert errors_of(one, X, y) == objective
 
 
 def test_several_regression_trees_are_no_worse_than_cart(credit):
     X, y = credit
     targets = y + X @ np.sin(np.arange(X.shape[1]))
     cart = DecisionTreeRegressor(max_depth=6, random_state=0).fit(X, targets)
-    model = OptimalTreeRegressor(max_depth=6, time_limit=0.5, n_trees=2)
+    model = TreeSetRegressor(max_depth=6, time_limit=0.5, n_trees=2)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, targets)
     assert model.objective_ <= ((cart.predict(X) - targets) ** 2).sum()
@@ -122,7 +126,7 @@ def test_a_stopped_metric_counts_its_tests(credit):
 def test_a_stopped_path_is_no_worse_than_cart_at_any_depth(credit, depth):
     X, y = credit
     with pytest.warns(ConvergenceWarning):
-        path = optimal_path(X, y, max_depth=depth, time_limit=1.0)
+        path = optimal_path(OptimalTreeClassifier(max_depth=depth, time_limit=1.0), X, y)
     for level in range(3, depth + 1):
         cart = cart_of(X, y, level)
         splits = cart.get_n_leaves() - 1
@@ -142,15 +146,15 @@ def test_a_stopped_path_is_no_worse_than_cart_at_any_depth(credit, depth):
 
 def test_bounds_of_a_path_are_bounds(global_random_seed):
     X, y = random_table(global_random_seed, m=12)
-    whole = optimal_path(X, y, max_depth=4, time_limit=100.0)
-    plain = optimal_path(X, y, max_depth=4)
+    whole = optimal_path(OptimalTreeClassifier(max_depth=4, time_limit=100.0), X, y)
+    plain = optimal_path(OptimalTreeClassifier(max_depth=4, time_limit=None), X, y)
     assert (whole.lower_bounds == whole.objectives).all()
     assert (whole.objectives == plain.objectives).all()
     assert whole.trees == plain.trees
     for seconds in (0.0, 0.002, 0.005, 0.01):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            part = optimal_path(X, y, max_depth=4, time_limit=seconds)
+            part = optimal_path(OptimalTreeClassifier(max_depth=4, time_limit=seconds), X, y)
         assert (part.lower_bounds <= plain.objectives).all()
         assert (part.objectives >= plain.objectives).all()
         assert part.search_stats["seconds"] > 0
@@ -162,7 +166,7 @@ def test_a_path_of_many_short_searches_looks_at_the_clock():
     y = X[:, :5].sum(axis=1) + 2 * rng.integers(0, 2, 3000) > 3
     begin = time.perf_counter()
     with pytest.warns(ConvergenceWarning):
-        path = optimal_path(X, y, max_depth=9, time_limit=0.5)
+        path = optimal_path(OptimalTreeClassifier(max_depth=9, time_limit=0.5), X, y)
     assert time.perf_counter() - begin < 1.0
     assert path.status == "time_limit"
 
@@ -171,8 +175,9 @@ def test_a_path_of_many_short_searches_looks_at_the_clock():
 def test_a_path_does_not_depend_on_a_limit_that_is_not_reached(objective, global_random_seed):
     X, y = random_table(global_random_seed, n=150, m=9, n_classes=3)
     weights = np.random.default_rng(global_random_seed).uniform(0.3, 2.0, len(y))
-    whole = optimal_path(X, y, sample_weight=weights, objective=objective)
-    limited = optimal_path(X, y, sample_weight=weights, objective=objective, time_limit=60.0)
+    model = OptimalTreeClassifier(objective=objective, time_limit=None)
+    whole = optimal_path(model, X, y, sample_weight=weights)
+    limited = optimal_path(model.set_params(time_limit=60.0), X, y, sample_weight=weights)
     assert whole.trees == limited.trees
     assert (whole.objectives == limited.objectives).all()
     assert (whole.lower_bounds == whole.objectives).all()
@@ -194,8 +199,6 @@ def test_folds_that_were_cut_short_are_reported(credit):
 
 def test_folds_alone_may_be_cut_short(credit, monkeypatch):
     X, y = credit
-    from sktree_opt.optimal.estimators import _cv_folds
-
     path_of = _cv_folds.path_of
 
     def cut_short(model, X_part, *rest):
@@ -203,7 +206,7 @@ def test_folds_alone_may_be_cut_short(credit, monkeypatch):
         return path_of(model, X_part, *rest)
 
     monkeypatch.setattr(_cv_folds, "path_of", cut_short)
-    model = OptimalTreeClassifierCV(max_depth=4, max_splits=4, cv=2)
+    model = OptimalTreeClassifierCV(max_depth=4, max_leaf_nodes=5, cv=2)
     with pytest.warns(ConvergenceWarning, match="^2 of 2 searches of folds"):
         model.fit(X, y)
     assert model.status_ == "time_limit"
@@ -222,16 +225,17 @@ def test_a_proved_choice_says_so(credit):
 @pytest.mark.parametrize(
     "question",
     [
-        {"objective": "f1"},
-        {"n_trees": 3},
-        {"n_trees": 3, "objective": "entropy"},
-        {"ranking": ("error", "size")},
-        {"ranking": ("size", "error"), "max_error": 1e6},
+        OptimalTreeClassifier(objective="f1"),
+        TreeSetClassifier(n_trees=3),
+        TreeSetClassifier(n_trees=3, objective="entropy"),
+        SmallestTreeClassifier(),
+        SmallestTreeClassifier(max_error=1e6),
     ],
+    ids=str,
 )
 def test_incumbents_end_with_the_proof(question, global_random_seed):
     X, y = random_table(global_random_seed, m=8)
-    model = OptimalTreeClassifier(max_depth=3, **question).fit(X, y)
+    model = clone(question).fit(X, y)
     seconds, objective, bound = model.incumbents_[-1]
     assert all(type(number) is float for entry in model.incumbents_ for number in entry)
     assert objective == pytest.approx(model.objective_)
@@ -244,7 +248,7 @@ def test_incumbents_end_with_the_proof(question, global_random_seed):
 def test_trees_are_read_in_time():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (3000, 60)), rng.integers(0, 2, 3000)
-    model = OptimalTreeClassifier(max_depth=3, n_trees=20000, time_limit=1.0)
+    model = TreeSetClassifier(max_depth=3, n_trees=20000, time_limit=1.0)
     begin = time.perf_counter()
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
@@ -255,7 +259,7 @@ def test_trees_are_read_in_time():
 
 def test_a_share_of_the_time_is_a_share():
     control = SearchControl(10.0)
-    with for_seconds(control, 0.01):
+    with Session(control).for_seconds(0.01):
         time.sleep(0.02)
         assert control.poll()
         assert control.status == "time_limit"
@@ -263,12 +267,12 @@ def test_a_share_of_the_time_is_a_share():
     assert control.status == "optimal"
     assert control.seconds_left > 5.0
     control = SearchControl(0.01)
-    with for_seconds(control, 5.0):
+    with Session(control).for_seconds(5.0):
         time.sleep(0.02)
         assert control.poll()
     assert control.poll()
     control = SearchControl()
-    with for_seconds(control, 5.0):
+    with Session(control).for_seconds(5.0):
         control.request_stop()
         assert control.poll()
     assert control.status == "stopped"
@@ -322,7 +326,7 @@ def test_a_stopped_search_of_all_thresholds_is_no_worse_than_cart(depth, thresho
         model.fit(X, targets)
     assert time.perf_counter() - begin < 1.2
     with pytest.warns(ConvergenceWarning):
-        path = optimal_path(X, targets, max_depth=depth, time_limit=1.0, objective="squared_error")
+        path = optimal_path(OptimalTreeRegressor(max_depth=depth, time_limit=1.0), X, targets)
     assert model.objective_ == pytest.approx(((model.predict(X) - targets) ** 2).sum())
     # Few thresholds are not all of them: with few levels they may be a hundredth behind.
     slack = 1.02 if depth == 4 else 1.0

@@ -1,9 +1,11 @@
 """Answers of regression trees, and targets that are at the end of what floats are."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from sktree_opt.optimal import OptimalTreeRegressor
+from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 
 
 @pytest.mark.parametrize("thresholds", ["all", 2])
@@ -45,3 +47,25 @@ def test_targets_whose_errors_are_no_floats_are_refused(thresholds, scale):
     assert vars(model) == before
     with pytest.raises(ValueError, match="targets y are up to"):
         model.fit(X[:2], [-1e308, 1.5e308])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"thresholds": 3}])
+def test_memory_is_linear_in_the_number_of_classes(parameters):
+    rng = np.random.default_rng(0)
+    n_classes = 3000
+    X, y = rng.normal(size=(6000, 2)), np.arange(6000) % n_classes
+    tracemalloc.start()
+    model = OptimalTreeClassifier(max_depth=1, **parameters).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.objective_ == np.count_nonzero(model.predict(X) != y) == 6000 - 4
+    # A matrix of classes by classes has nine million numbers.
+    assert peak < 2 * 9e6
+
+
+def test_more_classes_than_can_be_searched_are_refused():
+    X, y = np.arange(20_000.0).reshape(-1, 1), np.arange(20_000) // 2
+    with pytest.raises(ValueError, match="y has 10000 classes; .* at most 8192"):
+        OptimalTreeClassifier(thresholds=3).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    assert model.objective_ == 20_000 - 4

@@ -167,7 +167,7 @@ def test_scope_tells_the_choice():
     assert "up to 4 quantiles" in scopes["4"]
     assert "MDL" in scopes["mdlp"]
     assert "KBinsDiscretizer" in scopes[str(CHOICES[-1])]
-    assert all("depth at most 1 with at most 1 tests" in scope for scope in scopes.values())
+    assert all("depth at most 1 with at most 2 leaves" in scope for scope in scopes.values())
     searched = OptimalTreeClassifierCV(max_depth=1, thresholds=3).fit(X, y)
     assert "up to 3 quantiles" in searched.optimality_scope_
 
@@ -197,7 +197,7 @@ def test_regression(choice):
 
 def test_path_takes_thresholds():
     X, y = load_iris(return_X_y=True)
-    path = optimal_path(X, y, max_depth=2, thresholds=2)
+    path = optimal_path(OptimalTreeClassifier(max_depth=2, thresholds=2), X, y)
     model = OptimalTreeClassifier(max_depth=2, thresholds=2).fit(X, y)
     assert path.objectives[2, 3] == model.objective_
 

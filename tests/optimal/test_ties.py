@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+)
 from sktree_opt.optimal.bits._engine import available_instruction_sets
-from sktree_opt.optimal.run import _driver
+from sktree_opt.optimal.run import _bits
 from tests.optimal.common import examples, load_binary
 from tests.reference.brute_force_queries import least_costs
 
@@ -30,8 +31,8 @@ def tables(draw):
     return X, y, weights
 
 
-def other_ways(model, X, y, weights, max_depth, max_splits=None):
-    """The same search on two threads, after another one, and with trees that are known before."""
+def other_ways(model, X, y, weights, max_depth):
+    """The same search on two threads, after another one, and with a time limit."""
     parameters = model.get_params()
     kind = type(model)
     yield kind(**parameters | {"n_jobs": 2}).fit(X, y, weights)
@@ -40,12 +41,6 @@ def other_ways(model, X, y, weights, max_depth, max_splits=None):
     warm.set_params(max_depth=max(2, max_depth - 1)).fit(X, y, weights)
     yield warm.set_params(max_depth=max_depth).fit(X, y, weights)
     yield kind(**parameters | {"time_limit": 1000.0}).fit(X, y, weights)
-    known = DecisionTreeRegressor if kind is OptimalTreeRegressor else DecisionTreeClassifier
-    limits = {"max_depth": max_depth, "random_state": 0}
-    limits["max_leaf_nodes"] = None if max_splits is None else max_splits + 1
-    for splitter in ("best", "random"):
-        initial = known(splitter=splitter, **limits).fit(X, y, weights)
-        yield kind(**parameters | {"initial_tree": initial}).fit(X, y, weights)
 
 
 def fewest_tests(X, y, weights, max_depth):
@@ -77,13 +72,13 @@ def test_it_is_the_smallest_and_always_the_same(table, max_depth):
     table=tables(),
     objective=st.sampled_from(["error", "gini", "entropy"]),
     max_depth=st.integers(3, 7),
-    max_splits=st.sampled_from([None, 4, 6]),
+    max_leaf_nodes=st.sampled_from([None, 5, 7]),
 )
-def test_any_objective_and_limits(table, objective, max_depth, max_splits):
+def test_any_objective_and_limits(table, objective, max_depth, max_leaf_nodes):
     model = OptimalTreeClassifier(
-        max_depth=max_depth, max_splits=max_splits, objective=objective
+        max_depth=max_depth, max_leaf_nodes=max_leaf_nodes, objective=objective
     ).fit(*table)
-    for other in other_ways(model, *table, max_depth, max_splits):
+    for other in other_ways(model, *table, max_depth):
         assert other.tree_ == model.tree_
 
 
@@ -115,9 +110,7 @@ def test_larger_tables_without_errors(max_depth, global_random_seed):
     deep = np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1])
     y = np.where(X[:, 0], deep, X[:, 2])
     model = OptimalTreeClassifier(max_depth=max_depth).fit(X, y)
-    greedy = GreedyTreeClassifier(max_depth=max_depth, pruning=None).fit(X, y)
-    known = OptimalTreeClassifier(max_depth=max_depth, initial_tree=greedy).fit(X, y)
-    for other in (known, *other_ways(model, X, y, None, max_depth)):
+    for other in other_ways(model, X, y, None, max_depth):
         assert other.tree_ == model.tree_
 
 
@@ -125,7 +118,7 @@ def test_larger_tables_without_errors(max_depth, global_random_seed):
 def test_the_search_for_a_smaller_tree_may_be_given_up(name, data_dir):
     X, y = load_binary(data_dir, name)
     model = OptimalTreeClassifier(max_depth=4).fit(X, y)
-    ranked = OptimalTreeClassifier(max_depth=4, ranking=("error", "size")).fit(X, y)
+    ranked = SmallestTreeClassifier(max_depth=4).fit(X, y)
     assert model.objective_ == ranked.objective_ == 0.0
     if model.search_stats_["has_fewest_tests"]:
         assert model.tree_ == ranked.tree_
@@ -147,20 +140,6 @@ def test_tables_of_many_thresholds(decimals, global_random_seed):
             assert other.tree_ == model.tree_
 
 
-def test_a_known_tree_serves_where_a_search_by_ranks_is_stopped(global_random_seed):
-    rng = np.random.default_rng(global_random_seed)
-    X, y = rng.random((800, 8)), rng.integers(0, 2, 800)
-    known = DecisionTreeClassifier(max_depth=7, max_leaf_nodes=60, random_state=0).fit(X, y)
-    errors = np.count_nonzero(known.predict(X) != y)
-    model = OptimalTreeClassifier(max_depth=7, time_limit=0.01, initial_tree=known)
-    with pytest.warns(ConvergenceWarning, match="time_limit"):
-        model.fit(X, y)
-    assert "n_passes" in model.search_stats_
-    assert model.objective_ <= errors
-    assert np.count_nonzero(model.predict(X) != y) == model.objective_
-    assert model.incumbents_[-1][1] == model.objective_
-
-
 @pytest.mark.parametrize("simd", available_instruction_sets())
 def test_any_processor_gives_up_at_the_same_place(simd, data_dir, monkeypatch):
     X, y = load_binary(data_dir, "mushroom")
@@ -174,14 +153,14 @@ def test_any_processor_gives_up_at_the_same_place(simd, data_dir, monkeypatch):
 def test_a_proof_stands_where_a_limit_comes_before_the_choice_among_ties(
     monkeypatch, global_random_seed
 ):
-    def stopped(problem, control, engine, off):
-        control.request_stop()
-        return engine.known_tree(), {"has_fewest_tests": False}
+    def stopped(problem, tests, session, engine, off):
+        session.control.request_stop()
+        return engine.known_tree(), False
 
     rng = np.random.default_rng(global_random_seed)
     X = rng.integers(0, 2, (300, 14))
     y = np.where(X[:, 0], np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1]), X[:, 2])
-    monkeypatch.setattr(_driver, "plain_tree", stopped)
+    monkeypatch.setattr(_bits, "tree_of_one_thread", stopped)
     model = OptimalTreeClassifier(max_depth=4, n_jobs=2).fit(X, y)
     assert model.status_ == "optimal"
     assert model.gap_ == model.objective_ == 0.0

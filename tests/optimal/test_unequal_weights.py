@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from sktree_opt.optimal import OptimalTreeClassifier
+from sktree_opt.optimal import OptimalTreeClassifier, SmallestTreeClassifier, TreeSetClassifier
 from tests.optimal.common import examples
 
 
@@ -25,21 +26,23 @@ def least_error(X, y, weights, depth):
 
 
 @pytest.mark.parametrize("heavy", [1e6, 1e9, 1e10, 1e11, 1e12])
-@pytest.mark.parametrize("ranking", [None, ("error", "size")])
-def test_the_least_error_of_unequal_weights(heavy, ranking, global_random_seed):
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, SmallestTreeClassifier])
+def test_the_least_error_of_unequal_weights(heavy, estimator, global_random_seed):
     for seed in range(examples(15)):
         X, y, weights = table(100 * global_random_seed + seed, heavy)
-        model = OptimalTreeClassifier(max_depth=2, ranking=ranking).fit(X, y, weights)
+        model = estimator(max_depth=2).fit(X, y, weights)
         # What sums of these weights are rounded to, and what counts as equal beside that.
         precision = 2.0**-42 * weights.sum()
         expected = float(least_error(X, y, weights, 2))
         assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=precision)
 
 
-@pytest.mark.parametrize("question", [{"n_trees": 2}, {"objective": "f1"}])
+@pytest.mark.parametrize(
+    "question", [TreeSetClassifier(n_trees=2), OptimalTreeClassifier(objective="f1")], ids=str
+)
 def test_where_weights_are_rounded_more_unequal_ones_are_refused(question):
     for seed in range(examples(15)):
-        model = OptimalTreeClassifier(max_depth=2, **question)
+        model = clone(question).set_params(max_depth=2)
         model.fit(*table(seed, 1e6))
         with pytest.raises(ValueError, match=r"largest sample_weight .* of at most 1e\+07"):
             model.fit(*table(seed, 1e8))

@@ -149,7 +149,7 @@ def test_complexity_cost_of_pystreed(name, depth, load):
 def test_split_limit_of_pystreed(max_splits, global_random_seed):
     pystreed = pytest.importorskip("pystreed")
     X, y = random_table(global_random_seed, m=12)
-    ours = OptimalTreeClassifier(max_depth=4, max_splits=max_splits).fit(X, y)
+    ours = OptimalTreeClassifier(max_depth=4, max_leaf_nodes=max_splits + 1).fit(X, y)
     peer = pystreed.STreeDClassifier(max_depth=4, max_num_nodes=max_splits)
     assert ours.objective_ == peer_errors(peer, X, y)
 

@@ -163,3 +163,17 @@ def test_no_categorical_features(asked):
 def test_wrong_categorical_features(asked, message):
     with pytest.raises(ValueError, match=message):
         TableEncoder(asked).fit(pd.DataFrame({"a": [1], "b": [2]}))
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "list", "mixed list", "object"])
+def test_integers_that_are_no_floats_stay_apart(kind):
+    first = 2**63 if kind == "uint64" else 2**53
+    numbers = [first + i for i in range(20)]
+    X = [[number, 0.5 if kind == "mixed list" else 1] for number in numbers]
+    if "list" not in kind:
+        X = np.array(X, dtype=kind)
+    encoder = TableEncoder(categorical_features=[0])
+    codes = encoder.fit_transform(X)[:, 0]
+    assert codes.tolist() == list(range(20))
+    assert encoder.transform(X[5:7])[:, 0].tolist() == [5.0, 6.0]
+    assert list(encoder.categories_[0]) == numbers

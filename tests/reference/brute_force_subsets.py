@@ -13,6 +13,12 @@ def all_subsets(n_features):
     return chain.from_iterable(combinations(features, k) for k in range(n_features + 1))
 
 
+def verdicts_of(accepted, n_features):
+    """For each feature whether all, some or none of the accepted subsets have it."""
+    n_using = [sum(feature in used for used in accepted) for feature in range(n_features)]
+    return ["none" if n == 0 else "all" if n == len(accepted) else "some" for n in n_using]
+
+
 def signature(node):
     """A tree as nested tuples: equal trees are equal."""
     counts = tuple(round(value, 9) for value in node.answer_from)
@@ -63,10 +69,11 @@ class BruteForce:
     """DT(S) and its error for every S; `grow(S)` returns one tree for each part.
 
     With `groups`, for every S that holds all or none of each group; what a tree uses are then all
-    features of the groups that it tests one of.
+    features of the groups that it tests one of. With `kept`, for every S that holds the groups of
+    these features, which count as used.
     """
 
-    def __init__(self, table, y, parts, grow, costs=None, groups=None):
+    def __init__(self, table, y, parts, grow, costs=None, groups=None, kept=()):
         self.n_features = len(table[0])
         self.trees, self.errors, self.used = {}, {}, {}
         groups = groups or []
@@ -74,10 +81,13 @@ class BruteForce:
         self.units = sorted([*map(sorted, groups), *loose])
         total = sum(sum(part.search_weights) for part in parts)
         error_of_trees = {}
+        self.kept = {f for unit in self.units if set(unit) & set(kept) for f in unit}
         for chosen in all_subsets(len(self.units)):
+            if self.kept - {f for u in chosen for f in self.units[u]}:
+                continue
             subset = tuple(sorted(f for u in chosen for f in self.units[u]))
             trees = grow(subset)
-            tested = set().union(*(tree.columns() for tree in trees))
+            tested = set().union(self.kept, *(tree.columns() for tree in trees))
             self.trees[subset] = tuple(signature(tree) for tree in trees)
             if self.trees[subset] not in error_of_trees:
                 wrong = weight_of_errors(trees, parts, table, y, costs)
@@ -107,25 +117,34 @@ class BruteForce:
 
         return sum(count(tree) for tree in self.trees[subset])
 
-    def eliminate(self, tie_goes_on=True):
-        """Section 6: (removed, used features, error) of each step, the full set first."""
+    def eliminate(self, tie_goes_on=True, max_features=None):
+        """Section 6: (removed, used features, error) of each step, the full set first.
+
+        While a tree uses more than `max_features`, ties and worse trees are accepted.
+        """
         left = tuple(range(self.n_features))
         steps = [((), self.used[left], self.errors[left])]
-        while self.used[left]:
+        while True:
             now = self.errors[left]
-            used = [tuple(unit) for unit in self.units if unit[0] in self.used[left]]
+            is_forced = max_features is not None and len(self.used[left]) > max_features
+            free = set(self.used[left]) - self.kept
+            used = [tuple(unit) for unit in self.units if unit[0] in free]
             without = {a: tuple(f for f in left if f not in a) for a in used}
             best = min(
-                without, key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a)
+                without,
+                key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a),
+                default=None,
             )
             unused = tuple(f for f in left if f not in self.used[left])
-            if self.errors[without[best]] < now:
+            if not self.used[left]:
+                break
+            if best is not None and self.errors[without[best]] < now:
                 removed = best
-            elif not tie_goes_on:
+            elif not tie_goes_on and not is_forced:
                 break
             elif unused:
                 removed = unused
-            elif self.errors[without[best]] == now:
+            elif best is not None and (self.errors[without[best]] == now or is_forced):
                 removed = best
             else:
                 break

@@ -83,6 +83,7 @@ LEAF_COSTS = {
     "balanced_error": balanced_cost,
     "gini": gini_cost,
     "entropy": entropy_cost,
+    "log_loss": entropy_cost,
     "pessimistic_error": pessimistic_cost,
     "squared_error": squared_cost,
 }

@@ -26,10 +26,15 @@ class Problem:
     n_classes: int = 0
     costs: list | None = None
     nominal_split: str = "multiway"
-    min_samples_split: float = 2
-    min_samples_leaf: float = 1
+    min_split_rows: int = 2
+    min_leaf_rows: int = 1
+    min_split_weight: float = 2
+    min_leaf_weight: float = 1
+    every_branch: bool = False
     max_depth: int | None = None
     min_gain: float = 0.0
+    allow_zero_gain: bool = False
+    acceptable_error: float = 0.0
     numeric_gain_penalty: bool = False
     unit: float = 1.0  # the weight that counts as one case
     n_categories: int = 0  # of each nominal column, those that no row has included
@@ -129,7 +134,10 @@ def rate(problem, cases, column, branch):
     """Gain and quality of one split; None where fewer than two branches are heavy enough."""
     known = known_cases(problem, cases, column)
     parts = list(branches_of(problem, known, column, branch).values())
-    if sum(total(part) / problem.unit >= problem.min_samples_leaf - 1e-9 for part in parts) < 2:
+    n_heavy = sum(total(part) / problem.unit >= problem.min_leaf_weight - 1e-9 for part in parts)
+    if n_heavy < (len(parts) if problem.every_branch else 2):
+        return None
+    if min(map(len, parts)) < problem.min_leaf_rows:
         return None
     after = sum(total(part) / total(known) * impurity(problem, part) for part in parts)
     gain = total(known) / total(cases) * (impurity(problem, known) - after)
@@ -151,7 +159,7 @@ def rated_splits(problem, cases, column):
         penalty = log2(len(rated)) / (total(cases) / problem.unit)
     return [
         (name, raw, raw - penalty, (raw - penalty) / information)
-        if problem.criterion == "gain_ratio"
+        if "gain_ratio" in problem.criterion
         else (name, raw, raw - penalty, raw - penalty)
         for name, raw, information in rated
     ]
@@ -169,7 +177,10 @@ def best_of_column(problem, cases, column):
     most = max(raw for _, raw, _, _ in rated)
     tied = [(gain, quality) for _, raw, gain, quality in rated if raw > most - 1e-12]
     gain, quality = min(tied, key=lambda split: split[1]) if is_subset(problem, column) else tied[0]
-    if gain <= NOTHING * impurity(problem, cases) or gain < problem.min_gain * (1 - 1e-9):
+    little = NOTHING * impurity(problem, cases)
+    if gain < -little if problem.allow_zero_gain else gain <= little:
+        return None
+    if max(gain, 0.0) < problem.min_gain * (1 - 1e-9):
         return None
     return gain, quality
 
@@ -178,10 +189,20 @@ def is_subset(problem, column):
     return problem.nominal[column] and problem.nominal_split == "subset"
 
 
+def own_error(problem, cases):
+    """Share of misclassified weight, or mean squared error, if the node were a leaf."""
+    if problem.n_classes:
+        return 1 - max(class_weights(problem, cases)) / total(cases) - 1e-9
+    return impurity(problem, cases) * (1 - 1e-9)
+
+
 def is_stopped(problem, cases, depth):
     return (
         len({problem.target[row] for row, _ in cases}) == 1
-        or total(cases) / problem.unit < problem.min_samples_split - 1e-9
+        or len(cases) < problem.min_split_rows
+        or total(cases) / problem.unit < problem.min_split_weight - 1e-9
+        or impurity(problem, cases) <= 0.0
+        or (problem.acceptable_error and own_error(problem, cases) <= problem.acceptable_error)
         or (problem.max_depth is not None and depth >= problem.max_depth)
     )
 
@@ -205,9 +226,13 @@ def check_tree(problem, tree, cases, features=None):
             continue
         best = {j: best_of_column(problem, cases, j) for j in features}
         best = {j: found for j, found in best.items() if found is not None}
+        if problem.criterion == "above_average_gain_ratio" and best:
+            average = sum(gain for gain, _ in best.values()) / len(best)
+            best = {j: found for j, found in best.items() if found[0] >= average - 1e-9}
         if tree.nodes[index]["kind"] == 0:
             much = SOMETHING * impurity(problem, cases)
-            best = {j: found for j, found in best.items() if found[0] > much}
+            if not problem.allow_zero_gain:
+                best = {j: found for j, found in best.items() if found[0] > much}
             assert not best, f"node {index} is a leaf, but could gain {best}"
             continue
         for b, part in enumerate(check_split(problem, tree, index, cases, best)):
@@ -237,7 +262,7 @@ def check_split(problem, tree, index, cases, best):
     parts = branches_of(problem, cases, column, chosen)
     raw_gain, information = rate(problem, cases, column, chosen)
     quality = best[column][1]
-    if is_subset(problem, column) and problem.criterion == "gain_ratio":
+    if is_subset(problem, column) and "gain_ratio" in problem.criterion:
         quality = raw_gain / information
     for other, (_, other_quality) in best.items():
         assert other_quality <= quality + 1e-9, f"node {index}: column {other} is better"
@@ -306,7 +331,9 @@ def best_split(problem, cases, column):
 
     The first of equal gain, in the order of `every_split`, or of `subsets_in_order`.
     """
-    cases_by_value = merged(problem, cases, column)
+    # Rows of merged cases cannot be counted.
+    counts_rows = problem.min_leaf_rows > 1
+    cases_by_value = list(cases) if counts_rows else merged(problem, cases, column)
     rated = {name: split for name, *split in rated_splits(problem, cases_by_value, column)}
     if not rated:
         return None
@@ -318,7 +345,9 @@ def best_split(problem, cases, column):
     )
     name = next(name for name in names if name in tied)
     _, gain, quality = rated[name]
-    if gain <= 3e-11 * scale or gain < problem.min_gain * (1 - 1e-9):
+    if gain < -1e-11 * scale if problem.allow_zero_gain else gain <= 3e-11 * scale:
+        return None
+    if max(gain, 0.0) < problem.min_gain * (1 - 1e-9):
         return None
     branch = dict(every_split(problem, cases_by_value, column))[name]
     n_branches = 2
@@ -363,7 +392,9 @@ def subsets_in_order(problem, cases, column):
         by_category.setdefault(problem.table[row][column], []).append((row, weight))
     categories = sorted(by_category)
     sizes = {c: total(by_category[c]) for c in categories}
-    if problem.n_classes <= 2 and min(sizes.values()) >= problem.min_samples_leaf - 1e-9:
+    is_large = min(map(len, by_category.values())) >= problem.min_leaf_rows
+    is_heavy = min(sizes.values()) >= problem.min_leaf_weight - 1e-9
+    if problem.n_classes <= 2 and is_large and is_heavy:
         shares = {c: class_weights(problem, by_category[c])[1] / sizes[c] for c in categories}
         order = sorted(categories, key=lambda c: (round(shares[c], 9), c))
         sides = [set(order[:n]) for n in range(1, len(order))]

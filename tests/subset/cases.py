@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sktree_opt.greedy.quality import CLASSIFICATION_QUALITIES, NOMINAL_SPLITS
+from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
-from sktree_opt.subset._errors import Part
-from sktree_opt.subset._problem import SubsetProblem
+from sktree_opt.subset.errors._parts import EstimatePart
+from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from tests.reference.brute_force_subsets import BruteForce
 from tests.reference.naive_greedy_tree import Grower, Problem
 
@@ -60,7 +60,7 @@ class Case:
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
     def problem(self, **options):
-        quality = CLASSIFICATION_QUALITIES[self.criterion]
+        quality = CLASSIFICATION_CRITERIA[self.criterion]
         return SubsetProblem(
             self.encoded,
             self.y,
@@ -68,14 +68,13 @@ class Case:
             self.parts,
             measure=quality.measure,
             gain_ratio=quality.gain_ratio,
-            nominal_split=self.parameters["nominal_split"],
-            min_split_weight=self.parameters["min_samples_split"] - 1e-9,
-            min_leaf_weight=self.parameters["min_samples_leaf"] - 1e-9,
-            max_depth=self.parameters["max_depth"],
             costs=self.costs,
             groups=self.groups,
-            numeric_gain_penalty=self.parameters["numeric_gain_penalty"],
-            min_gain=self.parameters["min_gain"],
+            **{
+                **self.parameters,
+                "min_split_weight": self.parameters["min_split_weight"] - 1e-9,
+                "min_leaf_weight": self.parameters["min_leaf_weight"] - 1e-9,
+            },
             **self.reading,
             **options,
         )
@@ -101,8 +100,8 @@ class Case:
             **self.parameters,
         )
 
-    def brute_force(self):
-        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups)
+    def brute_force(self, kept=()):
+        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups, kept)
 
 
 @st.composite
@@ -116,7 +115,9 @@ def parts_of(draw, n_rows):
         weight = draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.25, 1.0, 1.75]]))
         weights = draw(st.lists(st.sampled_from(weight), min_size=n_rows, max_size=n_rows))
         weights = np.array(weights)
-        parts.append(Part(np.array(build), weights[build], np.array(search), weights[search]))
+        parts.append(
+            EstimatePart(np.array(build), weights[build], np.array(search), weights[search])
+        )
     return parts
 
 
@@ -155,8 +156,13 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
     y = draw(st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows))
     parameters = {
         "nominal_split": draw(st.sampled_from(sorted(NOMINAL_SPLITS))),
-        "min_samples_split": draw(st.sampled_from([2, 2, 4])),
-        "min_samples_leaf": draw(st.sampled_from([0, 1, 2])),
+        "min_split_rows": draw(st.sampled_from([2, 2, 4])),
+        "min_leaf_rows": draw(st.sampled_from([1, 1, 2])),
+        "min_split_weight": draw(st.sampled_from([2, 2, 4])),
+        "min_leaf_weight": draw(st.sampled_from([0, 1, 2])),
+        "every_branch": draw(st.booleans()),
+        "allow_zero_gain": draw(st.integers(0, 3)) == 0,
+        "acceptable_error": draw(st.sampled_from([0.0, 0.0, 0.0, 0.25])),
         "max_depth": draw(st.sampled_from([None, None, 1, 3])),
         "numeric_gain_penalty": draw(st.booleans()),
         "min_gain": draw(st.sampled_from([0.0, 0.0, 0.1])),
@@ -203,11 +209,12 @@ def large_case(seed):
     y = ((codes.sum(axis=1) + (rng.uniform(size=n_rows) < 0.2)) % rng.randint(2, 4)).tolist()
     weights = rng.choice([1.0, 2.0], size=n_rows) if rng.randint(2) else np.ones(n_rows)
     build, search = np.arange(n_rows)[::2], np.arange(n_rows)[1::2]
-    part = Part(build, weights[build], search, weights[search])
+    part = EstimatePart(build, weights[build], search, weights[search])
     parameters = {
         "nominal_split": "multiway",
-        "min_samples_split": 2,
-        "min_samples_leaf": rng.choice([1, 8]),
+        "min_split_weight": 2,
+        "min_leaf_weight": rng.choice([1, 8]),
+        "min_leaf_rows": int(rng.choice([1, 8])),
         "max_depth": None,
     }
     criterion = rng.choice(["information_gain", "gini", "gain_ratio"])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sktree_opt.subset._backward import METHODS, eliminate
-from sktree_opt.subset._streams import ORDERS, DistinctStream, OnDemandStream
+from sktree_opt.subset.complete._streams import ORDERS, DistinctStream, OnDemandStream
+from sktree_opt.subset.elimination._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
 
 # Every bound, and the order of the search, switched off or over.
@@ -60,7 +60,7 @@ def assert_distinct(case, brute):
 def assert_best(case, brute, penalty):
     """The least error with penalties, and of those the fewest features, by every set of bounds."""
     problem = case.problem(has_penalty=penalty > 0.0)
-    penalty_cost = problem.to_cost(penalty)
+    prices = [problem.to_cost(penalty)] * brute.n_features if penalty else None
     rated = [
         (e + penalty * len(brute.used[s]), len(brute.used[s])) for s, e in brute.errors.items()
     ]
@@ -68,10 +68,10 @@ def assert_best(case, brute, penalty):
     # Sums of penalties and errors may tie but for rounding.
     best = least, min(size for objective, size in rated if objective <= least + 1e-9)
     streams = [
-        OnDemandStream(problem, SearchControl(), only_best=True, penalty=penalty_cost, **rules)
+        OnDemandStream(problem, SearchControl(), only_best=True, prices=prices, **rules)
         for rules in BEST_RULES
     ]
-    streams.append(DistinctStream(problem, SearchControl(), accepts=True, penalty=penalty_cost))
+    streams.append(DistinctStream(problem, SearchControl(), accepts=True, prices=prices))
     for stream in streams:
         *_, (features, cost, _) = stream
         error = brute.error_of(features.tolist())

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
+from sktree_opt.subset import (
+    AcceptableSubsetSelector,
+    CrossValidationError,
+    DistinctTreeEnumerator,
+    DTsbeSelector,
+)
 from tests.recorder import Recorder
 
 pytest.importorskip("sklearn.callback")
@@ -29,7 +34,7 @@ def table(seed, n_rows=120, n_features=7):
 
 @pytest.fixture(autouse=True)
 def _chunks_of_next_to_no_time(monkeypatch):
-    monkeypatch.setattr("sktree_opt.subset._base.SECONDS_A_CHUNK", 0.0)
+    monkeypatch.setattr("sktree_opt.subset.estimators._base.SECONDS_A_CHUNK", 0.0)
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=repr)
@@ -67,7 +72,7 @@ def test_a_failed_fit_is_torn_down():
     with pytest.raises(ValueError, match="min_features"):
         model.fit([[0.0], [1.0]], [0, 1])
     recorder = Recorder()
-    model = DTsbeSelector(cv=[([0], [5])]).set_callbacks(recorder)
+    model = DTsbeSelector(error=CrossValidationError([([0], [5])])).set_callbacks(recorder)
     with pytest.raises((ValueError, IndexError)):
         model.fit([[0.0], [1.0]], [0, 1])
     assert recorder.is_torn_down

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.subset import AcceptableSubsetSelector
+from sktree_opt.subset import AcceptableSubsetSelector, BootstrapError
 from tests.processes import interrupt_after, needs_sigint
 
 OPTIONS = {"delta": 0.01, "error": "cross_validation", "random_state": 0, "collect": True}
@@ -26,13 +26,13 @@ def listed(selector):
 def test_warm_start_completes_the_list():
     X, y = some_table()
     whole = AcceptableSubsetSelector(**OPTIONS).fit(X, y)
-    assert whole.collect_status_ == "complete"
+    assert whole.collect_status_ == "optimal"
     # The list hangs on the selected tree, so a search for it comes first, to its end.
     selector = AcceptableSubsetSelector(**OPTIONS, warm_start=True, time_limit=0.02)
     n_found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        while selector.fit(X, y).collect_status_ != "complete":
+        while selector.fit(X, y).collect_status_ != "optimal":
             n_found.append(selector.n_acceptable_)
             selected = tuple(np.flatnonzero(selector.support_))
             # A limit may come before the first tree is rated.
@@ -58,7 +58,7 @@ def test_a_limit_of_the_list_is_none_of_the_selection(monkeypatch):
         return found
 
     monkeypatch.setattr(AcceptableSubsetSelector, "_search_best", search_and_stop)
-    with pytest.warns(ConvergenceWarning, match="list of acceptable subsets was ended by its time"):
+    with pytest.warns(ConvergenceWarning, match="acceptable_subsets_ has the .* found so far"):
         selector = AcceptableSubsetSelector(**OPTIONS).fit(X, y)
     assert selector.status_ == "optimal"
     assert selector.collect_status_ == "time_limit"
@@ -69,7 +69,7 @@ def test_a_limit_of_the_list_is_none_of_the_selection(monkeypatch):
 @needs_sigint
 def test_ctrl_c_keeps_what_has_been_searched():
     X, y = load_breast_cancer(return_X_y=True)
-    options = {"error": "bootstrap", "n_bootstraps": 30, "random_state": 0, "time_limit": None}
+    options = {"error": BootstrapError(30), "random_state": 0, "time_limit": None}
     selector = AcceptableSubsetSelector(**options, warm_start=True)
     assert interrupt_after(1.0, lambda: selector.fit(X, y))
     assert not hasattr(selector, "tree_")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator
+from sktree_opt.subset import AcceptableSubsetSelector, BootstrapError, DistinctTreeEnumerator
 
 distributed = pytest.importorskip("distributed")
 
@@ -50,10 +50,10 @@ def test_the_distinct_trees_are_those_of_one_machine(cluster, data):
         np.testing.assert_equal(ours, theirs)
 
 
-@pytest.mark.filterwarnings("ignore:The search ended by its time_limit")
+@pytest.mark.filterwarnings("ignore:The search stopped at time_limit")
 def test_a_limit_ends_the_search_on_all_workers(cluster, data):
     selector = AcceptableSubsetSelector(
-        error="bootstrap", n_bootstraps=40, lookahead=0, time_limit=0.3, random_state=0
+        error=BootstrapError(40), lookahead=0, time_limit=0.3, random_state=0
     )
     with joblib.parallel_config("dask"):
         selector.fit(*data)

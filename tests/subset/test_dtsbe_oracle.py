@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_equal
 
-from sktree_opt.subset._backward import METHODS, eliminate
-from sktree_opt.subset._errors import Part
+from sktree_opt.subset.elimination._backward import METHODS, eliminate
+from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import Case, cases, examples
 from tests.subset.checks import assert_steps, steps_of
@@ -24,8 +24,8 @@ def test_steps_are_those_of_the_definition(case):
 def test_rare_values_of_a_column_without_an_order():
     # Merged at small nodes, which sort their cases where the column has no order.
     n_rows = 8
-    part = Part(np.arange(n_rows), np.ones(n_rows), np.arange(n_rows), np.ones(n_rows))
-    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "min_samples_leaf": 1}
+    part = EstimatePart(np.arange(n_rows), np.ones(n_rows), np.arange(n_rows), np.ones(n_rows))
+    parameters = {"nominal_split": "multiway", "min_split_weight": 2, "min_leaf_weight": 1}
     case = Case(
         [[0, 0], [0, 0], [0, 1], [0, 0], [0, 0], [0, 0], [1, 0], [2, 1]],
         [False, False],

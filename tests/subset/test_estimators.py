@@ -14,12 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import (
     AcceptableSubsetSelector,
+    BootstrapError,
+    CrossValidationError,
     DistinctTreeEnumerator,
     DTsbeSelector,
-    _base,
     subsets,
 )
-from sktree_opt.subset._errors import ERROR_ESTIMATORS
+from sktree_opt.subset.errors import ERROR_ESTIMATES
+from sktree_opt.subset.estimators import _base
 from sktree_opt.utils._control import SearchControl
 from tests.processes import interrupt_after, needs_sigint
 
@@ -33,7 +35,7 @@ def test_subsets_count_backwards(n):
     assert list(subsets(n)) == expected
 
 
-@pytest.mark.parametrize("error", ERROR_ESTIMATORS)
+@pytest.mark.parametrize("error", ERROR_ESTIMATES)
 def test_complete_search_is_never_worse_than_elimination(error):
     X, y = load_iris(return_X_y=True)
     some = DTsbeSelector(error=error, random_state=0).fit(X, y)
@@ -212,10 +214,10 @@ def test_warm_start_goes_on_where_a_limit_ended_the_search():
 @pytest.mark.parametrize(
     "change",
     [
-        {"cv": 2},
-        {"cv": StratifiedKFold(2)},
-        {"error": "training", "cv": None},
-        {"error": lambda tree: 1.0 / tree.get_n_leaves(), "cv": None},
+        {"error": CrossValidationError(2)},
+        {"error": CrossValidationError(StratifiedKFold(2))},
+        {"error": "training"},
+        {"error": lambda tree: 1.0 / tree.get_n_leaves()},
         {"delta": 0.1},
         {"estimator": GreedyTreeClassifier(max_depth=1)},
     ],
@@ -223,7 +225,7 @@ def test_warm_start_goes_on_where_a_limit_ended_the_search():
 def test_warm_start_of_another_problem_starts_afresh(change):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5]
-    options = {"random_state": 0, "error": "cross_validation", "cv": 5}
+    options = {"random_state": 0, "error": CrossValidationError(5)}
     selector = AcceptableSubsetSelector(**options, warm_start=True).fit(X, y)
     other = AcceptableSubsetSelector(**{**options, **change}).fit(X, y)
     selector.set_params(**change).fit(X, y)
@@ -289,7 +291,7 @@ def test_many_sparse_columns():
 @pytest.mark.parametrize("estimator", ALL)
 def test_ctrl_c_ends_the_fit(estimator):
     X, y = load_breast_cancer(return_X_y=True)
-    selector = estimator(error="bootstrap", n_bootstraps=60, time_limit=None, random_state=0)
+    selector = estimator(error=BootstrapError(60), time_limit=None, random_state=0)
     if estimator is DTsbeSelector:
         selector.set_params(method="sbe")
     assert interrupt_after(0.5, lambda: selector.fit(X, y))
@@ -297,7 +299,7 @@ def test_ctrl_c_ends_the_fit(estimator):
 
 
 @pytest.mark.parametrize("selector", [DTsbeSelector, AcceptableSubsetSelector])
-@pytest.mark.filterwarnings("ignore:The search ended by its time_limit")
+@pytest.mark.filterwarnings("ignore:The search stopped at time_limit")
 def test_the_time_limit_ends_the_growing_of_the_last_tree(selector, monkeypatch):
     monkeypatch.setattr(_base, "GRACE_SECONDS", 0.0)
     rng = np.random.RandomState(0)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import assume, given
 from scipy.stats import norm
 
-from sktree_opt.subset._backward import eliminate
-from sktree_opt.subset._errors import Part
-from sktree_opt.subset._streams import DistinctStream, OnDemandStream
+from sktree_opt.subset.complete._streams import DistinctStream, OnDemandStream
+from sktree_opt.subset.elimination._backward import eliminate
+from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
 from tests.reference.brute_force_subsets import all_subsets
 from tests.reference.naive_pruning import estimate
@@ -40,7 +40,7 @@ def test_the_least_feared_error(case):
     n = len(case.y)
     weights = np.ones(n)
     weights[case.parts[0].build_rows] = case.parts[0].build_weights
-    case.parts = [Part(np.arange(n), weights, np.arange(n), weights)]
+    case.parts = [EstimatePart(np.arange(n), weights, np.arange(n), weights)]
     expected = estimates_of(case)
     problem = case.problem(confidence=CONFIDENCE)
     every = list(OnDemandStream(problem, SearchControl()))

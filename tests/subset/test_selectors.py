@@ -11,11 +11,17 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
-from sktree_opt.subset._errors import CrossValidationError, EstimateRequest
+from sktree_opt.subset import (
+    AcceptableSubsetSelector,
+    CrossValidationError,
+    DTsbeSelector,
+    SearchError,
+)
+from sktree_opt.subset.errors._parts import EstimateRequest
 from tests.subset.cases import examples
 
-SPLIT = [(np.arange(0, 569, 2), np.arange(1, 569, 2))]
+ROWS = np.arange(0, 569, 2), np.arange(1, 569, 2)
+SPLIT = CrossValidationError([ROWS])
 
 
 def some_table(n_columns=6, first=10):
@@ -23,7 +29,7 @@ def some_table(n_columns=6, first=10):
     return X[:, first : first + n_columns], y
 
 
-def errors_of_subsets(X, y, split=SPLIT[0], tree=None, sample_weight=None):
+def errors_of_subsets(X, y, split=ROWS, tree=None, sample_weight=None):
     """By the features that a tree uses: the error on the second rows of that grown on the first."""
     build, search = split
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
@@ -49,7 +55,7 @@ def test_penalties_are_what_they_are_said_to_be(method, penalty):
         for features, error in errors_of_subsets(X, y).items()
     ]
     least = min(objective for objective, _ in rated)
-    found = AcceptableSubsetSelector(cv=SPLIT, feature_penalty=penalty, method=method).fit(X, y)
+    found = AcceptableSubsetSelector(error=SPLIT, feature_penalty=penalty, method=method).fit(X, y)
     assert found.objective_ == pytest.approx(least, abs=1e-11)
     assert found.objective_ == pytest.approx(found.error_ + penalty * found.n_features_)
     assert found.gap_ == 0.0
@@ -68,9 +74,9 @@ def test_ties_do_not_depend_on_the_scale_of_weights(selector, rows, weights, sca
     table = np.array(rows)
     X, y = table[:, :3], table[:, 3]
     weights = np.array(weights[: len(y)], dtype=float)
-    tree = GreedyTreeClassifier(min_samples_leaf=0, min_samples_split=0)
-    cv = [(np.arange(0, len(y), 2), np.arange(1, len(y), 2))]
-    one, other = (selector(tree, cv=cv).fit(X, y, w) for w in (weights, scale * weights))
+    tree = GreedyTreeClassifier(min_weight_leaf=0, min_weight_split=0)
+    error = CrossValidationError([(np.arange(0, len(y), 2), np.arange(1, len(y), 2))])
+    one, other = (selector(tree, error=error).fit(X, y, w) for w in (weights, scale * weights))
     assert one.support_.tolist() == other.support_.tolist()
 
 
@@ -93,7 +99,7 @@ def test_acceptable_subsets_are_all_within_delta_of_the_best(delta, method):
     least = min(errors.values())
     expected = {features for features, error in errors.items() if error <= least + delta + 1e-12}
     selector = AcceptableSubsetSelector(
-        cv=SPLIT, delta=delta, collect=True, method=method, max_collected=1000
+        error=SPLIT, delta=delta, collect=True, method=method, max_collected=1000
     ).fit(X, y)
     table = pd.DataFrame(selector.acceptable_subsets_)
     assert {tuple(features) for features in table["features"]} == expected
@@ -103,7 +109,7 @@ def test_acceptable_subsets_are_all_within_delta_of_the_best(delta, method):
     for entry in selector.acceptable_subsets_[:5]:
         alone = selector.tree_on(entry["features"], X, y)
         assert (entry["tree"].predict(X) == alone.predict(X)).all()
-    few = AcceptableSubsetSelector(cv=SPLIT, delta=delta, collect=True, max_collected=3)
+    few = AcceptableSubsetSelector(error=SPLIT, delta=delta, collect=True, max_collected=3)
     if len(expected) > 3:
         with pytest.warns(UserWarning, match=f"{len(expected)} subsets are .* the 3 of"):
             few.fit(X, y)
@@ -112,7 +118,7 @@ def test_acceptable_subsets_are_all_within_delta_of_the_best(delta, method):
     few = few.set_params(max_collected=len(expected)).fit(X, y)
     assert [e["error"] for e in few.acceptable_subsets_] == table["error"].tolist()
     assert few.n_acceptable_ == selector.n_acceptable_
-    assert few.collect_status_ == "complete"
+    assert few.collect_status_ == "optimal"
     few.set_params(collect=False).fit(X, y)
     assert not hasattr(few, "acceptable_subsets_")
 
@@ -122,7 +128,7 @@ def test_groups_stay_together_in_folds():
     groups = rng.permutation(np.repeat(np.arange(20), 5))
     labels = rng.randint(2, size=20)[groups]
     request = EstimateRequest(labels, np.ones(100), groups=groups, random_state=0)
-    parts = CrossValidationError().parts(request)
+    parts = CrossValidationError()._make_parts(request)
     assert len(parts) == 5
     for part in parts:
         assert not set(groups[part.build_rows]) & set(groups[part.search_rows])
@@ -130,8 +136,7 @@ def test_groups_stay_together_in_folds():
     X = groups[:, None] + 0.1 * rng.rand(100, 1)
     honest = DTsbeSelector(error="cross_validation", random_state=0).fit(X, labels, groups=groups)
     assert honest.error_ > 0.3
-    other = CrossValidationError().parts(EstimateRequest(labels, np.ones(100), groups=groups, cv=3))
-    assert len(other) == 3
+    assert len(CrossValidationError(3)._make_parts(request)) == 3
 
 
 @pytest.mark.parametrize("error", ["search", "cross_validation"])
@@ -146,22 +151,21 @@ def test_groups_that_cannot_be_split(error):
 @pytest.mark.parametrize("error", ["training", "pessimistic", "bootstrap", len])
 def test_groups_where_no_rows_are_split(error):
     X, y = some_table()
-    with pytest.raises(ValueError, match="groups have no meaning where error is ('|a function)"):
+    with pytest.raises(ValueError, match="groups are not supported with error=('|a function)"):
         DTsbeSelector(error=error).fit(X, y, groups=y)
 
 
 def test_two_groups_make_two_folds():
     request = EstimateRequest(np.arange(12) % 2, np.ones(12), groups=np.arange(12) // 6)
-    assert len(CrossValidationError().parts(request)) == 2
+    assert len(CrossValidationError()._make_parts(request)) == 2
 
 
 def test_a_splitter_that_has_been_changed_is_another_one():
     X, y = some_table()
     cv = StratifiedKFold(3)
-    options = {"error": "cross_validation", "warm_start": True}
-    selector = AcceptableSubsetSelector(cv=cv, **options).fit(X, y)
+    selector = AcceptableSubsetSelector(error=CrossValidationError(cv), warm_start=True).fit(X, y)
     cv.n_splits = 7
-    anew = AcceptableSubsetSelector(cv=StratifiedKFold(7), error="cross_validation").fit(X, y)
+    anew = AcceptableSubsetSelector(error=CrossValidationError(StratifiedKFold(7))).fit(X, y)
     assert selector.fit(X, y).error_ == anew.error_
 
 
@@ -169,9 +173,9 @@ def test_a_splitter_that_has_been_changed_is_another_one():
     ("options", "message"),
     [
         ({"n_features_to_select": 1, "min_features": 2}, "below min_features=2"),
-        ({"n_features_to_select": 7}, "n_features_to_select=7; X has 6 features"),
-        ({"min_features": 7}, "min_features=7; X has 6 features"),
-        ({"search_size": 1e-9}, "search_size"),
+        ({"n_features_to_select": 7}, "n_features_to_select=7, but X has 6 features"),
+        ({"min_features": 7}, "min_features=7, but X has 6 features"),
+        ({"error": SearchError(1e-9)}, "cannot be split into rows"),
         ({"error": lambda tree: 1e10}, "error returned 10000000000.0; a finite"),
         ({"error": lambda tree: "low"}, "error returned 'low', not a number"),
     ],
@@ -202,7 +206,7 @@ def test_a_tie_goes_on_or_stops():
 def test_the_history_counts_every_tree():
     X, y = some_table(8)
     fast, used, black = (
-        DTsbeSelector(method=method, cv=SPLIT).fit(X, y) for method in ("dtsbe", "psbe", "sbe")
+        DTsbeSelector(method=method, error=SPLIT).fit(X, y) for method in ("dtsbe", "psbe", "sbe")
     )
     assert fast.ranking_.tolist() == used.ranking_.tolist() == black.ranking_.tolist()
     counts = ("built", "given_up", "unused", "unchanged")
@@ -220,9 +224,9 @@ def test_the_history_counts_every_tree():
 
 def test_fewer_features_than_asked_for_are_not_selected():
     X, y = some_table(8)
-    selector = DTsbeSelector(cv=SPLIT, min_features=4).fit(X, y)
+    selector = DTsbeSelector(error=SPLIT, min_features=4).fit(X, y)
     assert selector.n_features_ >= 4
-    path = DTsbeSelector(cv=SPLIT, n_features_to_select=2).fit(X, y)
+    path = DTsbeSelector(error=SPLIT, n_features_to_select=2).fit(X, y)
     assert path.n_features_ <= 2
     assert path.history_[-2]["features"].size > 2
 
@@ -231,8 +235,8 @@ def test_class_weights_are_weights():
     X, y = some_table()
     weights = np.where(y == 1, 3.0, 1.0)
     tree = GreedyTreeClassifier(class_weight={1: 3.0})
-    by_class = AcceptableSubsetSelector(tree, cv=SPLIT).fit(X, y)
-    by_row = AcceptableSubsetSelector(cv=SPLIT).fit(X, y, weights)
+    by_class = AcceptableSubsetSelector(tree, error=SPLIT).fit(X, y)
+    by_row = AcceptableSubsetSelector(error=SPLIT).fit(X, y, weights)
     assert by_class.error_ == by_row.error_
     assert by_class.error_ == pytest.approx(
         min(errors_of_subsets(X, y, sample_weight=weights).values())
@@ -275,6 +279,6 @@ def test_a_small_memory_limit_gives_the_best_so_far():
 
 def test_the_peak_of_the_black_box_is_that_of_a_tree():
     X, y = some_table()
-    black = DTsbeSelector(method="sbe", cv=SPLIT).fit(X, y)
-    fast = DTsbeSelector(cv=SPLIT).fit(X, y)
+    black = DTsbeSelector(method="sbe", error=SPLIT).fit(X, y)
+    fast = DTsbeSelector(error=SPLIT).fit(X, y)
     assert 0 < black.search_stats_["peak_bytes"] < 10 * fast.search_stats_["peak_bytes"]

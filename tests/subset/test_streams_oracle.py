@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sktree_opt.subset._errors import Part
-from sktree_opt.subset._streams import OnDemandStream, search_slices
+from sktree_opt.subset.complete._streams import OnDemandStream, search_slices
+from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
 from tests.subset.cases import Case, cases, examples
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct
@@ -30,11 +30,11 @@ def test_the_bound_of_a_branch_that_no_case_goes_down():
     table = [[0]] * 12 + [[1], [2], [None]]
     y = [0] * 11 + [1, 0, 0, 1]
     rows = np.delete(np.arange(15), 13)
-    part = Part(rows, np.ones(14), np.array([13]), np.ones(1))
+    part = EstimatePart(rows, np.ones(14), np.array([13]), np.ones(1))
     parameters = {
         "nominal_split": "multiway",
-        "min_samples_split": 2,
-        "min_samples_leaf": 0,
+        "min_split_weight": 2,
+        "min_leaf_weight": 0,
         "max_depth": None,
     }
     case = Case(table, [True], y, [part], "information_gain", parameters)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector
-from sktree_opt.subset._streams import ORDERS
+from sktree_opt.subset.complete._streams import ORDERS
 from tests.processes import interrupt_after, needs_sigint
 
 ALL = [AcceptableSubsetSelector, DistinctTreeEnumerator, DTsbeSelector]
@@ -27,7 +27,7 @@ def test_limits_are_told_and_can_be_lifted(method):
     X, y = some_table(9)
     everything = [tuple(f) for f, _ in DistinctTreeEnumerator(method=method).iter_trees(X, y)]
     trees = DistinctTreeEnumerator(method=method, time_limit=0.0).iter_trees(X, y)
-    with pytest.warns(ConvergenceWarning, match="ended by its time_limit after"):
+    with pytest.warns(ConvergenceWarning, match="stopped at its time_limit after"):
         found = [tuple(f) for f, _ in trees]
     assert trees.status == "time_limit"
     assert len(found) < len(everything)
@@ -37,7 +37,7 @@ def test_limits_are_told_and_can_be_lifted(method):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             found += [tuple(f) for f, _ in trees.resume(time_limit=limit)]
-    assert trees.status == "finished"
+    assert trees.status == "optimal"
     assert trees.progress == 1.0
     assert trees.n_trees == len(found)
     assert sorted(found) == sorted(everything)
@@ -136,7 +136,7 @@ def test_the_error_of_the_last_tree_is_told():
         assert trees.error == pytest.approx(np.mean(tree.predict(X) != y))
 
 
-def test_a_failed_iteration_does_not_look_finished():
+def test_a_failed_iteration_does_not_look_complete():
     X, y = some_table(5)
     n_calls = 0
 
@@ -199,7 +199,7 @@ def test_ctrl_c_loses_no_tree(method):
     for delay in (0.002, 0.01, 0.03, 0.06):
         interrupt_after(delay, take)
     found += [tuple(f) for f, _ in trees]
-    assert trees.status == "finished"
+    assert trees.status == "optimal"
     assert trees.n_trees == len(expected)
     assert set(found) <= set(expected)
     # A tree that was made just before the signal may be lost between `next` and its caller.

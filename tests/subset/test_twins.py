@@ -3,7 +3,7 @@
 import numpy as np
 
 from sktree_opt.preprocessing import Table
-from sktree_opt.subset._problem import find_twins
+from sktree_opt.subset.lattice._subset_problem import find_twins
 
 
 def test_twins_are_equal_rows(global_random_seed):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.subset import AcceptableSubsetSelector, DistinctTreeEnumerator
-from sktree_opt.subset._errors import Part
+from sktree_opt.subset import AcceptableSubsetSelector, CrossValidationError, DistinctTreeEnumerator
+from sktree_opt.subset.errors._parts import EstimatePart
 from tests.stopped import assert_bounds_hold
 from tests.subset.cases import Case, cases, examples, large_case
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct, assert_steps
@@ -54,8 +54,7 @@ def test_many_errors(lookahead, global_random_seed):
     frame.iloc[::50, 3] = np.nan
     options = {
         "estimator": GreedyTreeClassifier(min_samples_leaf=20),
-        "error": "cross_validation",
-        "cv": 3,
+        "error": CrossValidationError(3),
         "random_state": 0,
     }
     of_all = DistinctTreeEnumerator(max_trees=1, **options).fit(frame, y)
@@ -73,9 +72,9 @@ def test_bounds_of_stopped_searches(n_jobs, global_random_seed):
     X = rng.integers(0, 5, (100, 8))
     y = ((X[:, 0] > 2) ^ (X[:, 1] > 1)).astype(int) ^ (rng.random(100) < 0.2)
     rows, weights = np.arange(100), np.ones(100)
-    part = Part(rows, weights, rows, weights)
-    parameters = {"nominal_split": "multiway", "min_samples_split": 2, "max_depth": 4}
-    parameters["min_samples_leaf"] = 3
+    part = EstimatePart(rows, weights, rows, weights)
+    parameters = {"nominal_split": "multiway", "min_split_weight": 2, "max_depth": 4}
+    parameters["min_leaf_weight"] = 3
     case = Case(X.tolist(), [False] * 8, y.tolist(), [part], "information_gain", parameters)
     optimum = min(case.brute_force().errors.values())
     learner = GreedyTreeClassifier(max_depth=4, min_samples_leaf=3)

@@ -181,7 +181,7 @@ def encode(rows, columns=COLUMNS):
     return np.ascontiguousarray(TableEncoder.from_columns(columns).transform(rows))
 
 
-def model_of(tree, columns=COLUMNS, labels=None, costs=None, smooth=False):
+def model_of(tree, columns=COLUMNS, labels=None, costs=None, smooth=False, shrinkage=0.0):
     """A fitted estimator around a tree."""
     if tree.is_classifier:
         model = FrozenTreeClassifier()
@@ -189,7 +189,8 @@ def model_of(tree, columns=COLUMNS, labels=None, costs=None, smooth=False):
         model.classes_ = np.array(
             [f"class {k}" for k in range(n_classes)] if labels is None else labels
         )
-        model._costs, model.laplace_smoothing = costs, smooth
+        model._costs, model.hierarchical_shrinkage = costs, shrinkage
+        model.leaf_smoothing = {False: None, True: "laplace"}.get(smooth, smooth)
     else:
         model = FrozenTreeRegressor()
     model.tree_, model._encoder = tree, TableEncoder.from_columns(columns)

@@ -23,11 +23,12 @@ def draw(seed, n_rows=40, columns=COLUMNS, classifies=True, **of_model):
     return model_of(tree, columns, **of_model), rows, encode(rows, columns)
 
 
-@given(seeds, st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_classifier(seed, smooth):
-    model, rows, X = draw(seed, smooth=smooth)
-    expected = np.array([naive_predict.predict(model.tree_, row, smooth) for row in X])
+@given(seeds, st.sampled_from([False, True, 0.0, 2.5]), st.sampled_from([0.0, 0.0, 10.0]))
+@settings(max_examples=200, deadline=None)
+def test_classifier(seed, smooth, shrinkage):
+    model, rows, X = draw(seed, smooth=smooth, shrinkage=shrinkage)
+    expected = [naive_predict.predict(model.tree_, row, smooth, shrinkage) for row in X]
+    np.testing.assert_allclose(np.sum(expected, axis=1), 1.0)
     np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-12)
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(model.predict_log_proba(rows), np.log(model.predict_proba(rows)))

@@ -18,6 +18,7 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
         Score score
         int n_classes, n_channels
         vector[double] class_channels, class_mass
+        cpp_bool is_diagonal
         double unit, base_factor, leaf_cost, loss_factor, z, cf
         double least_weight
         cpp_bool loss_is_bounded, cancels
@@ -147,9 +148,11 @@ def visit_nodes(
 cdef Objective convert_objective(objective):
     cdef Objective converted
     converted.score = <Score> (<int> SCORES.index(objective.score))
+    cdef const double[::1] channels = np.ravel(objective.class_channels)
     converted.n_classes = objective.class_channels.shape[0]
+    converted.is_diagonal = objective.class_channels.ndim == 1
     converted.n_channels = objective.n_channels
-    converted.class_channels = objective.class_channels.ravel().tolist()
+    converted.class_channels.assign(&channels[0], &channels[0] + channels.shape[0])
     converted.class_mass = objective.class_mass.tolist()
     converted.unit = objective.unit
     converted.base_factor = objective.base_factor

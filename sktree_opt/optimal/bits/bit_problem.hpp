@@ -20,6 +20,7 @@ struct Objective {
     int n_classes = 2;
     int n_channels = 1;
     std::vector<double> class_channels;  // [class][channel]: what a row of weight 1 adds
+    bool is_diagonal = false;            // of that only the diagonal, the rest is 0
     std::vector<double> class_mass;      // [class]: base of a row of weight 1
     double unit = 0.5;
     double base_factor = 1.0;
@@ -30,6 +31,10 @@ struct Objective {
     double z = 0.0;                // pessimistic error: normal quantile of the confidence
     double cf = 0.25;
     double least_weight = 1.0;     // of a row
+    double channel(int class_, int c) const {
+        if (is_diagonal) return class_ == c ? class_channels[c] : 0.0;
+        return class_channels[static_cast<std::size_t>(class_) * n_channels + c];
+    }
     double pair_cost() const { return class_mass.empty() ? 0.0 : class_mass[0]; }
     bool has_target() const { return score == Score::SQUARED; }
 };

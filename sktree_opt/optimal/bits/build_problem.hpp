@@ -21,7 +21,7 @@ inline std::vector<double> segment_coefficients(
         } else {
             const double weight = factor * reduced.values[value];
             for (int c = 0; c < plan.n_channels; ++c)
-                one[c] = weight * objective.class_channels[class_ * plan.n_channels + c];
+                one[c] = weight * objective.channel(class_, c);
             if (plan.counts_rows && row_is_weight) one[plan.rows()] = factor;
             if (plan.sums_weights) one[plan.weights()] = weight;
             one[plan.mass()] = weight * objective.class_mass[class_];

@@ -106,7 +106,8 @@ inline std::vector<std::int32_t> first_equal_rows(const Reduction& reduced, std:
     for (std::int64_t i = 0; i < n_rows; ++i) {
         const std::uint8_t* row = reduced.bits.data() + i * size;
         std::size_t at = hash_bytes(row, size) >> (64 - bits);
-        while (places[at] >= 0 &&
+        // No feature may be left, and then there is no row to compare.
+        while (places[at] >= 0 && size > 0 &&
                std::memcmp(reduced.bits.data() + std::int64_t(places[at]) * size, row, size) != 0)
             at = (at + 1) & (places.size() - 1);
         if (places[at] < 0) places[at] = static_cast<std::int32_t>(i);
@@ -233,7 +234,7 @@ inline void row_values(
     } else {
         const int class_ = rows.classes[i];
         for (int c = 0; c < plan.n_channels; ++c)
-            values[c] += weight * objective.class_channels[class_ * plan.n_channels + c];
+            values[c] += weight * objective.channel(class_, c);
         values[plan.mass()] += weight * objective.class_mass[class_];
     }
     if (plan.counts_rows) values[plan.rows()] += 1.0;

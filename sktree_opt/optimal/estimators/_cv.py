@@ -1,6 +1,8 @@
-"""Depth and number of tests of an optimal tree, by cross-validation."""
+"""Depth and number of leaves of an optimal tree, by cross-validation."""
 
-import warnings
+from __future__ import annotations
+
+import time
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -8,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, indexable
@@ -21,8 +22,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
+from sktree_opt.optimal.estimators._path import path_of
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from sktree_opt.optimal.run._path import path_of
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
@@ -31,9 +32,17 @@ from sktree_opt.utils._compat import (
     Interval,
     StrOptions,
     fit_context,
+    n_threads_for,
     raise_for_params,
     routing_enabled,
     safe_indexing,
+)
+from sktree_opt.utils._params import (
+    DEFAULT_TIME_LIMIT,
+    document_shared,
+    seconds_from,
+    warn_of_limit,
+    warn_user,
 )
 from sktree_opt.utils._typing import (
     CV,
@@ -44,12 +53,15 @@ from sktree_opt.utils._typing import (
     TableLike,
     Thresholds,
 )
-from sktree_opt.utils._validation import all_or_nothing
+from sktree_opt.utils._validation import all_or_nothing, as_weights
+
+# Of the time limit, for the search on all rows.
+SHARE_OF_ALL_ROWS = 1 / 3
 
 # Parameters that every path takes over.
 PATH_PARAMETERS = (
     "max_depth",
-    "max_splits",
+    "max_leaf_nodes",
     "min_samples_leaf",
     "min_weight_leaf",
     "min_weight_fraction_leaf",
@@ -59,7 +71,6 @@ PATH_PARAMETERS = (
     "thresholds",
     "categorical_features",
     "categorical_splits",
-    "time_limit",
     "memory_limit",
 )
 
@@ -74,10 +85,11 @@ FROM_MODEL = (
 )
 
 
+@document_shared
 class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
-    """The optimal tree whose depth and number of tests predict best in cross-validation.
+    """The optimal tree whose depth and number of leaves predict best in cross-validation.
 
-    For each fold, one search finds the optimal trees of every depth and number of tests on the
+    For each fold, one search finds the optimal trees of every depth and number of leaves on the
     training rows, each of which is scored on the others; the best limits are then applied to all
     rows.
 
@@ -88,8 +100,8 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     max_depth : int, default=4
         Largest depth to try, at most 10.
 
-    max_splits : int or None, default=None
-        Largest number of tests to try; None for as many as `max_depth` allows.
+    max_leaf_nodes : int or None, default=None
+        Largest number of leaves to try. None means as many as `max_depth` allows.
 
     cv : int, cross-validation generator, iterable or None, default=None
         Folds: a number of stratified ones (None for 5), a splitter, or pairs of row indices.
@@ -97,17 +109,14 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     scoring : str, callable or None, default=None
         What is maximised on the rows left out; None for the accuracy.
 
-    min_samples_leaf : int, default=1
-        Least rows of every leaf, whatever their weight.
+    %(min_samples_leaf)s
 
-    min_weight_leaf : float, default=0.0
-        Least weight of every leaf.
+    %(min_weight_leaf)s
 
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight; the larger of the two counts.
+    %(min_weight_fraction_leaf)s
 
-    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy"}, \
-            default="error"
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
+            "log_loss"}, default="error"
         What each tree minimises on its training rows.
 
     cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
@@ -125,35 +134,38 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
         The proof is relative to these thresholds.
 
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
-        Nominal columns: by their dtype, a mask, indices, names, or none.
+    %(categorical_features)s
 
     categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
         What is asked of a nominal column: one category, or any set of them. A column of `k`
         categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 
-    time_limit : float or None, default=None
-        Seconds for each fold's search, and for the last one.
+    time_limit : float or None, default=60.0
+        Seconds for the whole fit: a third for the search on all rows, what is left for the folds.
+        None or infinity means no limit.
 
-    memory_limit : int, str or None, default=None
-        Bytes, or a size such as "2GB", that each search may take.
+    memory_limit : int, float, str or None, default=None
+        Bytes that each search may take, or a size such as "2GB". None or infinity means no limit.
 
     n_jobs : int or None, default=None
-        Folds at a time, by joblib. None means 1, -1 all processors.
+        Number of folds at a time, by joblib. None means 1, -1 means all processors.
 
     Attributes
     ----------
-    best_depth_, best_splits_ : int
-        The limits with the best mean score; of equal ones the fewest tests, then the least depth.
+    best_params_ : dict
+        ``max_depth`` and ``max_leaf_nodes`` with the best mean score; of equal ones the fewest
+        leaves, then the smallest depth.
+
+    best_index_ : int
+        Their place in ``cv_results_``.
 
     best_score_ : float
         Their mean score.
 
     cv_results_ : dict of ndarray
-        One entry for each pair of limits: ``param_max_depth``, ``param_max_splits``,
-        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split0_test_score`` and so
-        on.
+        One entry for each pair of limits: ``params``, ``param_max_depth``,
+        ``param_max_leaf_nodes`` (masked for a depth of 0), ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score``, ``split0_test_score`` and so on.
 
     path_ : Bunch
         The path on all rows, as :func:`optimal_path` returns it.
@@ -184,7 +196,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         Class labels.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of the objective.
+        Change of the answers when a feature is not known, as shares that sum to 1.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
@@ -194,7 +206,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
 
     See Also
     --------
-    OptimalTreeClassifier : One depth and number of tests.
+    OptimalTreeClassifier : One depth and number of leaves.
     optimal_path : The trees of all of them.
 
     Notes
@@ -212,12 +224,12 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     >>> from sktree_opt.optimal import OptimalTreeClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
-    >>> clf.best_depth_, clf.best_splits_
-    (2, 2)
+    >>> clf.best_params_
+    {'max_depth': 2, 'max_leaf_nodes': 3}
     """
 
-    best_depth_: int
-    best_splits_: int
+    best_params_: dict[str, int | None]
+    best_index_: int
     best_score_: float
     cv_results_: dict[str, NDArray[Any]]
     path_: Bunch
@@ -231,30 +243,24 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     n_splits_: int
 
     _parameter_constraints: ClassVar[dict] = {
-        **OptimalTreeClassifier._parameter_constraints,
+        **{
+            name: OptimalTreeClassifier._parameter_constraints[name]
+            for name in (*PATH_PARAMETERS, "time_limit", "n_jobs")
+        },
         "objective": [StrOptions(set(OBJECTIVES))],
         "max_depth": [Interval(Integral, 0, 10, closed="both")],
         "cv": ["cv_object"],
         "scoring": [str, callable, HasMethods("__call__"), None],
     }
-    for name in (
-        "complexity_cost",
-        "ranking",
-        "max_error",
-        "n_trees",
-        "warm_start",
-        "initial_tree",
-    ):
-        _parameter_constraints.pop(name)
 
     def __init__(
         self,
         *,
         max_depth: int = 4,
-        max_splits: int | None = None,
+        max_leaf_nodes: int | None = None,
         cv: CV = None,
         scoring: str | Callable[..., float] | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: float = 1,
         min_weight_leaf: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
         objective: LeafObjectiveName = "error",
@@ -263,12 +269,12 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         thresholds: Thresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_splits: CategoricalSplit = "one_vs_rest",
-        time_limit: float | None = None,
-        memory_limit: int | str | None = None,
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.max_depth = max_depth
-        self.max_splits = max_splits
+        self.max_leaf_nodes = max_leaf_nodes
         self.cv = cv
         self.scoring = scoring
         self.min_samples_leaf = min_samples_leaf
@@ -292,7 +298,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Choose depth and number of tests, and find the tree.
+        """Choose depth and number of leaves, and find the tree.
 
         Parameters
         ----------
@@ -315,38 +321,38 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         """
         raise_for_params(params, self, "fit")
         progress = Progress(self, X, y, sample_weight)
-        with all_or_nothing(self):
+        with all_or_nothing(self) as interrupt:
             progress.begin("all rows")
+            limit, begin = seconds_from(self.time_limit), time.perf_counter()
             # First all rows: what is wrong with them is said before any fold is searched.
-            path, model = path_of(self._path_model(), X, y, sample_weight)
+            share = None if limit is None else SHARE_OF_ALL_ROWS * limit
+            model = self._path_model(share)
+            path = path_of(model, X, y, sample_weight, interrupt)
+            interrupt.release()
             progress.end()
+            if sample_weight is not None:
+                sample_weight = as_weights(sample_weight, X)
             routed = self._route(sample_weight, params)
-            folds = self._score_folds(X, y, sample_weight, routed, progress)
-            self._keep(path, model, folds)
+            left = None if limit is None else max(0.0, limit + begin - time.perf_counter())
+            folds = self._score_folds(X, y, sample_weight, routed, progress, left, interrupt)
+            self._keep(path, model, folds, interrupt.came)
         progress.finish()
-        if np.isnan(self.best_score_):
-            warnings.warn(
+        if np.isnan(self.best_score_) and self.n_splits_ > 0:
+            warn_user(
                 f"scoring={self.scoring!r} gave NaN for some fold of every depth and number of "
-                "tests: the smallest tree is taken, as none can be said to be better.",
-                UserWarning,
-                stacklevel=2,
+                "leaves. The smallest tree is taken, because no other can be said to be better."
             )
-        if self.status_ != "optimal":
-            warnings.warn(self._what_ended(path.status), ConvergenceWarning, stacklevel=2)
+        warn_of_limit(self, self.status_, self._what_ended(path.status))
         return self
 
     def _what_ended(self, status):
         """The searches that were not finished, in words."""
-        ended = []
-        if status != "optimal":
-            ended.append(f"the search on all rows ended by {status}")
+        ended = ["the search on all rows"] if status != "optimal" else []
         n_folds = sum(one != "optimal" for one in self.fold_status_)
         if n_folds:
-            ended.append(
-                f"{n_folds} of {len(self.fold_status_)} searches of folds did not prove their trees"
-            )
+            ended.append(f"{n_folds} of {len(self.fold_status_)} searches of folds")
         message = " and ".join(ended)
-        return f"{message[0].upper()}{message[1:]}: the choice is among the best trees known."
+        return f"{message[:1].upper()}{message[1:]} did not prove their trees to be optimal."
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say which metadata `fit` hands to the splitter and the scorer.
@@ -376,9 +382,9 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             model.set_score_request(sample_weight=True)
         return check_scoring(model, scoring=self.scoring)
 
-    def _path_model(self):
+    def _path_model(self, seconds=None):
         chosen = {name: getattr(self, name) for name in PATH_PARAMETERS}
-        return OptimalTreeClassifier(**chosen)
+        return OptimalTreeClassifier(**chosen, time_limit=seconds)
 
     def _route(self, sample_weight, params):
         if routing_enabled():
@@ -386,16 +392,21 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
 
-    def _score_folds(self, X, y, sample_weight, routed, progress):
-        """What is found on each fold.
+    def _score_folds(self, X, y, sample_weight, routed, progress, seconds, interrupt):
+        """What is found on each fold, in so many seconds for all of them (None for any number).
 
-        A callback may end it after any fold: those left are not scored.
+        A callback or Ctrl-C may end it after any fold: those left are not scored.
         """
+        if interrupt.came:
+            return []
         X, y, sample_weight = indexable(X, y, sample_weight)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
+        if seconds is not None:
+            n_rounds = -(-len(folds) // n_threads_for(self.n_jobs))
+            seconds /= max(1, n_rounds)
         tasks = (
             delayed(score_fold)(
-                self._path_model(),
+                self._path_model(seconds),
                 self._scorer(),
                 X,
                 y,
@@ -407,15 +418,17 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             )
             for train, test in folds
         )
-        if not progress.is_watched:
-            return Parallel(n_jobs=self.n_jobs)(tasks)
-        scored, found = [], Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-        for k in range(len(folds)):
-            progress.begin(f"fold {k}")
-            scored.append(next(found))
-            if progress.end():
-                found.close()
-                break
+        scored = []
+        try:
+            found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+            for k in range(len(folds)):
+                progress.begin(f"fold {k}")
+                scored.append(next(found))
+                if progress.end():
+                    found.close()
+                    break
+        except KeyboardInterrupt as error:
+            interrupt.hold(error)
         return scored
 
     def _fold_costs(self, y, rows):
@@ -425,23 +438,33 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         present = np.isin(np.unique(y), np.unique(safe_indexing(y, rows)))
         return np.asarray(self.cost_matrix)[np.ix_(present, present)]
 
-    def _keep(self, path, model, folds):
+    def _keep(self, path, model, folds, is_interrupted):
         scores = np.array([fold.scores for fold in folds])
+        if not folds:
+            scores = np.full((1, *path.objectives.shape), np.nan)
         means = scores.mean(axis=0)
         limits = np.array(list(np.ndindex(means.shape)))
         # A depth needs as many tests, and allows 2**depth - 1.
         depth, splits = limits.T
         limits = limits[(splits >= depth) & (splits <= 2.0**depth - 1)]
         depth, splits = limits.T
-        order = np.lexsort((depth, splits, -means[depth, splits]))
-        best_depth, best_splits = limits[order[0]]
-        self.n_splits_ = len(scores)
-        self.best_depth_, self.best_splits_ = int(best_depth), int(best_splits)
+        # Without scores, the tree of the largest limits is the best known.
+        best = len(limits) - 1
+        if folds:
+            best = np.lexsort((depth, splits, -means[depth, splits]))[0]
+        best_depth, best_splits = limits[best]
+        leaves = np.ma.masked_array(splits + 1, mask=depth == 0)
+        grid = zip(depth.tolist(), leaves.tolist(), strict=True)
+        grid = [{"max_depth": one, "max_leaf_nodes": other} for one, other in grid]
+        self.n_splits_ = len(folds)
+        self.best_index_ = int(best)
+        self.best_params_ = grid[self.best_index_]
         self.best_score_ = float(means[best_depth, best_splits])
         self.cv_results_ = {
+            "params": grid,
             "param_max_depth": depth,
-            "param_max_splits": splits,
-            **{f"split{k}_test_score": one[depth, splits] for k, one in enumerate(scores)},
+            "param_max_leaf_nodes": leaves,
+            **{f"split{k}_test_score": scores[k][depth, splits] for k in range(len(folds))},
             "mean_test_score": means[depth, splits],
             "std_test_score": scores.std(axis=0)[depth, splits],
             "rank_test_score": ranks(means[depth, splits]),
@@ -454,6 +477,8 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         self.fold_status_ = [fold.status for fold in folds]
         statuses = [path.status, *self.fold_status_]
         self.status_ = next((one for one in statuses if one != "optimal"), "optimal")
+        if is_interrupted:
+            self.status_ = "stopped"
         self.search_stats_ = summed([path.search_stats, *(fold.stats for fold in folds)])
         for name in FROM_MODEL:
             if hasattr(model, name):

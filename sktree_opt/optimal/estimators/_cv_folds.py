@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import indexable
 
-from sktree_opt.optimal.run._path import path_of, with_tree
+from sktree_opt.optimal.estimators._path import path_of
 from sktree_opt.utils._compat import safe_indexing
 
 
@@ -39,12 +39,15 @@ def score_fold(model, scorer, X, y, sample_weight, train, test, score_params, co
     def part(values, rows):
         return None if values is None else safe_indexing(values, rows)
 
-    path, model = path_of(
+    path = path_of(
         model, safe_indexing(X, train), safe_indexing(y, train), part(sample_weight, train)
     )
     X_test, y_test = safe_indexing(X, test), safe_indexing(y, test)
     score_params = {name: part(*indexable(value), test) for name, value in score_params.items()}
-    scores = [scorer(with_tree(model, tree), X_test, y_test, **score_params) for tree in path.trees]
+    scores = []
+    for tree in path.trees:
+        model.tree_ = tree
+        scores.append(scorer(model, X_test, y_test, **score_params))
     return ScoredFold(
         np.array(scores, dtype=np.float64)[path.tree_index], path.status, path.search_stats
     )

@@ -13,6 +13,9 @@ import numpy as np
 
 from sktree_opt.utils._multiples import common_divisor
 
+# Searches over binary tests make a table of classes by classes.
+MAX_CLASSES = 8192
+
 
 @dataclass
 class LeafObjective:
@@ -27,8 +30,9 @@ class LeafObjective:
     score : str
         Name of the leaf score.
 
-    class_channels : ndarray of shape (n_classes, n_channels)
-        What a row of weight 1 adds to the sums that the score reads.
+    class_channels : ndarray of shape (n_classes, n_channels) or (n_classes,)
+        What a row of weight 1 adds to the sums that the score reads; in one dimension, the diagonal
+        of a matrix that has nothing else, which may be large.
 
     class_mass : ndarray of shape (n_classes,)
         What it adds to the base.
@@ -76,7 +80,22 @@ class LeafObjective:
     @property
     def n_channels(self):
         """Number of sums that the score reads."""
-        return self.class_channels.shape[1]
+        return self.class_channels.shape[-1]
+
+    def channel_matrix(self):
+        """`class_channels` in two dimensions."""
+        is_diagonal = self.class_channels.ndim == 1
+        return np.diag(self.class_channels) if is_diagonal else self.class_channels
+
+
+def refuse_many_classes(form):
+    """Raise if there are more classes than a search over binary tests can hold."""
+    n_classes = len(form.class_mass)
+    if n_classes > MAX_CLASSES:
+        raise ValueError(
+            f"y has {n_classes} classes; a search over binary tests takes at most {MAX_CLASSES}. "
+            "With objective='error' and thresholds='all', numeric columns need no binary tests."
+        )
 
 
 def two_class_form(first, second, **settings):
@@ -136,29 +155,51 @@ class MisclassificationCost:
         return (values @ self.costs(class_weights, cost_matrix)).min(axis=1)
 
 
-class Error(MisclassificationCost):
+class Error:
     """Weight of the misclassified rows."""
 
     needs_costs = False
 
-    def costs(self, class_weights, cost_matrix=None):
-        """All errors cost 1."""
-        return 1.0 - np.eye(len(class_weights))
+    def factors(self, class_weights):
+        """Cost of an error on a row of weight 1 of each class: all errors cost 1."""
+        return np.ones(len(class_weights))
+
+    def leaf_form(self, class_weights, weights, cost_matrix=None):
+        """The objective for these data."""
+        factors = self.factors(class_weights)
+        if len(factors) == 1:
+            return two_class_form(0.0, 0.0)
+        # Whole costs are counted exactly, in narrow integers.
+        unit = common_divisor(factors) or 1.0
+        if unit != 1.0:
+            factors = np.round(factors / unit)
+        if len(factors) == 2:
+            return two_class_form(*factors, scale=unit)
+        return LeafObjective("largest", factors, factors, scale=unit)
+
+    def leaf_costs(self, values, class_weights, cost_matrix=None):
+        """Cost of each leaf, given its class weights (rows of `values`)."""
+        by_class = values * self.factors(class_weights)
+        # A difference of sums would lose digits.
+        np.put_along_axis(by_class, by_class.argmax(axis=1)[:, np.newaxis], 0.0, axis=1)
+        return by_class.sum(axis=1)
 
 
-class BalancedError(MisclassificationCost):
+class BalancedError(Error):
     """Mean of the classes' error rates, times the total weight."""
 
-    needs_costs = False
+    def costs(self, class_weights):
+        """Cost of answering class `a` (column) for a row of weight 1 of class `c` (row)."""
+        return self.factors(class_weights)[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
 
-    def costs(self, class_weights, cost_matrix=None):
+    def factors(self, class_weights):
         """An error costs in inverse proportion to the weight of its class."""
         # A class whose weight is 0 has no error rate.
         has_weight = class_weights > 0.0
         shares = has_weight.sum() * class_weights
         factors = np.zeros(len(shares))
         np.divide(class_weights.sum(), shares, out=factors, where=has_weight)
-        return factors[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
+        return factors
 
 
 def least_weight(weights):
@@ -177,7 +218,7 @@ class Gini:
         # A row of weight w in a pure leaf of another class costs less than 2 w.
         return LeafObjective(
             "gini",
-            np.eye(n_classes),
+            np.ones(n_classes),
             np.ones(n_classes),
             loss_factor=2.0,
             least_weight=least_weight(weights),
@@ -203,7 +244,7 @@ class Entropy:
         loss = math.log2(1.0 + float(weights.sum()) / least) + math.log2(math.e)
         return LeafObjective(
             "entropy",
-            np.eye(n_classes),
+            np.ones(n_classes),
             np.ones(n_classes),
             base_factor=0.0,
             leaf_cost=float(self.leaf_costs(class_weights[np.newaxis], None)[0]),
@@ -232,7 +273,7 @@ class PessimisticError:
         n_classes = len(class_weights)
         return LeafObjective(
             "pessimistic",
-            np.eye(n_classes),
+            np.ones(n_classes),
             np.ones(n_classes),
             base_factor=0.0,
             leaf_cost=float(self.leaf_costs(class_weights[np.newaxis], None)[0]),
@@ -345,6 +386,7 @@ OBJECTIVES = {
     "pessimistic_error": PessimisticError(),
     "gini": Gini(),
     "entropy": Entropy(),
+    "log_loss": Entropy(),
 }
 
 REGRESSION_OBJECTIVES = {"squared_error": SquaredError(), "absolute_error": AbsoluteError()}

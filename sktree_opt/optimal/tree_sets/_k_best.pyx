@@ -56,9 +56,8 @@ ctypedef vector[RankedTree] Trees
 def sums_of(table, objective):
     """What a unit of each sum adds to the channels of a leaf's score, to its mass and weight."""
     if table.values is None:
-        return objective.class_channels * table.unit[:, None], objective.class_mass * table.unit, (
-            table.unit
-        )
+        channels = objective.channel_matrix() * table.unit[:, None]
+        return channels, objective.class_mass * table.unit, table.unit
     weight, (target, square) = table.unit[0], table.value_unit
     channels = np.array([[weight, 0.0], [0.0, target], [0.0, 0.0]])
     return channels, np.array([0.0, 0.0, square]), np.array([weight, 0.0, 0.0])

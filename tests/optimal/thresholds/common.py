@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sktree_opt.optimal.bits._engine import available_instruction_sets
-from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from sktree_opt.optimal.run import _driver, _solve
+from sktree_opt.optimal.objectives._for_data import class_objective
+from sktree_opt.optimal.run._plan import Plan
+from sktree_opt.optimal.run._problem import Limits, Problem
+from sktree_opt.optimal.run._thresholds import search_thresholds
+from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.tree import Tree
-from sktree_opt.utils._validation import TrainingData
+from tests.optimal.common import new_session, training_data
 
 # Those that the search over all thresholds has, as far as this processor has them.
 INSTRUCTION_SETS = [
@@ -45,48 +48,22 @@ def solve(
     """The best tree on `table`, whatever the number of its thresholds."""
     y = np.asarray(y).astype(np.int32)
     n_classes = int(y.max()) + 1 if n_classes is None else n_classes
-    unit = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     if objective is None:
         objective = "error" if cost_matrix is None else "cost"
-    class_weights = np.bincount(y, weights=unit, minlength=n_classes)
-    costs = cost_matrix
-    if objective == "balanced_error":
-        costs = OBJECTIVES[objective].costs(class_weights)
-    problem = _driver.Problem(
-        tests=None,
-        y=y,
-        weights=None if weights is None else unit,
-        leaf_form=OBJECTIVES[objective].leaf_form(class_weights, unit, costs),
-        limits=_driver.SearchLimits(
-            max_depth=max_depth,
-            max_splits=2**max_depth - 1 if max_splits is None else max_splits,
-            split_cost=complexity_cost * unit.sum(),
-            **limits,
-        ),
-        table=table,
-    )
-    problem.tests, found = _solve.search(problem, off)
-    problem.data = TrainingData(
-        matrix=None,
-        y=y,
-        weights=unit,
-        has_unit_weights=weights is None,
-        classes=np.arange(n_classes),
-        encoder=None,
-        kept_rows=slice(None),
-    )
-    problem.n_categories = [
+    data = training_data(np.empty((len(y), table.n_columns)), y, weights, n_classes)
+    data.encoder.n_categories_ = [
         len(values) if nominal else -1
         for values, nominal in zip(table.values, table.is_nominal, strict=True)
     ]
-    reached = _driver.NodeRows.of(problem, _driver.breadth_first(found.nodes)[0])
-    tree = _driver.make_tree(
-        problem,
-        reached,
-        reached.weights,
-        OBJECTIVES[objective].leaf_costs(reached.weights, class_weights, costs),
-        table.n_columns,
+    limits = Limits(
+        max_depth=max_depth,
+        max_splits=2**max_depth - 1 if max_splits is None else max_splits,
+        split_cost=complexity_cost * data.weights.sum(),
+        **limits,
     )
+    problem = Problem(data, class_objective(objective, data, cost_matrix), limits)
+    found = search_thresholds(Plan(problem, "", table=table, off=off), new_session(limits))
+    tree, _ = tree_and_objective(problem, found.tests, found.nodes)
     return Solution(
         tree, found.cost, found.lower_bound, found.status, found.incumbents, found.stats
     )

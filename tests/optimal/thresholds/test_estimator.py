@@ -14,9 +14,12 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
     optimal_path,
 )
-from sktree_opt.optimal.run import _solve
+from sktree_opt.optimal.run._plan import use_engine
+from sktree_opt.optimal.run._thresholds import coarse_table
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._thresholds import resolve_thresholds
 
@@ -24,9 +27,8 @@ from sktree_opt.preprocessing._thresholds import resolve_thresholds
 def both_ways(model, *data, **fit_params):
     """The model fitted by binary tests, and by the search over all thresholds."""
     fitted = []
-    for least in (10**9, 0):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_solve, "MANY_THRESHOLDS", least)
+    for engine in ("bits", "thresholds"):
+        with use_engine(engine):
             fitted.append(clone(model).fit(*data, **fit_params))
     binary, table = fitted
     assert "n_passes" not in binary.search_stats_
@@ -78,7 +80,7 @@ def test_same_optimum_as_binary_tests(data):
     max_depth = data.draw(st.integers(0, 3))
     model = OptimalTreeClassifier(
         max_depth=max_depth,
-        max_splits=data.draw(st.none() | st.integers(0, 2**max_depth)),
+        max_leaf_nodes=data.draw(st.none() | st.integers(2, 2**max_depth + 1)),
         min_samples_leaf=data.draw(st.sampled_from([1, 1, 2])),
         min_weight_fraction_leaf=data.draw(st.sampled_from([0.0, 0.0, 0.1])),
         objective=objective,
@@ -97,7 +99,7 @@ def test_same_optimum_as_binary_tests(data):
     scale = 1e-9 * max(1.0, abs(binary.objective_))
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9, abs=scale)
     assert table.tree_.depth <= max_depth
-    assert model.max_splits is None or table.tree_.n_splits <= model.max_splits
+    assert model.max_leaf_nodes is None or table.tree_.n_leaves <= model.max_leaf_nodes
     leaves = table.tree_.nodes[table.tree_.nodes["n_children"] == 0]
     assert leaves["n_samples"].min() >= model.min_samples_leaf
     # A leaf is where the walk says that its rows are.
@@ -120,22 +122,21 @@ def test_many_thresholds_are_searched_as_ranks():
 
 
 @pytest.mark.parametrize(
-    "params",
+    "other",
     [
-        {"objective": "entropy"},
-        {"objective": "f1"},
-        {"ranking": ("error", "depth", "size")},
-        {"max_error": 100.0},
-        {"n_trees": 2},
+        OptimalTreeClassifier(max_depth=1, objective="entropy"),
+        OptimalTreeClassifier(max_depth=1, objective="f1"),
+        SmallestTreeClassifier(max_depth=1),
+        TreeSetClassifier(max_depth=1, n_trees=2),
     ],
+    ids=str,
 )
-def test_other_questions_go_to_binary_tests(params):
+def test_other_questions_go_to_binary_tests(other):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     y = X[:, 0] + X[:, 1] + rng.normal(size=150) > 0
     assert "n_passes" in OptimalTreeClassifier(max_depth=1).fit(X, y).search_stats_
-    model = OptimalTreeClassifier(max_depth=1, **params).fit(X, y)
-    assert "n_passes" not in model.search_stats_
+    assert "n_passes" not in clone(other).fit(X, y).search_stats_
 
 
 @settings(max_examples=40, deadline=None)
@@ -157,7 +158,7 @@ def test_chosen_thresholds_either_way(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         binary, table = both_ways(model, X, y)
-        offered = _solve.coarse_table(*choose_cuts(X, nominal, y, thresholds))[1]
+        offered = coarse_table(*choose_cuts(X, nominal, y, thresholds))[1]
     assert "n_passes" in table.search_stats_
     assert table.objective_ == binary.objective_ == (table.predict(X) != y).sum()
     asked = table.tree_.nodes["threshold"]
@@ -203,10 +204,11 @@ def test_same_path_as_binary_tests(data):
         "objective": data.draw(st.sampled_from(["error", "balanced_error"])),
         "categorical_features": nominal,
     }
-    binary = optimal_path(X, y, **options)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MAX_TESTS", -1)
-        table = optimal_path(X, y, **options)
+    paths = []
+    for engine in ("bits", "thresholds"):
+        with use_engine(engine):
+            paths.append(optimal_path(OptimalTreeClassifier(**options), X, y))
+    binary, table = paths
     assert table.status == "optimal"
     assert table.objectives == pytest.approx(binary.objectives, abs=1e-9)
     for index, tree in enumerate(table.trees):
@@ -219,12 +221,12 @@ def test_too_many_tests_for_binary_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1300, 8))
     y = (X[:, 0] > 0.2) ^ (rng.random(1300) < 0.1)
-    path = optimal_path(X, y, max_depth=2)
+    path = optimal_path(OptimalTreeClassifier(max_depth=2), X, y)
     for depth in (1, 2):
         model = OptimalTreeClassifier(max_depth=depth).fit(X, y)
         assert path.objectives[depth, -1] == model.objective_
     chosen = OptimalTreeClassifierCV(max_depth=2, cv=2).fit(X, y)
-    assert chosen.best_splits_ == 1
+    assert chosen.best_params_ == {"max_depth": 1, "max_leaf_nodes": 2}
     assert chosen.status_ == "optimal"
     assert chosen.score(X, y) == 1.0 - chosen.objective_ / 1300
 

@@ -1,7 +1,5 @@
 """Regression trees over all thresholds against brute force and against binary tests."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +8,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, optimal_path
-from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
-from sktree_opt.optimal.run import _driver, _solve
+from sktree_opt.optimal.objectives._for_data import target_objective
+from sktree_opt.optimal.run._plan import Plan, use_engine
+from sktree_opt.optimal.run._problem import Limits, Problem
+from sktree_opt.optimal.run._thresholds import search_thresholds
 from sktree_opt.optimal.thresholds._search import SWITCHES
 from sktree_opt.preprocessing import Table
+from tests.optimal.common import new_session, training_data
 from tests.optimal.thresholds.common import INSTRUCTION_SETS
 from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_queries import least_costs
@@ -25,19 +26,15 @@ from tests.reference.brute_force_thresholds import (
 )
 
 
-def fit_table(model, *data, **fit_params):
+def fit_table(model, *data, off=(), **fit_params):
     """Fit by the search over all thresholds, however few there are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_FOR_TARGETS", 0)
-        patch.setattr(_solve, "MANY_THRESHOLDS", 0)
+    with use_engine("thresholds", off):
         return model.fit(*data, **fit_params)
 
 
 def fit_tests(model, *data, **fit_params):
     """Fit by the search over binary tests, however many there are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_solve, "MANY_FOR_TARGETS", 10**9)
-        patch.setattr(_solve, "has_small_tables", lambda table: False)
+    with use_engine("bits"):
         return model.fit(*data, **fit_params)
 
 
@@ -63,7 +60,7 @@ def problems(draw, max_rows, max_depth):
     depth = draw(st.integers(0, max_depth))
     parameters = {
         "max_depth": depth,
-        "max_splits": draw(st.none() | st.integers(0, 2**depth - 1)),
+        "max_leaf_nodes": draw(st.none() | st.integers(2, 2**depth + 1)),
         "min_samples_leaf": draw(st.sampled_from([1, 1, 2])),
         "min_weight_leaf": draw(st.sampled_from([0.0, 0.0, 0.6])),
         "complexity_cost": draw(st.sampled_from([0.0, 0.0, 0.01, 0.2])),
@@ -79,13 +76,14 @@ def check_brute_force(problem, model, leaf):
     X, y, weights, parameters = problem
     model = fit_table(model.set_params(**parameters), X, y, sample_weight=weights)
     weights = np.ones(len(y)) if weights is None else weights
+    leaves = parameters["max_leaf_nodes"]
     expected = best_cost(
         list(enumerate(map(tuple, X.tolist()))),
         leaf(y.tolist(), weights.tolist()),
         parameters["categorical_features"],
         weights.tolist(),
         max_depth=parameters["max_depth"],
-        max_splits=parameters["max_splits"],
+        max_splits=None if leaves is None else leaves - 1,
         min_rows=parameters["min_samples_leaf"],
         min_weight=parameters["min_weight_leaf"],
         split_cost=parameters["complexity_cost"] * weights.sum(),
@@ -155,11 +153,8 @@ def test_same_optimum_without_each_technique(problem, absolute):
         OptimalTreeRegressor(objective=objective, **parameters), X, y, sample_weight=weights
     )
     for off in [(name,) for name in SWITCHES] + [SWITCHES]:
-        with pytest.MonkeyPatch.context() as patch:
-            search = partial(_solve.search, off=off)
-            patch.setattr(_solve, "search", search)
-            model = OptimalTreeRegressor(objective=objective, **parameters)
-            fit_table(model, X, y, sample_weight=weights)
+        model = OptimalTreeRegressor(objective=objective, **parameters)
+        fit_table(model, X, y, sample_weight=weights, off=off)
         scale = max(1.0, abs(expected.objective_))
         assert model.objective_ == pytest.approx(expected.objective_, abs=1e-9 * scale), off
 
@@ -196,19 +191,12 @@ def test_a_time_limit_leaves_a_tree():
     assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.objective_)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_trees": 2}, "n_trees > 1 has no meaning for objective='absolute_error'"),
-        (
-            {"categorical_splits": "subset", "categorical_features": [True, False]},
-            "'absolute_error' needs categorical_splits='one_vs_rest'.*'x0'",
-        ),
-    ],
-)
-def test_absolute_error_refuses_what_it_cannot_do(parameters, message):
+def test_absolute_error_refuses_what_it_cannot_do():
     X = np.arange(12.0).reshape(6, 2) % 7
-    model = OptimalTreeRegressor(objective="absolute_error", **parameters)
+    model = OptimalTreeRegressor(
+        objective="absolute_error", categorical_splits="subset", categorical_features=[True, False]
+    )
+    message = "'absolute_error' needs categorical_splits='one_vs_rest'.*'x0'"
     with pytest.raises(ValueError, match=message):
         model.fit(X, np.arange(6.0))
 
@@ -216,7 +204,7 @@ def test_absolute_error_refuses_what_it_cannot_do(parameters, message):
 def test_path_of_the_absolute_error():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
-    path = optimal_path(X, y, max_depth=2, objective="absolute_error")
+    path = optimal_path(OptimalTreeRegressor(max_depth=2, objective="absolute_error"), X, y)
     for depth in (1, 2):
         model = OptimalTreeRegressor(max_depth=depth, objective="absolute_error").fit(X, y)
         assert path.objectives[depth, -1] == pytest.approx(model.objective_)
@@ -248,9 +236,7 @@ def test_tables_of_pairs_equal_binary_tests(data):
     assert table.gap_ == pytest.approx(0.0, abs=1e-12)
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-9)
     for technique in ("intervals", "equal_rows", "floors"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_solve, "search", partial(_solve.search, off=(technique,)))
-            plain = fit_table(clone(model), X, y, sample_weight=weights)
+        plain = fit_table(clone(model), X, y, sample_weight=weights, off=(technique,))
         assert plain.objective_ == pytest.approx(table.objective_, rel=1e-9), technique
 
 
@@ -318,11 +304,11 @@ def test_few_leaves_bound_equals_the_best_groups(data):
     targets = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=2, max_size=7)), float)
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=7, max_size=7)), float)
     weights = weights[: len(targets)]
-    n_leaves = data.draw(st.integers(1, 4))
+    n_leaves = data.draw(st.integers(2, 4))
     # Without a test, the root's bound is all that is known.
     X = np.arange(len(targets), dtype=float)[:, np.newaxis]
     X[np.argsort(targets, kind="stable"), 0] = np.arange(len(targets))
-    model = OptimalTreeRegressor(max_depth=4, max_splits=n_leaves - 1)
+    model = OptimalTreeRegressor(max_depth=4, max_leaf_nodes=n_leaves)
     fit_table(model, X, targets, sample_weight=weights)
     # Of sorted targets a tree can have any groups that are intervals.
     expected = best_groups(targets, weights, n_leaves)
@@ -332,15 +318,10 @@ def test_few_leaves_bound_equals_the_best_groups(data):
 
 def solve_regression(X, y, off):
     """A search by ranks to depth three and three tests, without some techniques."""
-    problem = _driver.Problem(
-        tests=None,
-        y=y - y.mean(),
-        weights=None,
-        leaf_form=REGRESSION_OBJECTIVES["squared_error"].leaf_form(y - y.mean(), np.ones(len(y))),
-        limits=_driver.SearchLimits(max_depth=3, max_splits=3),
-        table=Table.from_matrix(X.astype(float)),
-    )
-    return _solve.search(problem, off)[1]
+    data, limits = training_data(X, y, n_classes=0), Limits(max_depth=3, max_splits=3)
+    problem = Problem(data, target_objective("squared_error", data), limits)
+    plan = Plan(problem, "", table=Table.from_matrix(data.matrix), off=off)
+    return search_thresholds(plan, new_session(limits))
 
 
 def test_absolute_error_predicts_medians():
@@ -395,8 +376,7 @@ def test_tables_of_pairs_know_how_rough_they_are(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKTREE_OPT_SIMD", data.draw(st.sampled_from(INSTRUCTION_SETS)))
         table = fit_table(clone(model), X, y, sample_weight=weights)
-        patch.setattr(_solve, "search", partial(_solve.search, off=("value_sweep",)))
-        walked = fit_table(clone(model), X, y, sample_weight=weights)
+        walked = fit_table(clone(model), X, y, sample_weight=weights, off=("value_sweep",))
     far = 1e-10 * np.average(y**2, weights=weights)
     assert table.objective_ == pytest.approx(walked.objective_, rel=1e-8, abs=far)
     assert table.lower_bound_ == pytest.approx(table.objective_, rel=1e-8, abs=far)

@@ -1,0 +1,238 @@
+"""The smallest classification tree that is good enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from sktree_opt.optimal.estimators._base import (
+    BaseOptimalTree,
+    class_problem,
+    document_optimal,
+)
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.optimal.run._smallest import check_ranking, find_smallest_tree
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    CategoricalSplit,
+    ClassWeight,
+    LeafObjectiveName,
+    RankingCriterion,
+    TableLike,
+    Thresholds,
+)
+
+
+@document_optimal
+class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
+    """The smallest classification tree that is good enough, with proof.
+
+    Without `max_error`, of the trees of the least objective the one with the fewest tests. With it,
+    of the trees whose objective is at most `max_error` the one with the fewest tests: as good as a
+    greedy tree, say, and smaller. `ranking` asks for any other order of error, size and depth.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    max_error : float or None, default=None
+        Largest objective that is acceptable, in the units of ``objective_``; a billionth is allowed
+        for rounding. A ValueError is raised if no tree is good enough.
+
+    ranking : sequence of {"error", "size", "depth"} or None, default=None
+        What is minimised first, second and third: the objective, the number of tests, the depth.
+        "error" and "size" must be among them. None means ("error", "size") without `max_error` and
+        ("size", "error") with it. With "size" or "depth" first and no `max_error`, a single leaf is
+        the answer.
+
+    %(max_depth)s
+
+    %(max_leaf_nodes)s
+
+    %(min_samples_leaf)s
+
+    %(min_weight_leaf)s
+
+    %(min_weight_fraction_leaf)s
+
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
+            "log_loss"}, default="error"
+        What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
+        classes' error rates, times the total weight; the cost of the answers by `cost_matrix`;
+        C4.5's estimate of the errors on new rows; the impurity ("log_loss" is the entropy, as in
+        scikit-learn).
+
+    %(cost_matrix)s
+
+    %(complexity_cost)s
+
+    %(class_weight)s
+
+    %(thresholds)s
+
+    %(categorical_features)s
+
+    %(categorical_splits)s
+
+    %(time_limit)s
+
+    %(memory_limit)s
+
+    %(n_jobs)s
+
+    %(warm_start)s
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree. It does not know the answers of a cost: predict with, and export, the estimator.
+
+    objective_ : float
+        Objective of the tree, the cost of its tests included.
+
+    lower_bound_ : float
+        For a proved answer, the objective; else no tree within the limits has a smaller objective.
+
+    gap_ : float
+        Difference of the two.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether the tree is proved to be the first by its ranking, or what ended the search before.
+        Unless it is "optimal", the tree may be too large or not good enough.
+
+    incumbents_ : list of (float, float, float)
+        Seconds, objective and lower bound, each time a better tree or bound was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
+
+    search_stats_ : dict
+        Counters of the search.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. A class with a `class_weight` of 0 stays among them; one whose rows all have
+        ``sample_weight`` 0 does not.
+
+    %(columns)s
+
+    See Also
+    --------
+    OptimalTreeClassifier : The tree of the least objective.
+    TreeSetClassifier : The best tree, the second best, and so on.
+    optimal_path : The trees of all depths and numbers of leaves.
+
+    Notes
+    -----
+    The queries are those of DL8 [1]_. The search takes binary tests, at most 10,000 of them: choose
+    some by `thresholds` where a table has more.
+
+    References
+    ----------
+    .. [1] S. Nijssen and E. Fromont, "Mining Optimal Decision Trees from Itemset Lattices",
+       KDD 2007.
+
+    Examples
+    --------
+    >>> from sktree_opt import SmallestTreeClassifier
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> y = [0, 1, 1, 0]
+    >>> SmallestTreeClassifier(max_depth=2).fit(X, y).get_n_leaves()
+    4
+    >>> SmallestTreeClassifier(max_depth=2, max_error=1).fit(X, y).get_n_leaves()
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseOptimalTree._parameter_constraints,
+        "max_error": [Interval(Real, 0, None, closed="left"), None],
+        "ranking": [list, tuple, None],
+        "objective": [StrOptions(set(OBJECTIVES))],
+        **shared_constraints("cost_matrix", "class_weight"),
+    }
+
+    def __init__(
+        self,
+        *,
+        max_error: float | None = None,
+        ranking: Sequence[RankingCriterion] | None = None,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: LeafObjectiveName = "error",
+        cost_matrix: ArrayLike | None = None,
+        complexity_cost: float = 0.0,
+        class_weight: ClassWeight = None,
+        thresholds: Thresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.max_error = max_error
+        self.ranking = ranking
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.objective = objective
+        self.cost_matrix = cost_matrix
+        self.complexity_cost = complexity_cost
+        self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the smallest tree.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones.
+
+        Returns
+        -------
+        self : SmallestTreeClassifier
+            The fitted tree.
+        """
+        with self._fitting(X, y, sample_weight) as session:
+            ranking = check_ranking(self.ranking, self.max_error)
+            problem = class_problem(self, X, y, sample_weight)
+            plan = make_plan(
+                problem,
+                thresholds=self.thresholds,
+                categorical_splits=self.categorical_splits,
+                sums_one_tree=False,
+            )
+            session.begin()
+            solution = find_smallest_tree(plan, session, ranking, self.max_error)
+            self._keep(plan, solution, gap_is_proof=False)
+        found = (
+            f"The objective of the tree found is {self.objective_!r}, with {self.get_n_leaves()} "
+            "leaves; a smaller or a better one may exist."
+        )
+        warn_of_limit(self, self.status_, found)
+        return self

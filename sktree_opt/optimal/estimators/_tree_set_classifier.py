@@ -1,0 +1,229 @@
+"""The best classification trees: the first, the second, and so on."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from sktree_opt.optimal.estimators._base import class_problem, document_optimal
+from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
+from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_known
+from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.run._k_best import find_best_trees
+from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._compat import StrOptions, fit_context
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    CategoricalSplit,
+    ClassWeight,
+    LeafObjectiveName,
+    TableLike,
+    Thresholds,
+)
+
+
+@document_optimal
+class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
+    """The k best classification trees within a depth and a number of leaves.
+
+    No tree that is left out has a smaller objective than one of the set. Often many trees are
+    almost as good as the best one, and one of them is easier to explain.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    n_trees : int, default=10
+        Number of trees, different from each other.
+
+    %(max_depth)s
+
+    %(max_leaf_nodes)s
+
+    %(min_samples_leaf)s
+
+    %(min_weight_leaf)s
+
+    %(min_weight_fraction_leaf)s
+
+    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
+            "log_loss"}, default="error"
+        What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
+        classes' error rates, times the total weight; the cost of the answers by `cost_matrix`;
+        C4.5's estimate of the errors on new rows; the impurity ("log_loss" is the entropy, as in
+        scikit-learn).
+
+    %(cost_matrix)s
+
+    %(complexity_cost)s
+
+    %(class_weight)s
+
+    %(thresholds)s
+
+    %(categorical_features)s
+
+    %(categorical_splits)s
+
+    %(time_limit)s
+
+    %(memory_limit)s
+
+    %(n_jobs)s
+
+    %(warm_start)s
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        The `n_trees` best trees, best first, then with the fewest tests. There are fewer if not so
+        many exist, or if the search was ended before it had read all of them.
+
+    tree_objectives_ : ndarray of shape (n_trees,)
+        Their objectives.
+
+    tree_ : Tree
+        The best tree, by which the set predicts.
+
+    objective_ : float
+        Objective of the best tree, the cost of its tests included.
+
+    lower_bound_ : float
+        No tree within the limits has a smaller objective.
+
+    gap_ : float
+        Difference of the two.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether all trees are proved to be the best ones, or what ended the search before.
+
+    incumbents_ : list of (float, float, float)
+        Seconds, objective and lower bound of the best tree, each time a better one was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
+
+    search_stats_ : dict
+        Counters of the search.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. A class with a `class_weight` of 0 stays among them; one whose rows all have
+        ``sample_weight`` 0 does not.
+
+    %(columns)s
+
+    See Also
+    --------
+    OptimalTreeClassifier : The best tree alone.
+    TreeSetRegressor : The same for numeric targets.
+    SmallestTreeClassifier : The smallest tree that is good enough.
+
+    Notes
+    -----
+    ``model[k]`` is the tree of rank `k` as a fitted OptimalTreeClassifier, ``len(model)`` the
+    number of trees, and the set can be iterated over.
+
+    Trees are different if they part the training rows differently at some node: tests with the same
+    outcome on a node's rows count as one. A test over two leaves that does not lower their cost,
+    its own left out, makes no tree of its own.
+
+    The search keeps many trees at each node and takes some hundred times as long as that for one
+    tree at depth 4. It takes binary tests, at most 10,000 of them: choose some by
+    `thresholds` where a table has more.
+    Weights of a class that are no whole numbers are possible if none is more than
+    ``1e7`` times as large as another.
+
+    Examples
+    --------
+    >>> from sktree_opt import TreeSetClassifier
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> model = TreeSetClassifier(n_trees=2, max_depth=1).fit(X, [0, 1, 1, 1])
+    >>> model.tree_objectives_
+    array([1., 1.])
+    >>> [tree.predict([[0, 1]]).tolist() for tree in model]
+    [[0], [1]]
+    """
+
+    _one_tree = OptimalTreeClassifier
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseTreeSet._parameter_constraints,
+        "objective": [StrOptions(set(OBJECTIVES))],
+        **shared_constraints("cost_matrix", "class_weight"),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 10,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        objective: LeafObjectiveName = "error",
+        cost_matrix: ArrayLike | None = None,
+        complexity_cost: float = 0.0,
+        class_weight: ClassWeight = None,
+        thresholds: Thresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.objective = objective
+        self.cost_matrix = cost_matrix
+        self.complexity_cost = complexity_cost
+        self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the best trees.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones.
+
+        Returns
+        -------
+        self : TreeSetClassifier
+            The fitted set.
+        """
+        with self._fitting(X, y, sample_weight) as session:
+            problem = class_problem(self, X, y, sample_weight)
+            plan = make_plan(
+                problem,
+                thresholds=self.thresholds,
+                categorical_splits=self.categorical_splits,
+                sums_one_tree=False,
+            )
+            session.begin()
+            solution = find_best_trees(plan, session, self.n_trees)
+            self._keep_set(plan, solution)
+        warn_of_limit(self, self.status_, what_set_is_known(self))
+        return self

@@ -1,0 +1,206 @@
+"""The best regression trees: the first, the second, and so on."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from sktree_opt.optimal.estimators._base import (
+    document_optimal,
+    target_problem,
+    threshold_constraints,
+)
+from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
+from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_known
+from sktree_opt.optimal.run._k_best import find_best_trees
+from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
+from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.utils._compat import fit_context
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
+from sktree_opt.utils._typing import (
+    CategoricalFeatures,
+    CategoricalSplit,
+    RegressionThresholds,
+    TableLike,
+)
+
+
+@document_optimal
+class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
+    """The k best regression trees, by squared errors, within a depth and a number of leaves.
+
+    No tree that is left out has a smaller objective than one of the set. The objective is the
+    weighted sum of the squared distances from the leaves' means, plus the cost of the tests.
+
+    Read more in the :ref:`User Guide <optimal_trees>`.
+
+    Parameters
+    ----------
+    n_trees : int, default=10
+        Number of trees, different from each other.
+
+    %(max_depth)s
+
+    %(max_leaf_nodes)s
+
+    %(min_samples_leaf)s
+
+    %(min_weight_leaf)s
+
+    %(min_weight_fraction_leaf)s
+
+    %(complexity_cost)s
+
+    %(regression_thresholds)s
+
+    %(categorical_features)s
+
+    %(categorical_splits)s
+
+    %(time_limit)s
+
+    %(memory_limit)s
+
+    %(n_jobs)s
+
+    %(warm_start)s
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        The `n_trees` best trees, best first, then with the fewest tests. There are fewer if not so
+        many exist, or if the search was ended before it had read all of them.
+
+    tree_objectives_ : ndarray of shape (n_trees,)
+        Their objectives.
+
+    tree_ : Tree
+        The best tree, by which the set predicts.
+
+    objective_ : float
+        Objective of the best tree, the cost of its tests included.
+
+    lower_bound_ : float
+        No tree within the limits has a smaller objective.
+
+    gap_ : float
+        Difference of the two.
+
+    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+        Whether all trees are proved to be the best ones, or what ended the search before.
+
+    incumbents_ : list of (float, float, float)
+        Seconds, objective and lower bound of the best tree, each time a better one was found.
+
+    optimality_scope_ : str
+        What the proof is relative to, in words.
+
+    search_stats_ : dict
+        Counters of the search.
+
+    %(columns)s
+
+    See Also
+    --------
+    OptimalTreeRegressor : The best tree alone.
+    TreeSetClassifier : The same for classes.
+
+    Notes
+    -----
+    ``model[k]`` is the tree of rank `k` as a fitted OptimalTreeRegressor, ``len(model)`` the
+    number of trees, and the set can be iterated over.
+
+    Trees are different if they part the training rows differently at some node: tests with the same
+    outcome on a node's rows count as one. A test over two leaves that does not lower their cost,
+    its own left out, makes no tree of its own.
+
+    The search keeps many trees at each node and takes some hundred times as long as that for one
+    tree at depth 4. It takes binary tests, at most 10,000 of them: choose some by
+    `thresholds` where a table has more.
+
+    Examples
+    --------
+    >>> from sktree_opt import TreeSetRegressor
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> model = TreeSetRegressor(n_trees=2, max_depth=1).fit(X, [1.0, 2.0, 4.0, 6.0])
+    >>> model.tree_objectives_
+    array([ 2.5, 12.5])
+    >>> model[1].predict(X)
+    array([2.5, 4. , 2.5, 4. ])
+    """
+
+    _one_tree = OptimalTreeRegressor
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseTreeSet._parameter_constraints,
+        "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 10,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_leaf: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        complexity_cost: float = 0.0,
+        thresholds: RegressionThresholds = "all",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_splits: CategoricalSplit = "one_vs_rest",
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.complexity_cost = complexity_cost
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.categorical_splits = categorical_splits
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the best trees.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights; None for equal ones.
+
+        Returns
+        -------
+        self : TreeSetRegressor
+            The fitted set.
+        """
+        with self._fitting(X, y, sample_weight) as session:
+            problem = target_problem(self, X, y, sample_weight, "squared_error")
+            plan = make_plan(
+                problem,
+                thresholds=self.thresholds,
+                categorical_splits=self.categorical_splits,
+                sums_one_tree=False,
+            )
+            session.begin()
+            solution = find_best_trees(plan, session, self.n_trees)
+            self._keep_set(plan, solution)
+        warn_of_limit(self, self.status_, what_set_is_known(self))
+        return self

@@ -1,0 +1,229 @@
+"""Objectives for given rows: what engines read, and what the nodes of a tree answer and cost.
+
+A rule of a registry says how leaves are scored. Together with the rows of a fit it becomes a
+``ClassObjective`` or a ``TargetObjective``, which every later step asks: ``form`` and ``targets``
+are what engines read, ``node_values`` is what each node of a tree answers and costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sktree_opt.optimal.objectives._leaf_objectives import (
+    OBJECTIVES,
+    REGRESSION_OBJECTIVES,
+    LeafObjective,
+)
+from sktree_opt.optimal.objectives._metrics import METRICS, check_callable
+
+# The largest and the smallest sum of errors has about so many decimal digits.
+EXTREME_ERROR = 290.0
+
+
+@dataclass(frozen=True)
+class ClassObjective:
+    """An objective of a classification.
+
+    Attributes
+    ----------
+    rule : object
+        The entry of ``OBJECTIVES``.
+
+    form : LeafObjective
+        What engines minimise.
+
+    targets : ndarray of int32, shape (n_rows,)
+        Class codes.
+
+    classes : ndarray
+        Class labels.
+
+    class_weights : ndarray of float64, shape (n_classes,)
+        Weight of each class.
+
+    costs : ndarray of shape (n_classes, n_classes) or None
+        What it costs to answer each class (column) for each class (row), where that decides what
+        leaves answer.
+
+    metric : str, callable or None
+        A metric of two classes' errors that is to be minimised instead of the sum over leaves.
+    """
+
+    rule: Any
+    form: LeafObjective
+    targets: np.ndarray
+    classes: np.ndarray
+    class_weights: np.ndarray
+    costs: np.ndarray | None = None
+    metric: str | Callable | None = None
+
+    def node_values(self, reached):
+        """Values of each node (its class weights) and what it costs as a leaf.
+
+        Parameters
+        ----------
+        reached : NodeRows
+            What reaches each node.
+        """
+        return reached.weights, self.rule.leaf_costs(
+            reached.weights, self.class_weights, self.costs
+        )
+
+
+@dataclass(frozen=True)
+class TargetObjective:
+    """An objective of a regression.
+
+    Attributes
+    ----------
+    rule : object
+        The entry of ``REGRESSION_OBJECTIVES``.
+
+    form : LeafObjective
+        What engines minimise.
+
+    targets : ndarray of float64, shape (n_rows,)
+        Centred, so that sums of their squares lose no digits to the mean.
+
+    given_targets : ndarray of float64, shape (n_rows,)
+        As users gave them.
+
+    weights : ndarray of float64, shape (n_rows,)
+        Weights of the rows.
+    """
+
+    rule: Any
+    form: LeafObjective
+    targets: np.ndarray
+    given_targets: np.ndarray
+    weights: np.ndarray
+    metric = None
+
+    def node_values(self, reached):
+        """Values of each node (its answer, as a column) and what it costs as a leaf."""
+        answers, costs = self.rule.node_values(self.given_targets, self.weights, reached)
+        return answers[:, np.newaxis], costs
+
+
+def is_metric(objective):
+    """Whether an objective is a metric of two classes' errors and not a sum over leaves."""
+    return callable(objective) or objective in METRICS
+
+
+def class_objective(objective, data, cost_matrix=None):
+    """The objective of a classification for some rows.
+
+    Parameters
+    ----------
+    objective : str or callable
+        A name of ``OBJECTIVES`` or ``METRICS``, or a function of two classes' errors.
+
+    data : TrainingData
+
+    cost_matrix : array-like or None, default=None
+        For "cost".
+
+    Returns
+    -------
+    objective : ClassObjective
+    """
+    class_weights = np.bincount(data.y, weights=data.weights, minlength=len(data.classes))
+    metric = objective if is_metric(objective) else None
+    if metric is not None:
+        check_metric(metric, class_weights)
+    # The nodes of a tree by a metric are measured by their errors.
+    rule = OBJECTIVES["error" if metric is not None else objective]
+    costs = None
+    if rule.needs_costs:
+        if cost_matrix is None:
+            raise ValueError(f"objective={objective!r} needs a cost_matrix.")
+        costs = checked_costs(cost_matrix, data)
+    elif cost_matrix is not None:
+        raise ValueError(f"cost_matrix has no meaning for objective={objective!r}.")
+    if objective == "balanced_error":
+        costs = rule.costs(class_weights)
+    return ClassObjective(
+        rule=rule,
+        form=rule.leaf_form(class_weights, data.weights, costs),
+        targets=data.y,
+        classes=data.classes,
+        class_weights=class_weights,
+        costs=costs,
+        metric=metric,
+    )
+
+
+def target_objective(objective, data):
+    """The objective of a regression for some rows: see ``class_objective``."""
+    rule = REGRESSION_OBJECTIVES[objective]
+    # The mean is counted from a target, so that equal targets differ from it by nothing.
+    with np.errstate(over="ignore", invalid="ignore"):
+        rises = data.y - data.y[0]
+        centre = float(data.y[0] + np.average(rises, weights=data.weights))
+        targets = data.y - centre
+        distance = float(np.abs(targets).max())
+    refuse_extreme_targets(distance, rule.power, data.weights)
+    return TargetObjective(
+        rule=rule,
+        form=rule.leaf_form(targets, data.weights),
+        targets=targets,
+        given_targets=data.y,
+        weights=data.weights,
+    )
+
+
+def check_metric(metric, class_weights):
+    """Refuse a metric of other than two classes, and a callable that is no metric."""
+    if len(class_weights) != 2:
+        raise ValueError(
+            f"objective={metric!r} is a metric of two classes; y has {len(class_weights)}."
+        )
+    if callable(metric):
+        check_callable(metric, class_weights)
+
+
+def checked_costs(cost_matrix, data):
+    """Costs of the classes that have weight, out of those of all classes of `y`."""
+    try:
+        costs = np.asarray(cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cost_matrix must be a square table of numbers: {error}") from None
+    n_classes = len(data.given_classes)
+    if costs.shape != (n_classes, n_classes):
+        message = (
+            f"cost_matrix must have shape {(n_classes, n_classes)} because y has {n_classes} "
+            f"classes, got shape {costs.shape}."
+        )
+        if costs.shape[:1] > (n_classes,):
+            message += (
+                " In cross-validation, the training rows of a fold may lack a class: stratify the "
+                "folds."
+            )
+        raise ValueError(message)
+    if not np.isfinite(costs).all() or (costs < 0.0).any():
+        raise ValueError("cost_matrix must hold finite numbers that are not negative.")
+    present = np.isin(data.given_classes, data.classes)
+    return costs[np.ix_(present, present)]
+
+
+def refuse_extreme_targets(distance, power, weights):
+    """Raise if errors would overflow or underflow.
+
+    They are powers of the distance of targets from their mean; the largest is `distance`.
+    """
+    if distance == 0.0:
+        return
+    # Means are made of sums of weighted targets, which are squared, too.
+    digits = EXTREME_ERROR - power * abs(np.log10(weights.max())) - np.log10(len(weights))
+    most = 10.0 ** (digits / power)
+    # The mean overflows when targets differ by more than the largest float.
+    distance = np.nan_to_num(distance, nan=np.inf)
+    if not 1.0 / most <= distance <= most:
+        raise ValueError(
+            f"The targets y are up to {distance:g} away from their mean; the errors of a tree are "
+            f"floats where that is between {1.0 / most:.0e} and {most:.0e}: scale y."
+        )

@@ -1,0 +1,340 @@
+"""The bits engine: the best tree of binary tests, level by level.
+
+``find_tree_of_tests`` is the whole search. ``BitsSolver`` asks the same engine for optima within
+several limits, one after the other: what a search has found stays in the engine's cache, so that
+the next one costs only what is new (MurTree, JMLR 23(26), section 4.5.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
+from sktree_opt.optimal.run._problem import Solution, raised
+from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
+from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
+
+# What caches may take when the user sets no limit.
+DEFAULT_CACHE_BYTES = 1 << 30
+
+# A search that took less and is proved needs no bound on its way there.
+SECONDS_WITHOUT_BOUND = 0.1
+
+# Work for a smaller tree than the first that costs as little as any might, by that for the first.
+SHARE_FOR_SIZE = 0.4
+
+# Trees with more levels are searched for by limited discrepancy, too.
+PROVABLE_DEPTH = 5
+
+# Columns of all ranks, everywhere.
+MOST_DISCREPANCIES = 40
+
+
+def make_engine(problem, tests, control, off=(), **order):
+    """An engine for a problem; see ``bits._engine.Engine`` for `off` and `order`."""
+    refuse_many_classes(problem.form)
+    limits = problem.limits
+    has_no_limit = limits.memory_limit is None
+    return Engine(
+        tests.bits,
+        tests.n_tests,
+        problem.objective.targets,
+        problem.weights,
+        problem.form,
+        control,
+        min_samples_leaf=limits.min_samples_leaf,
+        min_weight_leaf=limits.min_weight_leaf,
+        cache_bytes=DEFAULT_CACHE_BYTES if has_no_limit else limits.memory_limit,
+        off=off,
+        **order,
+    )
+
+
+def open_engine(problem, tests, session, off=(), **order):
+    """The engine of the last fit, or a new one (see ``Session.open``)."""
+
+    def make(control):
+        return make_engine(problem, tests, control, off, **order)
+
+    return session.open(problem, tests, ("depths",), make)
+
+
+def find_tree_of_tests(problem, tests, session, off=(), **order):
+    """Find the best tree of binary tests.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    tests : BinaryTests
+
+    session : Session
+
+    off : tuple of str
+        Techniques to do without (see ``bits._engine.SWITCHES``).
+
+    **order
+        `column_order` and `seed` of ``bits._engine.Engine``.
+
+    Returns
+    -------
+    solution : Solution
+    """
+    opened = open_engine(problem, tests, session, off, **order)
+    control, engine, limits = session.control, opened.search, problem.limits
+    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
+    if opened.known is not None:
+        known = tree_and_objective(problem, tests, opened.known)[1]
+        engine.offer(opened.known, problem.in_engine_units(known))
+    levels = Levels(problem, tests, session, engine)
+    levels.search(limits.max_depth)
+    is_proved = engine.cost <= engine.lower_bound
+    is_plain = session.kept is None and limits.n_threads == 1
+    if is_proved and engine.is_at_floor and not is_plain:
+        nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
+    else:
+        nodes = engine.known_tree() if levels.ended_by_dive else engine.tree(SHARE_FOR_SIZE)
+        has_fewest_tests = engine.has_fewest_splits
+    session.close(opened, nodes)
+    status = "optimal" if is_proved else control.status
+    cost, bound = problem.in_units(engine.cost), -np.inf
+    has_gap = not is_proved or control.seconds > SECONDS_WITHOUT_BOUND
+    if has_gap and limits.max_depth > 3 and session.may_stop(limits):
+        bound = equal_rows_bound(problem, tests)
+    moments = problem.moments_in_units(engine.incumbents)
+    return Solution(
+        tests=tests,
+        nodes=nodes,
+        cost=cost,
+        lower_bound=raised(problem.in_units(engine.lower_bound), bound, cost),
+        status=status,
+        incumbents=[(t, cost, raised(least, bound, cost)) for t, cost, least in moments],
+        stats=engine.stats | {"has_fewest_tests": has_fewest_tests, "seconds": control.seconds},
+    )
+
+
+def tree_of_one_thread(problem, tests, session, engine, off):
+    """The tree of a search that has ended at the first tree that costs as little as any might.
+
+    Which one that is depends on threads and on what was known. So it is the one that a single
+    thread finds that begins with nothing.
+
+    Returns
+    -------
+    nodes : ndarray
+
+    has_fewest_tests : bool
+    """
+    alone = session.alone()
+    found = find_tree_of_tests(problem.within(n_threads=1), tests, alone, off)
+    if session.control.stopped:
+        return engine.known_tree(), False
+    return found.nodes, found.stats["has_fewest_tests"]
+
+
+class Levels:
+    """The search of an engine: it proves level by level, and dives between them.
+
+    A dive looks for a good tree of full depth by limited discrepancy. Beyond ``PROVABLE_DEPTH``
+    levels whichever is expected to take less work goes first: a dive with one more discrepancy,
+    which takes about three times the last dive, or one more level, which takes half as many times
+    the last one as there are columns. Up to that depth a greedy tree is enough. It is found whether
+    or not the search may be stopped: of equally good trees, the answer must not depend on that.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    tests : BinaryTests
+
+    session : Session
+
+    engine : Engine
+        Whose search has begun.
+    """
+
+    def __init__(self, problem, tests, session, engine):
+        self.problem, self.tests, self.session, self.engine = problem, tests, session, engine
+        self.discrepancies = 0
+        self.dive_work = self.level_work = self.before_level = 0
+        self.ended_by_dive = False
+
+    def search(self, max_depth, upper=np.inf, dives=True):
+        """Search all levels to a depth for trees that cost less than `upper`."""
+        engine, control = self.engine, self.session.control
+        for depth in range(3, max_depth + 1):
+            if dives:
+                self._dive(depth, max_depth)
+            if control.poll() or engine.cost <= engine.lower_bound:
+                return
+            self._deepen(depth, upper)
+            self.level_work = self._work() - self.before_level
+            self.before_level = self._work()
+
+    def _deepen(self, depth, upper):
+        """Search one level; callbacks are told of each chunk, and may stop it."""
+        session = self.session
+        seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
+        n_threads = self.problem.limits.n_threads
+        work = partial(self.engine.deepen, depth, upper, n_threads, seconds)
+        is_done = False
+        while not is_done and not session.control.stopped:
+            is_done = session.chunk(self.problem, f"depth {depth}", work, self._best_tree)
+
+    def _dive(self, depth, max_depth):
+        """Dive as long as that is cheaper than searching to `depth`."""
+        if self.discrepancies is None or depth == max_depth == 3:
+            return
+        engine, control = self.engine, self.session.control
+        is_deep = max_depth > PROVABLE_DEPTH
+        level_work = max(self.level_work, 2) * engine.stats["n_distinct_tests"] / 2
+        while engine.cost > engine.lower_bound and not control.poll():
+            if 3 * self.dive_work > level_work or self.discrepancies > MOST_DISCREPANCIES:
+                return
+            before = self._work()
+            self.session.chunk(
+                self.problem,
+                f"{self.discrepancies} discrepancies",
+                partial(engine.dive, self.discrepancies),
+                self._best_tree,
+            )
+            self.before_level = self._work()
+            self.dive_work = self.before_level - before
+            if not is_deep:
+                self.discrepancies = None
+                return
+            self.discrepancies += 1
+            self.ended_by_dive = engine.cost <= engine.lower_bound
+
+    def _best_tree(self, _):
+        return self.tests, self.engine.known_tree()
+
+    def _work(self):
+        """Sweeps of rows so far; one out of the cache takes about half as long."""
+        stats = self.engine.stats
+        return stats["n_depth_two_counted"] + stats["n_depth_two_cached"] // 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The optimum within some limits.
+
+    Attributes
+    ----------
+    max_depth, max_splits : int
+        The limits.
+
+    cost : float
+        Cost of the tree, in the engine's units.
+
+    tests : BinaryTests
+        What the nodes refer to.
+
+    nodes : ndarray
+        The tree.
+
+    is_proved : bool
+        Whether no tree within the limits costs less.
+    """
+
+    max_depth: int
+    max_splits: int
+    cost: float
+    tests: BinaryTests
+    nodes: np.ndarray
+    is_proved: bool
+
+    @property
+    def n_splits(self):
+        """Number of splits of the tree."""
+        return int(np.count_nonzero(self.nodes[:, 0] >= 0))
+
+
+def n_useful_splits(max_depth, max_splits):
+    """Splits that a tree of some depth may have at most."""
+    most = 2 ** min(max_depth, 30) - 1
+    return most if max_splits is None else min(max_splits, most)
+
+
+class BitsSolver:
+    """Optima of one engine by depth and number of splits.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its limits on depth and size are not used.
+
+    tests : BinaryTests
+
+    session : Session
+
+    engine : Engine or None, default=None
+        None for a new one.
+
+    split_cost : float, default=0.0
+        Added to the cost for each split, in the engine's units.
+
+    Attributes
+    ----------
+    lower_bound, dived_bound : float
+        No tree within the limits of the last search, or of the last one with dives, costs less.
+
+    dived_moments : list
+        Incumbents of that one, as ``Engine.incumbents``.
+    """
+
+    def __init__(self, problem, tests, session, engine=None, split_cost=0.0):
+        self.problem, self.tests, self.session = problem, tests, session
+        self.engine = make_engine(problem, tests, session.control) if engine is None else engine
+        self.split_cost = split_cost
+        self.lower_bound = self.dived_bound = 0.0
+        self.dived_moments = []
+
+    @property
+    def stopped(self):
+        """Whether no further search is worth beginning."""
+        return self.session.control.stopped
+
+    @property
+    def stats(self):
+        """Counters of the searches."""
+        return self.engine.stats
+
+    def poll(self):
+        """Look at the clock, as short searches do not; True if none is worth beginning."""
+        return self.session.control.poll()
+
+    def search(self, max_depth, max_splits, upper=np.inf, dives=False):
+        """Let the engine search within some limits; returns the ``Levels`` that did."""
+        self.engine.begin(max_depth, max_splits, self.split_cost)
+        levels = Levels(self.problem, self.tests, self.session, self.engine)
+        levels.search(max_depth, upper, dives)
+        return levels
+
+    def solve(self, max_depth, max_splits, upper=np.inf, dives=False):
+        """Best tree within the limits that costs less than `upper`; None if there is none.
+
+        After a stop, the best tree known, proved or not; a good one if the search `dives`.
+        """
+        max_splits = n_useful_splits(max_depth, max_splits)
+        max_depth = min(max_depth, max_splits)
+        engine, levels = self.engine, self.search(max_depth, max_splits, upper, dives)
+        is_proved = not self.stopped
+        self.lower_bound = engine.lower_bound
+        if dives:
+            self.dived_bound, self.dived_moments = engine.lower_bound, engine.incumbents
+        if is_proved and not engine.cost < upper:
+            return None
+        # Which of equally good trees it is does not pay for all the levels that a dive has spared.
+        nodes = engine.known_tree() if levels.ended_by_dive else engine.tree()
+        return Answer(max_depth, max_splits, engine.cost, self.tests, nodes, is_proved)
+
+
+def at_most(cost):
+    """An upper bound, exclusive, that lets trees of this cost through."""
+    return np.nextafter(cost, np.inf) + abs(cost) * 2.0**-50

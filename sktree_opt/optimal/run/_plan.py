@@ -1,0 +1,219 @@
+"""Which engine answers, and what it reads: binary tests, or a table of ranks.
+
+The bits and tree sets engines read a binary column for each test; the thresholds engine reads
+ranks, for one tree and for objectives that it knows. It is chosen where it is faster, or where
+there are more tests than the others take.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import numpy as np
+
+from sktree_opt.optimal.bits._engine import SCORES
+from sktree_opt.optimal.run._look import FewTests
+from sktree_opt.optimal.run._problem import Problem
+from sktree_opt.optimal.run._thresholds import can_search, coarse_table
+from sktree_opt.preprocessing._binary_tests import (
+    CATEGORICAL_SPLITS,
+    MAX_TESTS,
+    BinaryTests,
+    OneVsRest,
+)
+from sktree_opt.preprocessing._table import Table
+from sktree_opt.preprocessing._thresholds import AllThresholds, resolve_thresholds
+
+# Numeric tests, for each way to walk a column (two where values are missing), from which a search
+# over ranks is faster than one over a binary column for each test. The latter counts rows of
+# classes 16 or more at a time; sums of targets take it longer.
+MANY_THRESHOLDS = 60
+MANY_FOR_TARGETS = 15
+SHARE_FOR_REALS = 1 / 8
+
+# Where columns have few values, squared errors come from tables of pairs of columns: a row is added
+# to each, for each root column, and a line of 8 cells summed for each test and value. Or they come
+# from binary columns: pairs of tests count rows, for each root test. Nanoseconds, approximately.
+ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
+FEW_WEIGHTS = 8
+
+# Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
+# search over ranks takes much less memory.
+MOST_TEST_BYTES = 1 << 27
+MOST_NUMERIC_TESTS = 3000
+
+ENGINES = ("bits", "thresholds")
+# Engine and switches of `use_engine`.
+_chosen = ContextVar("engine", default=(None, ()))
+
+
+@contextmanager
+def use_engine(name=None, off=()):
+    """Choose the engine of all fits inside, if it can answer; for tests and benchmarks.
+
+    Parameters
+    ----------
+    name : {"bits", "thresholds"} or None, default=None
+        None for the one that is faster.
+
+    off : tuple of str, default=()
+        Techniques of the engine to do without (its ``SWITCHES``), where one tree is asked for.
+    """
+    if name not in (*ENGINES, None):
+        raise ValueError(f"name must be one of {ENGINES}, got {name!r}.")
+    token = _chosen.set((name, tuple(off)))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A problem, and what the engine that is to answer it reads.
+
+    Attributes
+    ----------
+    problem : Problem
+
+    scope : str
+        What a proof is relative to, in words.
+
+    tests : BinaryTests or None
+        What the bits and tree sets engines read.
+
+    table : Table or None
+        What the thresholds engine reads instead.
+
+    thresholds : list of ndarray or None
+        Of `table`, by column, above each code, if codes are intervals; None if they are values.
+
+    few_tests : FewTests or None
+        Some tests of `table`, for a search of it that is stopped.
+
+    off : tuple of str
+        Techniques to do without.
+    """
+
+    problem: Problem
+    scope: str
+    tests: BinaryTests | None = None
+    table: Table | None = None
+    thresholds: list | None = None
+    few_tests: FewTests | None = None
+    off: tuple = ()
+
+    @property
+    def engine(self):
+        """Name of the engine for one tree."""
+        return "bits" if self.table is None else "thresholds"
+
+
+def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, prefers_tests=False):
+    """Choose the engine, and make what it reads.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    thresholds, categorical_splits
+        The parameters of an estimator.
+
+    sums_one_tree : bool, default=True
+        Whether the answer is one tree whose leaves' costs sum to the least.
+
+    prefers_tests : bool, default=False
+        Whether binary tests are better unless there are too many.
+
+    Returns
+    -------
+    plan : Plan
+    """
+    data, form, n_threads = problem.data, problem.form, problem.limits.n_threads
+    choice, split = resolve_thresholds(thresholds), CATEGORICAL_SPLITS[categorical_splits]
+    scope, (chosen, off) = scope_of(problem.limits, choice, split), _chosen.get()
+    # Some objectives only the thresholds engine knows.
+    has_bits = form.score in SCORES
+    names, n_categories = data.encoder.feature_names_, data.encoder.n_categories_
+    if isinstance(choice, AllThresholds) and has_bits and chosen != "thresholds":
+        tests = BinaryTests.from_binary_matrix(data.matrix, n_categories)
+        if tests is not None:
+            return Plan(problem, scope, tests, off=off)
+    table = table_of(data, n_threads)
+    cuts = choice.codes(table, data)
+    # Of three categories each division has one alone on a side.
+    by_ranks = split is OneVsRest or n_categories.max() <= 3
+    if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
+        ranks, above = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
+        is_large = has_too_many_tests(ranks)
+        if not prefers_tests:
+            is_large = is_large or has_many_thresholds(ranks, form, problem.weights)
+        if is_large or not has_bits or chosen == "thresholds":
+            few_tests = FewTests(table, cuts, data, split) if has_bits else None
+            return Plan(problem, scope, None, ranks, above, few_tests, off)
+    if not has_bits:
+        raise ValueError(
+            "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
+            f"has more than 3 categories, as {names[n_categories.argmax()]!r} has."
+        )
+    return Plan(problem, scope, BinaryTests.from_table(table, cuts, names, split), off=off)
+
+
+def scope_of(limits, choice, split):
+    """Which trees a proof is about."""
+    return (
+        f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits + 1} "
+        f"leaves, with tests of numbers at {choice.scope}, of categories as {split.scope}"
+    )
+
+
+def table_of(data, n_threads):
+    """The columns of training data by ranks."""
+    matrix = data.matrix
+    if matrix.dtype.kind in "biu":
+        matrix = matrix.astype(np.float64)
+    return Table.from_matrix(matrix, data.encoder.n_categories_, n_threads)
+
+
+def has_many_thresholds(table, form, weights=None):
+    """Whether a search over ranks beats one that makes a binary column of every test."""
+    of_columns, is_numeric = count_tests(table), ~table.is_nominal
+    if of_columns.sum() * (table.n_rows / 8) > MOST_TEST_BYTES:
+        return True
+    n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
+    many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
+    if form.score != "squared" and weights is not None and has_many_reals(weights):
+        many *= SHARE_FOR_REALS
+    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
+    if of_columns[is_numeric].sum() >= least:
+        return True
+    return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
+
+
+def has_small_tables(table):
+    """Whether tables of pairs of values take less time than a binary column of every test."""
+    n_codes = np.array([len(values) for values in table.values]) + (table.n_missing > 0)
+    n_tests, n_columns = float(count_tests(table).sum()), table.n_columns
+    n_pairs = n_columns * (n_columns - 1) / 2
+    lines = n_pairs * (n_codes * np.ceil(n_codes / 8)).mean()
+    by_tables = ADDITION * table.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
+    return bool(by_tables < PAIR_OF_TESTS * table.n_rows * n_tests**3)
+
+
+def has_many_reals(weights):
+    """Whether rows cannot be counted: weights are no integers, and more than one to a class."""
+    return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
+
+
+def has_too_many_tests(table):
+    """Whether binary columns of every test would be refused."""
+    return count_tests(table).sum() > MAX_TESTS
+
+
+def count_tests(table):
+    """Number of binary columns that each column of a table makes."""
+    n_values = np.array([len(values) for values in table.values], dtype=np.int64)
+    n_tests = np.maximum(0, n_values - ~table.is_nominal)
+    return np.where(table.n_missing > 0, 2 * n_tests + 1, n_tests)

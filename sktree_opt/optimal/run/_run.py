@@ -1,0 +1,27 @@
+"""One tree: which search answers a plan."""
+
+from __future__ import annotations
+
+from sktree_opt.optimal.run._bits import find_tree_of_tests
+from sktree_opt.optimal.run._metric import find_tree_by_metric
+from sktree_opt.optimal.run._thresholds import find_tree_of_table
+
+
+def find_tree(plan, session):
+    """Find the best tree of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    session : Session
+
+    Returns
+    -------
+    solution : Solution
+    """
+    if plan.problem.objective.metric is not None:
+        return find_tree_by_metric(plan, session)
+    if plan.engine == "bits":
+        return find_tree_of_tests(plan.problem, plan.tests, session, plan.off)
+    return find_tree_of_table(plan, session)

@@ -1,0 +1,461 @@
+"""The thresholds engine: the best tree over every threshold and category of a table, by ranks.
+
+``search_thresholds`` is the search alone. ``find_tree_of_table`` lets it run, and looks for a tree
+among few thresholds when it is stopped. ``ThresholdsSolver`` finds optima within several limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sktree_opt.optimal.run._bits import Answer, n_useful_splits
+from sktree_opt.optimal.run._look import LOOK_SHARE, look, number_of_few_thresholds
+from sktree_opt.optimal.run._problem import Solution
+from sktree_opt.optimal.run._trees import tree_and_objective
+from sktree_opt.optimal.thresholds import _search
+from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
+from sktree_opt.preprocessing._bits import row_bytes_for
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
+
+AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
+
+# Errors of a regression that are closer than this share of all count as equal.
+TOLERANCE = 1e-12
+
+# Class codes have 16 bits.
+MOST_CLASSES = 1 << 16
+
+# Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
+SUM_BITS = 50
+
+
+def find_tree_of_table(plan, session):
+    """Find the best tree over all thresholds of a plan's table.
+
+    The search goes level by level, and reaches the last level only near its end. If it is stopped
+    before, the rest of the time goes to trees of full depth among the tests of few thresholds.
+
+    Parameters
+    ----------
+    plan : Plan
+        With a `table`.
+
+    session : Session
+
+    Returns
+    -------
+    solution : Solution
+    """
+    problem, control = plan.problem, session.control
+    seconds, n_thresholds = number_of_few_thresholds(plan, session)
+    end = control.seconds + control.seconds_left
+    control.keep_back(seconds)
+    found = search_thresholds(plan, session)
+    if seconds == 0.0 or found.status in ("optimal", "stopped", "interrupted"):
+        return found
+    few = plan.few_tests.make(n_thresholds)
+    left = max(0.0, min(seconds, end - control.seconds))
+    nodes = look(problem, few, session, LOOK_SHARE * left).nodes
+    cost = tree_and_objective(problem, few, nodes)[1]
+    if not cost < found.cost:
+        return found
+    moments = [*found.incumbents, (control.seconds, cost, found.lower_bound)]
+    return replace(found, tests=few, nodes=nodes, cost=cost, incumbents=moments)
+
+
+def search_thresholds(plan, session):
+    """Find the tree of least cost over all thresholds and categories of a table.
+
+    Parameters
+    ----------
+    plan : Plan
+        With a `table`, an objective that ``can_search`` accepts, and techniques to do without
+        (see ``thresholds._search.SWITCHES``).
+
+    session : Session
+
+    Returns
+    -------
+    solution : Solution
+        Its tests are those that the tree asks.
+    """
+    problem, table, limits = plan.problem, plan.table, plan.problem.limits
+    is_absolute = problem.form.score == "absolute"
+    leaves = LEAVES[problem.form.score](problem)
+    max_depth = min(limits.max_depth, table.n_rows)
+    max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
+    # Two levels are proved sooner than equal rows are grouped.
+    group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
+    may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
+    if group is not None and may_merge and "equal_rows" not in plan.off:
+        table, leaves = merge_rows(table, leaves, group)
+        group = None
+    weight_unit = common_unit(leaves.weights)
+    cost_unit = weight_unit * leaves.scale
+    split_cost = limits.split_cost / problem.form.scale / cost_unit
+    total = leaves.weights.sum() / weight_unit
+    grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
+    engine = _search.ThresholdSearch(
+        table,
+        leaves.label,
+        round_to(leaves.weights / weight_unit, grid),
+        leaves.savings,
+        leaves.target,
+        group,
+        session.control,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        n_classes=leaves.n_classes,
+        split_cost=float(round_to(split_cost, grid)),
+        tolerance=leaves.tolerance * total,
+        min_rows=float(limits.min_samples_leaf),
+        min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
+        n_threads=limits.n_threads,
+        is_absolute=is_absolute,
+        off=plan.off,
+    )
+
+    def best_tree(_=None):
+        return tests_of_plan(engine.plan(), plan.table, plan.thresholds)
+
+    explore(problem, session, engine, best_tree)
+    tests, nodes = best_tree()
+    outcome = engine.outcome()
+
+    def in_units(cost):
+        return problem.in_units(cost * cost_unit + leaves.constant)
+
+    return Solution(
+        tests=tests,
+        nodes=nodes,
+        cost=in_units(outcome["cost"]),
+        lower_bound=in_units(outcome["lower_bound"]),
+        status=session.control.status,
+        incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
+        stats=outcome["stats"] | {"seconds": session.control.seconds},
+    )
+
+
+def explore(problem, session, engine, best_tree):
+    """Let a search run to its end; callbacks are told of each chunk, and may stop it."""
+    session.chunk(problem, "depth 2", engine.begin, best_tree)
+    seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
+    is_done = False
+    while not is_done and not session.control.stopped:
+        work = partial(engine.go_on, seconds)
+        is_done = session.chunk(problem, f"depth {engine.level}", work, best_tree)
+
+
+class ThresholdsSolver:
+    """Optima over all thresholds by depth and number of splits, as ``BitsSolver`` gives them.
+
+    Each is found by a search of its own.
+
+    Parameters
+    ----------
+    plan : Plan
+        With a `table`.
+
+    session : Session
+    """
+
+    def __init__(self, plan, session):
+        self.plan, self.session = plan, session
+        self.lower_bound = 0.0
+        self.stats = {}
+
+    @property
+    def stopped(self):
+        """Whether no further search is worth beginning."""
+        return self.session.control.stopped
+
+    def poll(self):
+        """Look at the clock; True if no further search is worth beginning."""
+        return self.session.control.poll()
+
+    def solve(self, max_depth, max_splits, upper=np.inf):
+        """Best tree within the limits that costs less than `upper`; None if there is none.
+
+        After a stop, the best tree known, proved or not.
+        """
+        max_splits = n_useful_splits(max_depth, max_splits)
+        max_depth = min(max_depth, max_splits)
+        problem = self.plan.problem.within(
+            max_depth=max_depth, max_splits=max_splits, split_cost=0.0
+        )
+        found = search_thresholds(replace(self.plan, problem=problem), self.session)
+        cost = problem.in_engine_units(found.cost)
+        self.lower_bound = problem.in_engine_units(found.lower_bound)
+        is_proved = not self.stopped
+        if is_proved and not cost < upper:
+            return None
+        return Answer(max_depth, max_splits, cost, found.tests, found.nodes, is_proved)
+
+
+def equal_rows(table):
+    """The group of each row, of rows that are equal in all columns; None if there are none."""
+    if any(len(values) == table.n_rows for values in table.values):
+        return None
+    group, n_groups = group_equal_rows(table.codes)
+    return None if n_groups == table.n_rows else group.astype(np.int32)
+
+
+def merge_rows(table, leaves, group):
+    """One row for each group of equal ones, where leaves cost squared errors: exact.
+
+    Equal rows end in the same leaf. There they cost what their mean does, with their weight, and
+    their squared distances from it, whatever the tree.
+
+    Returns
+    -------
+    table : Table
+        With the same codes.
+
+    leaves : Leaves
+    """
+    _, first = np.unique(group, return_index=True)
+    weights = np.bincount(group, leaves.weights)
+    sums = np.bincount(group, leaves.weights * leaves.target)
+    # Of a group that weighs nothing any target will do.
+    target = sums / np.where(weights > 0.0, weights, 1.0)
+    distances = (leaves.target - target[group]) ** 2
+    merged = replace(
+        leaves,
+        label=np.zeros(len(first), dtype=np.uint16),
+        weights=weights,
+        target=target,
+        constant=leaves.scale * float(np.sum(leaves.weights * distances)),
+    )
+    return recoded(table, [codes[first] for codes in table.codes], first), merged
+
+
+@dataclass
+class Leaves:
+    """What the cost of a leaf is made of, as the search takes it.
+
+    Attributes
+    ----------
+    label : ndarray of uint16, shape (n_rows,)
+    weights : ndarray of float64, shape (n_rows,)
+    n_classes : int
+    savings : ndarray of shape (n_classes, n_classes) or None
+        What each answer (column) saves over the worst one; None for errors.
+    target : ndarray of float64, shape (n_rows,), or None
+        Of a regression.
+    scale : float
+        Units of the objective in one of the search.
+    tolerance : float
+        By weight: costs as far apart count as equal.
+    constant : float
+        Of the objective, what every tree costs besides.
+    """
+
+    label: np.ndarray
+    weights: np.ndarray
+    n_classes: int = 1
+    savings: np.ndarray | None = None
+    target: np.ndarray | None = None
+    scale: float = 1.0
+    tolerance: float = 0.0
+    constant: float = 0.0
+
+    @property
+    def largest_saving(self):
+        """The most that a row of weight 1 can cost, or 1."""
+        return 1.0 if self.savings is None else max(1.0, float(self.savings.max()))
+
+
+def cost_leaves(problem):
+    """Leaves that cost what the cheapest answer does."""
+    label = np.ascontiguousarray(problem.objective.targets, dtype=np.uint16)
+    weights = np.ones(len(label)) if problem.weights is None else problem.weights
+    form = problem.form
+    own = diagonal(form)
+    if own is not None and (problem.limits.min_weight_leaf == 0.0 or (own == 1.0).all()):
+        # An error costs the same whatever the answer: it weighs more, instead.
+        return Leaves(label, weights * own[label], n_classes=len(own))
+    savings = np.diag(own) if own is not None else form.channel_matrix()
+    return Leaves(label, weights, n_classes=len(savings), savings=savings)
+
+
+def target_leaves(problem):
+    """Leaves that cost the squared distances from their means, or distances from their medians."""
+    power = 1 if problem.form.score == "absolute" else 2
+    # Squares of very large and very small numbers are no floats.
+    targets = problem.objective.targets
+    largest = float(np.abs(targets).max()) or 1.0
+    return leaves_of_targets(problem, targets / largest, power, scale=largest**power)
+
+
+def gini_leaves(problem):
+    """Leaves that cost the impurity of two classes.
+
+    It is twice the squared distance of 0 and 1 from their mean: ``2 a b / (a + b)`` where they
+    weigh `a` and `b`.
+    """
+    return leaves_of_targets(problem, problem.objective.targets.astype(np.float64), 2, scale=2.0)
+
+
+def leaves_of_targets(problem, target, power, scale):
+    """Leaves of a regression of numbers that are at most 1."""
+    weights = np.ones(len(target)) if problem.weights is None else problem.weights
+    return Leaves(
+        np.zeros(len(target), dtype=np.uint16),
+        weights,
+        target=np.ascontiguousarray(target),
+        scale=scale,
+        tolerance=TOLERANCE * float(np.average(np.abs(target) ** power, weights=weights)),
+    )
+
+
+# By leaf score (see ``LeafObjective``), those that the search knows.
+LEAVES = {
+    "two_class": cost_leaves,
+    "largest": cost_leaves,
+    "gini": gini_leaves,
+    "squared": target_leaves,
+    "absolute": target_leaves,
+}
+
+
+def can_search(form):
+    """Whether the search knows the leaf score of a ``LeafObjective``."""
+    n_classes = len(form.class_mass)
+    return form.score in LEAVES and n_classes < (3 if form.score == "gini" else MOST_CLASSES)
+
+
+def coarse_table(table, cuts, n_threads=1):
+    """A table of intervals instead of numbers.
+
+    Parameters
+    ----------
+    table : Table
+    cuts : list of ndarray
+        By column, the codes after which it may be cut (ascending); of nominal ones, any.
+    n_threads : int
+
+    Returns
+    -------
+    coarse : Table
+    thresholds : list of ndarray
+        By column, the threshold above each interval but the last.
+    """
+    places, thresholds = [], []
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        if table.is_nominal[j]:
+            places.append(codes)
+            thresholds.append(np.empty(0))
+        else:
+            places.append(np.searchsorted(cuts[j], codes, side="left"))
+            thresholds.append(midpoints(values[cuts[j]], values[cuts[j] + 1]))
+    return recoded(table, places, slice(None), n_threads), thresholds
+
+
+def recoded(table, places, rows, n_threads=1):
+    """A table of some `rows` with other codes: `places` of these rows, where none is missing."""
+    matrix = np.empty((len(places[0]), table.n_columns), dtype=np.float64, order="F")
+    for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+        matrix[:, j] = np.where(codes[rows] < len(values), places[j], np.nan)
+    n_values = [len(values) for values in table.values]
+    return type(table).from_matrix(matrix, np.where(table.is_nominal, n_values, -1), n_threads)
+
+
+def diagonal(form):
+    """What the own class saves for a row of each class, if no other answer saves anything."""
+    if form.score == "two_class":
+        return form.class_mass
+    matrix = form.class_channels
+    if matrix.ndim == 1:
+        return matrix
+    if matrix.shape[0] != matrix.shape[1]:
+        return None
+    own = matrix.diagonal()
+    return own if np.array_equal(matrix, np.diag(own)) else None
+
+
+def common_unit(weights):
+    """What weights are counted in: integers count faster, and none may be lost on the grid.
+
+    The least weight if all others are whole multiples of it, 1 for other integers, else the power
+    of two below the largest one.
+    """
+    least = weights.min(where=weights > 0.0, initial=np.inf)
+    if not np.isfinite(least):
+        return 1.0
+    multiples = np.rint(weights / least)
+    if np.array_equal(multiples * least, weights):
+        return float(least)
+    if weights.sum() < 2**SUM_BITS and np.array_equal(np.rint(weights), weights):
+        return 1.0
+    return 2.0 ** np.floor(np.log2(weights.max()))
+
+
+def grid_for(largest_sum):
+    """The power of two that is the unit of all weights and costs."""
+    return 2.0 ** (np.ceil(np.log2(max(largest_sum, 1.0))) - SUM_BITS)
+
+
+def round_to(values, grid):
+    """The nearest multiples of `grid`, a power of two."""
+    return np.rint(values / grid) * grid
+
+
+def tests_of_plan(plan, table, above):
+    """The tests of a plan, and its nodes as the other searches give them.
+
+    Parameters
+    ----------
+    plan : list of tuple
+        Nodes in preorder: column or -1, kind of test, branch of missing values, code, next code of
+        the node's rows, and where branch 1 begins.
+
+    table : Table
+
+    above : list of ndarray or None
+        By column, the threshold above each code; None for midpoints between values.
+
+    Returns
+    -------
+    tests : BinaryTests
+        One for each inner node.
+
+    nodes : ndarray of shape (n_nodes, 3)
+        Test or -1, child of the rows that pass it, child of the others.
+    """
+    nodes = np.full((len(plan), 3), -1, dtype=np.int32)
+    inner = [place for place, node in enumerate(plan) if node[0] >= 0]
+    tests = BinaryTests(
+        kind=np.full(len(inner), NUMERIC, dtype=np.uint8),
+        feature=np.array([plan[place][0] for place in inner], dtype=np.int32),
+        threshold=np.full(len(inner), np.nan),
+        category=np.full(len(inner), -1, dtype=np.int32),
+        missing_branch=np.array([plan[place][2] for place in inner], dtype=np.int32),
+        bits=np.zeros((table.n_rows, row_bytes_for(len(inner))), dtype=np.uint8),
+    )
+    for index, place in enumerate(inner):
+        column, kind, missing_branch, code, next_code, right = plan[place]
+        children = place + 1, right
+        codes, values = table.codes[column], table.values[column]
+        missing = codes == len(values)
+        if kind == AT_MOST:
+            tests.threshold[index] = (
+                midpoints(values[code], values[next_code]) if above is None else above[column][code]
+            )
+            passed = codes <= code
+        elif kind == ONE_CATEGORY:
+            tests.kind[index], tests.category[index] = CATEGORY_ONE, code
+            passed = codes == code
+        else:
+            tests.kind[index], missing_branch = IS_MISSING, 0
+            # Missing values pass; a chain's last test has them on its other side.
+            children = children if kind == MISSING else children[::-1]
+            passed = missing
+        passed = np.where(missing, missing_branch == 0, passed)
+        tests.bits[:, index >> 3] |= passed.astype(np.uint8) << (index & 7)
+        nodes[place] = index, *children
+    return tests, nodes

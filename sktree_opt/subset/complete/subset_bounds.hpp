@@ -1,0 +1,353 @@
+// Lower bounds of the cost below a node, for the search of the best tree.
+//
+// Problem: what the tree below a case set costs at least, whatever is decided about the units that are
+// still undecided. Exact bounds of a relaxation: every node may decide for itself.
+// Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
+// section 5, http://jmlr.org/papers/v20/18-035.html, where an open node counts 0. These are ours.
+//
+//   class bound   search rows whose class no training case of the node has: no leaf below answers it,
+//                 nor do the votes of several leaves below
+//   twin bound    of search rows that are equal in all features, all but one class are wrong
+//   split bound   the class bounds of the children of a split, and the costs of those that cannot be
+//                 split again: counted from the codes of the column, no child is made
+//   look-ahead    the least over the splits that the node may take: those of the ranking whose unit is
+//                 not out, up to the first that is in, and being a leaf if none is in; the same for
+//                 the children, as far as `lookahead` goes
+//
+// With the cost, the look-ahead tells how many features more any choice of that cost takes at least
+// (the largest number over the children, not the sum: they may share features), and which units the
+// cheapest choice takes in and leaves out. A decision that agrees with that choice cannot change the
+// bound; and where the choices of all open nodes agree, they make a tree of the bound's cost. The
+// decisions that a bound hangs on are told with it (decisions.hpp): those that keep a node from a split
+// that could be cheaper.
+// Rows that miss a tested value are decided by the votes of a whole tree: they count 0 here.
+//
+// Cost: split bound O(cases) once for each split of a case set; look-ahead of depth k at most the
+// product of the numbers of splits that may be taken on k levels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "sktree_opt/subset/lattice/lattice.hpp"
+
+namespace sktree_opt::subset {
+
+struct BoundRules {
+    int lookahead = 2;             // splits on a path; 0: none
+    bool uses_class_bound = true;
+    bool uses_twin_bound = true;
+    bool uses_size_bound = true;   // the number of features that a bound takes
+    bool uses_choices = true;      // bounds are kept, and trees found, by what the choices agree on
+    bool cuts_short = true;        // trees are not grown further than shows that they are not wanted
+    bool leaves_out = true;        // features of units that are out, of rankings
+    bool grows_dearest = true;     // first; else the newest node
+    bool jumps_back = true;        // decisions that have no part in a failure are not tried the other way
+    bool follows_blame = true;     // units that failures hang on are decided first
+};
+
+// Units by their number modulo 64: two sets that share none have no unit in common.
+using UnitMask = std::uint64_t;
+inline UnitMask mask_of(std::int32_t unit) { return UnitMask{1} << (unit & 63); }
+
+// The cheapest choice below a node.
+struct Relaxed {
+    Cost cost = std::numeric_limits<Cost>::max();
+    std::int64_t size = 0;     // features that are still undecided and that it takes
+    UnitMask in = 0, out = 0;  // undecided units that it takes, or passes
+    UnitMask why = 0;          // units whose decisions the cost hangs on
+    UnitMask why_size = 0;     // and those that the size hangs on
+    bool is_whole = true;      // a tree of this cost, not only a bound
+
+    bool is_better_than(const Relaxed& other) const {
+        return cost != other.cost ? cost < other.cost : size < other.size;
+    }
+};
+
+class SubsetBounds {
+public:
+    SubsetBounds(Lattice& lattice, const BoundRules& rules)
+        : lattice_(lattice), problem_(lattice.problem()), rules_(rules) {
+        // With costs, a class may be answered that no case has.
+        if (problem_.has_losses()) rules_.uses_class_bound = rules_.uses_twin_bound = false;
+    }
+
+    // The class and twin bounds; the leaf's cost where there is nothing but a leaf.
+    Cost of_node(CaseNode* node) {
+        if (node->has_bound) return node->bound;
+        node->has_bound = true;
+        node->bound = 0;
+        if (node->stops) {
+            node->bound = node->leaf_cost;
+        } else if (!node->search.whole.empty()) {
+            is_present_.assign(problem_.target().n_classes, !rules_.uses_class_bound);
+            const std::uint16_t* classes = problem_.target().classes;
+            for (std::uint32_t row : node->cases.rows) is_present_[classes[row]] = 1;
+            for (std::uint32_t row : node->search.whole) {
+                node->bound += cost_at_least(node, row, is_present_[classes[row]] != 0);
+            }
+            node->bound += cost_of_twins();
+        }
+        return node->bound;
+    }
+
+    // The split bound.
+    Cost of_split(CaseNode* node, std::size_t position) {
+        if (node->split_bounds.size() <= position) {
+            lattice_.grew(static_cast<std::int64_t>(
+                8 * (node->ranking.size() - node->split_bounds.size())));
+            node->split_bounds.resize(node->ranking.size(), -1);
+        }
+        Cost& bound = node->split_bounds[position];
+        if (bound < 0) bound = count_split(node, node->ranking[position]);
+        return bound;
+    }
+
+    // The look-ahead of a node from a place in its ranking on, under the decisions made. Garbage when
+    // the search has stopped.
+    Relaxed look_ahead(CaseNode* node, std::size_t position, std::uint8_t* decisions) {
+        decisions_ = decisions;
+        return relax(node, position, rules_.lookahead - 1, Relaxed());
+    }
+
+private:
+    // What is better than `limit` is exact to the look-ahead; else anything that is not better.
+    Relaxed relax(CaseNode* node, std::size_t position, int depth, const Relaxed& limit) {
+        Relaxed best;
+        if (node->stops || (node->search.whole.empty() && node->search.shared.empty())) {
+            best.cost = node->stops ? node->leaf_cost : 0;
+            best.is_whole = node->search.shared.empty();
+            return best;
+        }
+        const Cost floor = of_node(node);
+        if (floor > limit.cost) {
+            best.cost = floor;
+            return best;
+        }
+        const std::size_t trail = trail_.size(), start = position;
+        UnitMask passed = 0, why = 0, why_size = 0;
+        while (best.cost > floor || best.size > 0) {
+            RankedSplit* ranked = lattice_.ranked_at(node, position);
+            Relaxed option;
+            option.out = passed;
+            option.is_whole = node->search.shared.empty();
+            if (ranked == nullptr) {
+                option.cost = node->leaf_cost;
+                if (option.is_better_than(best)) best = option;
+                break;
+            }
+            const std::int32_t unit = problem_.unit_of[ranked->feature];
+            const Decision decision = static_cast<Decision>(decisions_[unit]);
+            if (decision != OUT) {
+                option.cost = of_split(node, position);
+                if (decision == UNDECIDED) {
+                    option.in = mask_of(unit);
+                    if (rules_.uses_size_bound) option.size = problem_.unit_size(unit);
+                }
+                if (option.is_better_than(best)) {
+                    if (depth > 0) {
+                        descend(node, ranked, depth, best, option);
+                        // What the option supposes is no decision.
+                        const UnitMask supposed = own_bits(passed | mask_of(unit));
+                        why |= option.why & ~supposed;
+                        why_size |= option.why_size & ~supposed;
+                    } else {
+                        option.is_whole = false;
+                    }
+                    if (option.is_better_than(best)) best = option;
+                }
+            }
+            if (decision == IN) why_size |= mask_of(unit);
+            if (decision == OUT) why_size |= mask_of(unit) & ~own_bits(passed);
+            if (decision == IN || lattice_.stopped()) break;
+            if (decision == UNDECIDED) {
+                decisions_[unit] = OUT;
+                trail_.push_back(unit);
+                passed |= mask_of(unit);
+            }
+            ++position;
+        }
+        while (trail_.size() > trail) {
+            decisions_[trail_.back()] = UNDECIDED;
+            trail_.pop_back();
+        }
+        best.why_size = why_size;
+        best.why = best.cost > floor ? why | why_not_cheaper(node, start, best.cost) : 0;
+        return best;
+    }
+
+    // Units that are decided so that a split below `cost` is not taken, from a place in the ranking on.
+    UnitMask why_not_cheaper(CaseNode* node, std::size_t position, Cost cost) {
+        UnitMask why = 0;
+        for (RankedSplit* ranked; (ranked = lattice_.ranked_at(node, position)) != nullptr; ++position) {
+            const std::int32_t unit = problem_.unit_of[ranked->feature];
+            const auto decision = static_cast<Decision>(decisions_[unit]);
+            if (decision == IN) return why | mask_of(unit);
+            if (decision == OUT && of_split(node, position) < cost) why |= mask_of(unit);
+        }
+        return why;
+    }
+
+    // The bits of a mask by which units are known one by one.
+    UnitMask own_bits(UnitMask mask) const { return problem_.n_units() <= 64 ? mask : 0; }
+
+    // Adds up the children of a split that is taken.
+    void descend(CaseNode* node, RankedSplit* ranked, int depth, const Relaxed& best,
+                 Relaxed& option) {
+        const Children children = lattice_.split(node, ranked);
+        const std::int32_t unit = problem_.unit_of[ranked->feature];
+        const std::uint8_t before = decisions_[unit];
+        const std::int64_t own_size = option.size;
+        decisions_[unit] = IN;
+        Cost rest = 0;  // of the children that are still to come
+        for (std::uint32_t b = 0; b < children.n; ++b) rest += of_node(children.nodes[b]);
+        option.cost = rest;
+        for (std::uint32_t b = 0; b < children.n && option.cost <= best.cost; ++b) {
+            const Cost simple = of_node(children.nodes[b]);
+            Relaxed limit;
+            if (best.cost < std::numeric_limits<Cost>::max()) {
+                limit.cost = best.cost - option.cost + simple;
+            }
+            const Relaxed child = relax(children.nodes[b], 0, depth - 1, limit);
+            if (child.cost > simple) option.why |= child.why;
+            option.why_size |= child.why_size;
+            option.cost += child.cost - simple;
+            option.size = std::max(option.size, own_size + child.size);
+            option.in |= child.in;
+            option.out |= child.out;
+            option.is_whole &= child.is_whole && (option.in & option.out) == 0;
+        }
+        decisions_[unit] = before;
+    }
+
+    // Sends the rows of the node down a split by their codes.
+    Cost count_split(CaseNode* node, const RankedSplit& ranked) {
+        lattice_.learner().build_split(node->cases, ranked.feature, ranked.low, ranked.high, split_);
+        const std::uint32_t n_classes = problem_.target().n_classes;
+        const std::uint16_t* classes = problem_.target().classes;
+        const greedy::Column& column = problem_.column(ranked.feature);
+        const greedy::CaseSet& cases = node->cases;
+        counts_.assign(static_cast<std::size_t>(split_.n_branches) * n_classes, 0.0);
+        is_known_.assign(split_.n_branches, 0);
+        bool some_missing = false;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+                const std::uint32_t row = cases.rows[i];
+                const std::uint32_t code = codes[row];
+                const double weight = cases.weights.empty() ? 1.0 : cases.weights[i];
+                if (code == column.n_values) {
+                    some_missing = true;
+                    for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+                        counts_[b * n_classes + classes[row]] += weight;
+                    }
+                } else {
+                    const auto b = split_.branch<std::uint32_t>(code);
+                    counts_[b * n_classes + classes[row]] += weight;
+                    is_known_[b] = 1;
+                }
+            }
+        });
+        describe_branches(node, some_missing);
+        const PartCases& part = problem_.parts[node->part];
+        Cost cost = 0;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::uint32_t row : node->search.whole) {
+                const std::uint32_t code = codes[row];
+                if (code == column.n_values) continue;
+                const auto b = split_.branch<std::uint32_t>(code);
+                if (answers_[b] >= 0) {
+                    cost += problem_.cost_of(part, row, static_cast<std::uint32_t>(answers_[b]));
+                } else {
+                    const bool is_present = !rules_.uses_class_bound ||
+                                            counts_[b * n_classes + classes[row]] > 0.0;
+                    cost += cost_at_least(node, row, is_present);
+                }
+            }
+        });
+        return cost + cost_of_twins();
+    }
+
+    // What a row costs whose class is, or may be, answered below it or not. Twins that may be right are
+    // put aside for `cost_of_twins`: they stay together, so only one class of them is.
+    Cost cost_at_least(const CaseNode* node, std::uint32_t row, bool is_present) {
+        const Cost cost = problem_.parts[node->part].costs[row];
+        if (!is_present) return cost;
+        const std::int32_t twins = problem_.twins[row];
+        if (twins >= 0 && rules_.uses_twin_bound) {
+            twins_.push_back({twins, problem_.target().classes[row], cost});
+        }
+        return 0;
+    }
+
+    // Of the twins put aside, the cost of all but the dearest class of each set.
+    Cost cost_of_twins() {
+        if (twins_.empty()) return 0;
+        std::sort(twins_.begin(), twins_.end());
+        Cost cost = 0, of_class = 0, dearest = 0;
+        for (std::size_t i = 0; i < twins_.size(); ++i) {
+            cost += twins_[i].cost;
+            of_class += twins_[i].cost;
+            const bool is_last = i + 1 == twins_.size();
+            const bool ends_set = is_last || twins_[i + 1].set != twins_[i].set;
+            if (ends_set || twins_[i + 1].label != twins_[i].label) {
+                dearest = std::max(dearest, of_class);
+                of_class = 0;
+            }
+            if (ends_set) {
+                cost -= dearest;
+                dearest = 0;
+            }
+        }
+        twins_.clear();
+        return cost;
+    }
+
+    // The class that each branch answers if it can only be a leaf, else -1. Where values are missing,
+    // cases are counted in every branch: enough to know the classes, not the weights.
+    void describe_branches(const CaseNode* node, bool some_missing) {
+        const std::uint32_t n_classes = problem_.target().n_classes;
+        answers_.assign(split_.n_branches, -1);
+        for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+            // A branch of no known case gets no share of the missing ones: it is empty.
+            if (!is_known_[b]) answers_[b] = static_cast<std::int32_t>(node->label);
+            if (some_missing || !is_known_[b]) continue;
+            const double* counts = counts_.data() + static_cast<std::size_t>(b) * n_classes;
+            double weight = 0.0;
+            std::uint32_t n_present = 0;
+            for (std::uint32_t c = 0; c < n_classes; ++c) {
+                weight += counts[c];
+                n_present += counts[c] > 0.0;
+            }
+            const bool is_leaf =
+                n_present <= 1 || lattice_.learner().is_too_small(weight, node->depth + 1);
+            if (is_leaf) {
+                answers_[b] = static_cast<std::int32_t>(problem_.answer(counts, 1e-9 * weight));
+            }
+        }
+    }
+
+    struct Twin {
+        std::int32_t set;
+        std::uint16_t label;
+        Cost cost;
+        bool operator<(const Twin& other) const {
+            return set != other.set ? set < other.set : label < other.label;
+        }
+    };
+
+    Lattice& lattice_;
+    const SearchProblem& problem_;
+    BoundRules rules_;
+    std::uint8_t* decisions_ = nullptr;
+    std::vector<std::int32_t> trail_;  // units that are out only while looking ahead
+    greedy::Split split_;
+    std::vector<double> counts_;  // by branch and class
+    std::vector<std::int32_t> answers_;
+    std::vector<std::uint8_t> is_present_;
+    std::vector<std::uint8_t> is_known_;  // by branch: some case has a value that leads there
+    std::vector<Twin> twins_;
+};
+
+}  // namespace sktree_opt::subset

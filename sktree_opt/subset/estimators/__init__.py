@@ -1,0 +1,5 @@
+"""The public estimators: they check what they are given, run a search and keep attributes.
+
+Reading order: ``_base.py`` (parameters, one fit), ``_selector.py`` (``transform``), then one file
+for each estimator; ``_tree_iterator.py`` is what ``DistinctTreeEnumerator.iter_trees`` returns.
+"""

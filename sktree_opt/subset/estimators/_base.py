@@ -1,0 +1,583 @@
+"""What the feature-subset searches share: parameters, and the way from a table to a problem."""
+
+import inspect
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.greedy._base import MAX_CLASSES, count_weights, refuse_extreme_weights
+from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
+from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
+from sktree_opt.subset.lattice._subset_problem import SubsetProblem
+from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
+from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
+from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._params import (
+    bytes_from,
+    document_shared,
+    seconds_from,
+    shared_constraints,
+    warn_of_limit,
+)
+from sktree_opt.utils._typing import TableLike
+from sktree_opt.utils._validation import TrainingData, check_columns, check_training_data
+
+# Bytes of the lattice that a search keeps when no memory_limit is given.
+DEFAULT_BUDGET = 1 << 30
+# When the time is up, what is left for growing the tree that is to be kept: seconds, and a share of
+# the limit.
+GRACE_SECONDS = 0.05
+GRACE_SHARE = 0.01
+# Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
+CACHE_SHARE = 0.6
+
+
+@dataclass
+class SubsetFit:
+    """One fit: its data, and the learner on all of it.
+
+    Attributes
+    ----------
+    tree : GreedyTreeClassifier
+        The learner's parameters.
+
+    data : TrainingData
+
+    table : Table
+
+    weights : ndarray or None
+        In the learner's unit; None if all are 1.
+
+    unit : float
+        What a weight of 1 stands for.
+
+    control : SearchControl
+
+    budget : int
+        Bytes that the lattice may keep.
+
+    n_threads : int
+
+    costs : ndarray or None
+        The learner's cost matrix.
+
+    groups : list of ndarray or None
+        Columns that are kept or dropped together.
+
+    kept : ndarray
+        Columns that every subset has.
+
+    time_limit : float or None
+        Seconds; None for no limit.
+
+    memory_limit : int or None
+        Bytes; None for no limit.
+
+    estimate : ErrorEstimate or None
+        How errors are estimated; None for a function of the user's.
+
+    remote_status : str
+        What ended the search under another control, as in another process.
+
+    grown : tuple or None
+        Features, and the tree of them on all rows, that were grown before the search.
+
+    progress : Progress or None
+        Callbacks to be told.
+    """
+
+    tree: GreedyTreeClassifier
+    data: TrainingData
+    table: Table
+    weights: np.ndarray | None
+    unit: float
+    control: SearchControl
+    budget: int
+    n_threads: int
+    costs: np.ndarray | None = None
+    groups: list | None = None
+    kept: np.ndarray | tuple = ()
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    estimate: ErrorEstimate | None = None
+    remote_status: str = "optimal"
+    grown: tuple | None = None
+    progress: Progress | None = None
+
+    def induction(self):
+        """The learning problem on all rows."""
+        return self.tree._make_induction(
+            self.table, self.data, self.weights, self.costs, self.n_threads, self.unit
+        )
+
+    def end_remotely(self, status):
+        """End the search for what ended a part of it under another control."""
+        self.control.request_stop()
+        self.remote_status = status
+
+    @property
+    def is_pessimistic(self):
+        """Whether errors are C4.5's upper limits of training errors."""
+        return self.estimate is not None and self.estimate.is_pessimistic
+
+    @property
+    def is_watched(self):
+        """Whether there is a callback to be told."""
+        return self.progress is not None and self.progress.is_watched
+
+    def watch(self, name, pieces, attributes_of=None, last=None):
+        """Items of a search; callbacks are told of each chunk of its work, and may stop it.
+
+        Parameters
+        ----------
+        name : str
+
+        pieces : iterable of list
+            What the search finds, little by little.
+
+        attributes_of : callable or None
+            From an item, the last that was found, to the attributes of an estimator fitted with it.
+
+        last : object
+            Such an item that is known before.
+        """
+        if not self.is_watched:
+            for piece in pieces:
+                yield from piece
+            return
+
+        def attributes_after(taken):
+            best = taken[0][-1] if taken[0] else last
+            is_known = attributes_of is not None and best is not None
+            return partial(attributes_of, best) if is_known else None
+
+        work = partial(take_for, SECONDS_A_CHUNK, iter(pieces))
+        is_done = False
+        while not is_done and not self.control.stopped:
+            items, is_done = self.progress.chunk(self.control, name, work, attributes_after)
+            last = items[-1] if items else last
+            yield from items
+
+    @property
+    def status(self):
+        """What ended the search; "optimal" for its end."""
+        if self.remote_status != "optimal":
+            return self.remote_status
+        return self.control.status
+
+    def control_of_last_tree(self):
+        """What can end the growing of the tree that is kept: the rest of the time, or a little."""
+        if self.time_limit is None:
+            return SearchControl()
+        grace = GRACE_SECONDS + GRACE_SHARE * self.time_limit
+        return SearchControl(max(self.time_limit - self.control.seconds, grace))
+
+    def row_weights(self):
+        """Weights of all rows in the learner's unit."""
+        return np.ones(self.table.n_rows) if self.weights is None else self.weights
+
+
+_DOCS = {
+    "estimator": """\
+estimator : GreedyTreeClassifier or None, default=None
+    Parameters of the trees. None means a ``GreedyTreeClassifier()``; pass one to tune, for example,
+    ``estimator__max_depth`` in a grid search. `max_leaf_nodes` and reduced-error pruning are
+    refused; error-based pruning is applied to the fitted trees alone, not during the search. With
+    a `cost_matrix`, errors are mean costs.""",
+    "error": """\
+error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \
+or callable, default="%(default_error)s"
+    How the error of a tree is estimated. A name means the estimate with its default parameters:
+    :class:`~sktree_opt.subset.SearchError` (rows kept back from growing the trees),
+    :class:`~sktree_opt.subset.TrainingError`, :class:`~sktree_opt.subset.CrossValidationError`,
+    :class:`~sktree_opt.subset.BootstrapError` or
+    :class:`~sktree_opt.subset.PessimisticTrainingError` (C4.5's estimate). A callable takes a
+    fitted ``GreedyTreeClassifier``, grown on all rows, and returns a number; lower is better.""",
+    "feature_groups": """\
+feature_groups : list of array-like or None, default=None
+    Lists of columns, by index or name, that are kept or dropped together, such as the dummies of a
+    category. Every other column is a group of its own.""",
+    "features_to_keep": """\
+features_to_keep : array-like or None, default=None
+    Columns, by index, name or mask, that every subset has. With `feature_groups` their groups are
+    kept as a whole. They count as selected even if the tree does not use them.""",
+    "estimator_": """\
+estimator_ : GreedyTreeClassifier
+    The tree fitted on all rows with the selected features. It takes the columns of `X`.""",
+    "fitted": """\
+tree_ : Tree
+    The nodes of `estimator_`.
+
+classes_ : ndarray of shape (n_classes,)
+    Class labels.
+
+feature_importances_ : ndarray of shape (n_features,)
+    Change of the answers when a feature is not known, as shares that sum to 1.
+
+n_features_in_ : int
+    Number of columns seen in `fit`.
+
+feature_names_in_ : ndarray of shape (n_features,)
+    Their names, when all are strings.""",
+}
+
+
+def document_search(cls):
+    """Class decorator: ``document_shared``, for the parameters and attributes of this room too."""
+    text = inspect.cleandoc(cls.__doc__)
+    for name, doc in _DOCS.items():
+        text = text.replace(f"%({name})s", doc)
+    default = inspect.signature(cls).parameters["error"].default
+    cls.__doc__ = text.replace("%(default_error)s", default)
+    return document_shared(cls)
+
+
+class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
+    """Parameters and fit of the searches over the feature subsets of a greedy tree."""
+
+    status_: str
+    search_stats_: dict[str, Any]
+    estimator_: GreedyTreeClassifier
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [GreedyTreeClassifier, None],
+        "error": [StrOptions(set(ERROR_ESTIMATES)), ErrorEstimate, callable],
+        **shared_constraints("time_limit", "memory_limit", "random_state", "n_jobs"),
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_tree = get_tags(GreedyTreeClassifier())
+        tags.input_tags = of_tree.input_tags
+        tags.classifier_tags.poor_score = False
+        tags.target_tags.required = True
+        return tags
+
+    def _begin(self, X, y, sample_weight, progress=None):
+        """Check parameters and data, and encode them; the time runs from here."""
+        seconds, limit = seconds_from(self.time_limit), bytes_from(self.memory_limit)
+        control = SearchControl(seconds, limit)
+        tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
+        check_tree_parameters(tree)
+        encoder = TableEncoder(tree.categorical_features)
+        estimate = estimate_of(self.error)
+        if estimate is not None:
+            estimate._validate_params()
+        if tree.cost_matrix is not None and estimate is not None and estimate.is_pessimistic:
+            raise ValueError("error='pessimistic' counts errors, not costs: set cost_matrix=None.")
+        data = check_training_data(
+            self,
+            encoder,
+            X,
+            y,
+            sample_weight,
+            class_weight=tree.class_weight,
+            is_classifier=True,
+        )
+        refuse_extreme_weights(data.weights)
+        if len(data.classes) > MAX_CLASSES:
+            raise ValueError(
+                f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."
+            )
+        n_threads = n_threads_for(self.n_jobs)
+        table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+        data.matrix = None
+        tree._refuse_large_subsets(table, data, encoder)
+        weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
+        return SubsetFit(
+            tree=tree,
+            data=data,
+            table=table,
+            weights=weights,
+            unit=unit,
+            control=control,
+            budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
+            n_threads=n_threads,
+            costs=tree._check_costs(len(data.classes)),
+            groups=self._column_groups(),
+            kept=self._kept_columns(),
+            time_limit=seconds,
+            memory_limit=limit,
+            estimate=estimate,
+            progress=progress,
+        )
+
+    def _column_groups(self):
+        """The columns of each of `feature_groups`, for searches that have them."""
+        groups = getattr(self, "feature_groups", None)
+        if groups is None:
+            return None
+        seen, columns = set(), []
+        for group in groups:
+            if isinstance(group, str) or not np.iterable(group):
+                raise TypeError(f"feature_groups must hold lists of columns, got {group!r}.")
+            columns.append(column_indices(self, group, "feature_groups"))
+            twice = seen.intersection(columns[-1].tolist())
+            if twice or len(set(columns[-1].tolist())) < len(columns[-1]):
+                raise ValueError(f"feature_groups names a column twice in, or before, {group!r}.")
+            seen.update(columns[-1].tolist())
+        return [group for group in columns if len(group)]
+
+    def _kept_columns(self):
+        """The columns of `features_to_keep`, for searches that have it."""
+        kept = getattr(self, "features_to_keep", None)
+        return () if kept is None else np.unique(column_indices(self, kept, "features_to_keep"))
+
+    def _named(self, features):
+        """Column names, where the table has names; else the indices."""
+        names = getattr(self, "feature_names_in_", None)
+        return features if names is None else names[features]
+
+    def _parts(self, search, y, groups):
+        """The trees of the error estimate; with a function, one tree on all rows."""
+        estimate = search.estimate or ERROR_ESTIMATES["training"]()
+        if groups is not None:
+            groups = column_or_1d(groups)
+            check_consistent_length(groups, y)
+        if groups is not None and not estimate.splits_rows:
+            name = "a function" if search.estimate is None else repr(self.error)
+            raise ValueError(f"groups are not supported with error={name}, which splits no rows.")
+        return estimate._make_parts(
+            EstimateRequest(
+                y=search.data.y,
+                weights=search.row_weights(),
+                groups=groups,
+                all_y=column_or_1d(y),
+                kept_rows=search.data.kept_rows,
+                random_state=self.random_state,
+            )
+        )
+
+    def _make_problem(self, search, parts, has_penalty=False):
+        """The problem that the kernels search: trees of `parts`, rated by the estimate."""
+        tree = search.tree
+        quality = tree._criteria[tree.criterion]
+        # Sums of weights may differ from a whole number by rounding.
+        limits = tree._growth_limits(search.table.n_rows, search.unit)
+        for name in ("min_split_weight", "min_leaf_weight"):
+            limits[name] *= 1.0 - 1e-9
+        problem = SubsetProblem(
+            search.table,
+            search.data.y,
+            len(search.data.classes),
+            parts,
+            measure=quality.measure,
+            gain_ratio=quality.gain_ratio,
+            nominal_split=tree.nominal_split,
+            numeric_gain_penalty=tree.numeric_gain_penalty,
+            **limits,
+            max_depth=tree.max_depth,
+            confidence=tree.confidence if search.is_pessimistic else None,
+            costs=search.costs,
+            groups=search.groups,
+            kept=search.kept,
+            has_penalty=has_penalty,
+        )
+        if search.estimate is None:
+            rate = self.error
+            problem.set_callback(
+                lambda features: rate(self._fit_tree_on(search, features, control=search.control)),
+                search.control,
+            )
+        return problem
+
+    def _fit_tree_on(self, search, features, rows=None, control=None):
+        """The learner fitted on some features, and all rows unless told otherwise.
+
+        It takes the columns that this estimator was fitted on, whatever it tests.
+        """
+        tree = clone(search.tree)
+        tree.tree_ = tree._induce(
+            search.induction(),
+            search.data,
+            search.unit,
+            features=features,
+            rows=rows,
+            control=control,
+        )
+        tree._encoder = search.data.encoder
+        tree.classes_ = search.data.classes
+        tree._costs = search.costs
+        tree.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            tree.feature_names_in_ = self.feature_names_in_
+        return tree
+
+    def _fit_tree_in_time(self, search, features):
+        """The same, on all rows; None where the search's time is up."""
+        tree = self._fit_tree_on(search, features, control=search.control)
+        return None if search.control.stopped else tree
+
+    def tree_on(
+        self,
+        features: ArrayLike,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> GreedyTreeClassifier:
+        """Fit the greedy tree on some features, such as those of an acceptable subset.
+
+        This estimator is left as it is.
+
+        Parameters
+        ----------
+        features : array-like
+            Column indices, column names, or a mask of the columns.
+
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows, with the columns of `fit`.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights.
+
+        Returns
+        -------
+        tree : GreedyTreeClassifier
+            It takes the columns of `X`.
+        """
+        check_is_fitted(self)
+        check_columns(self, X)
+        owner = copy(self)
+        search = owner._begin(X, y, sample_weight)
+        return owner._fit_tree_on(search, column_indices(owner, features))
+
+    def _attributes_on(self, search, features, tree=None):
+        """What predicting by the tree of some features needs."""
+        tree = self._fit_tree_on(search, features) if tree is None else tree
+        return {
+            "estimator_": tree,
+            "tree_": tree.tree_,
+            "classes_": search.data.classes,
+            "_encoder": search.data.encoder,
+            "_costs": search.costs,
+        }
+
+    def _grow_ahead(self, search, features):
+        """Grow the tree of some features; the time it takes is kept back for the last tree."""
+        if search.time_limit is None or search.control.stopped:
+            return
+        control, started = search.control_of_last_tree(), search.control.seconds
+        tree = self._fit_tree_on(search, features, control=control)
+        if not control.stopped:
+            search.grown = (features, tree)
+            search.control.keep_back(search.control.seconds - started)
+
+    def _keep_tree(self, search, features):
+        """Set ``estimator_`` and what predicting needs."""
+        if search.grown is not None and np.array_equal(search.grown[0], features):
+            tree = search.grown[1]
+        else:
+            control = search.control_of_last_tree()
+            tree = self._fit_tree_on(search, features, control=control)
+            if control.stopped:
+                search.end_remotely(control.status)
+        vars(self).update(self._attributes_on(search, features, tree))
+
+    def _set_status(self, status):
+        """Set ``status_``, and warn of a search that a limit has ended."""
+        self.status_ = status
+        warn_of_limit(self, status, self._found_before_limit())
+
+    def _found_before_limit(self):
+        """What a search that a limit has ended leaves, as a sentence."""
+        if np.isnan(getattr(self, "error_", 0.0)):
+            return "No tree was rated: the result has all features."
+        return "The result is the best one found so far."
+
+    def _node_probabilities(self):
+        self._fitted_tree()
+        return self.estimator_._node_probabilities()
+
+
+def column_indices(estimator, columns, name="features"):
+    """Indices of columns that are given by index, by name, or by a mask of all columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One that knows its columns.
+
+    columns : array-like
+
+    name : str
+        What the columns are given as, for messages.
+    """
+    if isinstance(columns, str) or not np.iterable(columns):
+        raise TypeError(f"{name} must be a list of columns or a mask, got {columns!r}.")
+    columns = list(columns)
+    if columns and all(isinstance(column, bool | np.bool_) for column in columns):
+        if len(columns) != estimator.n_features_in_:
+            raise ValueError(
+                f"{name} is a mask of {len(columns)} columns; X has {estimator.n_features_in_}."
+            )
+        return np.flatnonzero(columns)
+    return np.array([column_index(estimator, column, name) for column in columns], dtype=np.int64)
+
+
+def column_index(estimator, column, name):
+    """Index of one column that is given by its index or its name."""
+    n_columns = estimator.n_features_in_
+    if isinstance(column, str):
+        if not hasattr(estimator, "feature_names_in_"):
+            raise ValueError(f"{name} names {column!r}, but X has no column names.")
+        place = np.flatnonzero(estimator.feature_names_in_ == column)
+        if not place.size:
+            raise ValueError(f"{name} names {column!r}, which is no column of X.")
+        return int(place[0])
+    if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
+        raise TypeError(f"{name} must hold indices or names of columns, got {column!r}.")
+    if not 0 <= column < n_columns:
+        raise ValueError(f"{name} names {column!r}; X has columns 0 to {n_columns - 1}.")
+    return int(column)
+
+
+def check_size(name, value, n_features):
+    """Refuse a number of features that is larger than their number."""
+    if value is not None and value > n_features:
+        raise ValueError(f"{name}={value}, but X has {n_features} features.")
+
+
+def take_for(seconds, pieces):
+    """Items of an iterator of lists that come in some time, and whether it has ended."""
+    end, items = perf_counter() + seconds, []
+    for piece in pieces:
+        items += piece
+        if perf_counter() >= end:
+            return items, False
+    return items, True
+
+
+def check_tree_parameters(tree):
+    """Refuse parameters under which the split of a node depends on more than its cases."""
+    tree._validate_params()
+    if tree.max_leaf_nodes is not None:
+        raise ValueError(
+            "max_leaf_nodes makes a node's fate depend on other nodes, so that DT(S) cannot be "
+            "shared between feature sets; set max_depth, min_samples_leaf or min_gain instead."
+        )
+    if tree._criteria[tree.criterion].above_average:
+        raise ValueError(
+            f"criterion={tree.criterion!r} is not supported: its choice depends on features that "
+            "are not chosen, so that DT(S) cannot be shared between feature sets; use "
+            "criterion='gain_ratio' and min_gain."
+        )
+    if tree.pruning == "reduced_error":
+        raise ValueError(
+            "pruning='reduced_error' would keep back rows that the search needs; use "
+            "pruning='error_based', which is applied to the selected tree, or None."
+        )

@@ -1,0 +1,317 @@
+"""All distinct greedy trees over the subsets of the features."""
+
+from collections.abc import Callable
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.subset.complete._collection import BestTrees
+from sktree_opt.subset.complete._complete_run import CompleteRun
+from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
+from sktree_opt.subset.errors import ErrorEstimate
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
+from sktree_opt.subset.estimators._tree_iterator import TreeIterator
+from sktree_opt.utils._callbacks import Progress
+from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT
+from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
+from sktree_opt.utils._validation import all_or_nothing
+
+
+@document_search
+class DistinctTreeEnumerator(BaseSubsetSearch):
+    """Enumerates all and only the distinct greedy trees over the subsets of the features.
+
+    Different feature subsets may lead to the same tree: removing a feature that a tree does not
+    use changes nothing. Each distinct tree is found once, in memory for one tree and one path of
+    decisions.
+
+    Read more in the :ref:`User Guide <subset_search>`.
+
+    Parameters
+    ----------
+    %(estimator)s
+
+    method : {"on_demand", "dtdistinct"}, default="on_demand"
+        "on_demand" decides about a feature when a node asks for it and builds no tree twice;
+        "dtdistinct" is Algorithm 2 of [1]_, which may build a tree again and finds that out.
+
+    order : {"frontier", "frontier_cases", "reverse", "fixed"}, default="frontier"
+        In which order "dtdistinct" leaves features out: Definition 9 of [1]_, by the cases at the
+        nodes that test them as in [2]_, the reverse of "frontier", or by index. "on_demand" has an
+        order of its own.
+
+    max_trees : int, default=0
+        How many of the trees of least error `fit` keeps.
+
+    %(error)s Trees are
+        grown on the rows that the estimate leaves for growing; with several trees for each subset,
+        two subsets count as the same only if all their trees are.
+
+    %(time_limit)s
+
+    %(memory_limit)s
+
+    %(random_state)s
+
+    n_jobs : int or None, default=None
+        Threads; the result and the order of the trees do not depend on them. "dtdistinct" searches
+        on one. None means 1, -1 all. Under a joblib backend for several machines, such as dask's,
+        "on_demand" is run by its workers.
+
+    Attributes
+    ----------
+    n_distinct_ : int
+        Number of distinct trees found.
+
+    n_built_ : int
+        Number of trees built.
+
+    overhead_ : float
+        `n_built_` / `n_distinct_`.
+
+    n_distinct_by_size_ : ndarray of shape (n_features + 1,)
+        Number of distinct trees by the number of features that they use.
+
+    max_alive_trees_ : int
+        Most trees in memory at a time; at most one more than there are features.
+
+    feature_usage_ : ndarray of shape (n_features,)
+        Share of the distinct trees that use each feature.
+
+    supports_ : list of ndarray of int
+        Features that the kept trees use, best first: names, or indices where the table has no
+        names.
+
+    errors_ : ndarray of float
+        Their errors.
+
+    trees_ : list of GreedyTreeClassifier
+        The trees of these features, fitted on all rows; None for one where time was up before. They
+        take the columns of `X`.
+
+    progress_ : float
+        Estimated share of the enumeration that was done; 1 at its end.
+
+    status_ : str
+        "optimal" when all trees were found; else "time_limit", "memory_limit" or "stopped".
+
+    search_stats_ : dict
+        Counters of the search.
+
+    estimator_ : GreedyTreeClassifier
+        The tree fitted on all rows with the features of the best kept tree, or with all features if
+        none is kept.
+
+    %(fitted)s
+
+    See Also
+    --------
+    AcceptableSubsetSelector : The best of all subsets.
+
+    Notes
+    -----
+    Why "on_demand" finds all and only the distinct trees, each once. The search grows one tree,
+    node by node in a fixed order, and knows of each feature whether it is in, out, or undecided. At
+    an open node it goes down the ranking of the features by the quality of their splits. A feature
+    that is out is passed over; one that is in splits the node; at one that is undecided the search
+    branches: the feature is in, and splits the node, or it is out. Where the ranking ends, or the
+    stopping rule holds, the node is a leaf.
+
+    *All*: let S be a subset. At each branching take the side on which the feature is in if it is in
+    S. Along this path every node is split as DT(S) splits it, since the first feature of the
+    ranking that is in S is the one of best quality in S (Assumption 4), and stops where DT(S) stops
+    (Assumption 5): the path ends at DT(S). *Only*: where a path ends, the features that are in are
+    those that the tree uses, as a feature becomes in where it splits a node; so the tree is DT(S)
+    for S the features that are in. *Each once*: two paths part at some feature, which the tree of
+    one uses, and the tree of the other does not. A binary search whose ends are the n distinct
+    trees has branched n - 1 times; no tree is built in vain.
+
+    References
+    ----------
+    .. [1] S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20, 2019.
+    .. [2] S. Ruggieri, "Enumerating Distinct Decision Trees", ICML 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sktree_opt.subset import DistinctTreeEnumerator
+    >>> X, y = load_iris(return_X_y=True)
+    >>> enumerator = DistinctTreeEnumerator().fit(X, y)
+    >>> enumerator.n_distinct_ <= 2**4, enumerator.overhead_
+    (True, 1.0)
+    """
+
+    n_distinct_: int
+    n_built_: int
+    overhead_: float
+    n_distinct_by_size_: NDArray[np.int64]
+    max_alive_trees_: int
+    feature_usage_: NDArray[np.float64]
+    supports_: list[NDArray[Any]]
+    errors_: NDArray[np.float64]
+    trees_: list[GreedyTreeClassifier | None]
+    progress_: float
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseSubsetSearch._parameter_constraints,
+        "method": [StrOptions({"on_demand", "dtdistinct"})],
+        "order": [StrOptions(set(ORDERS))],
+        "max_trees": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: GreedyTreeClassifier | None = None,
+        *,
+        method: Literal["on_demand", "dtdistinct"] = "on_demand",
+        order: Literal["frontier", "frontier_cases", "reverse", "fixed"] = "frontier",
+        max_trees: int = 0,
+        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "training",
+        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        memory_limit: float | str | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.order = order
+        self.max_trees = max_trees
+        self.error = error
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Enumerate the distinct trees.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows; NaN, None and NA are missing values.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights, of growing and of errors.
+
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of a group stay on one side of a split.
+
+        Returns
+        -------
+        self : DistinctTreeEnumerator
+            The fitted enumerator.
+        """
+        progress = Progress(self, X, y, sample_weight)
+        with all_or_nothing(self):
+            search = self._begin(X, y, sample_weight, progress)
+            problem, run, make_pieces = self._start(search, y, groups)
+            kept = self._count(search.watch("trees", make_pieces()), search.table.n_columns)
+            self._set_work(search, run)
+            supports = [features for features, _, _ in kept]
+            self.supports_ = [self._named(features) for features in supports]
+            self.errors_ = np.array([problem.to_error(cost) for _, cost, _ in kept])
+            best = supports[0] if kept else np.arange(search.table.n_columns)
+            self._keep_tree(search, best)
+            others = [self._fit_tree_in_time(search, features) for features in supports[1:]]
+            self.trees_ = [self.estimator_, *others] if kept else []
+            self._set_status(search.status)
+        progress.finish()
+        return self
+
+    def iter_trees(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> TreeIterator:
+        """Hand the distinct trees out as they are found, in constant memory.
+
+        The iteration can be left and taken up again: its limits count what the search takes, not
+        what is done between two trees. A limit that ends it gives a ``ConvergenceWarning``; the
+        ``resume`` of the iterator goes on from there, its ``status`` and ``progress`` tell how far
+        it got. This estimator is left as it is, fitted or not.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights.
+
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of a group stay on one side of a split.
+
+        Returns
+        -------
+        trees : TreeIterator
+            Over pairs: the features that a tree uses (names, or indices where the table has no
+            names), and the tree, a
+            ``GreedyTreeClassifier`` grown on the rows of the estimate's first part. It takes the
+            columns of `X`. The ``error`` of the iterator is that of the last pair.
+        """
+        self._validate_params()
+        owner = copy(self)
+        search = owner._begin(X, y, sample_weight)
+        parts = owner._parts(search, y, groups)
+        problem, run, make_pieces = owner._start(search, y, groups, parts)
+        rows = parts[0].build_rows
+        return TreeIterator(
+            search,
+            problem,
+            run,
+            make_pieces,
+            lambda features: owner._fit_tree_on(search, features, rows),
+            owner._named,
+        )
+
+    def _start(self, search, y, groups, parts=None):
+        """The problem, a search that is not begun, and what makes lists of its trees."""
+        parts = self._parts(search, y, groups) if parts is None else parts
+        problem = self._make_problem(search, parts)
+        if self.method == "on_demand":
+            run = CompleteRun(problem, search)
+            return problem, run, run.pieces
+        stream = DistinctStream(problem, search.control, order=self.order, budget=search.budget)
+        return problem, stream, lambda: ([tree] for tree in stream)
+
+    def _count(self, trees, n_features):
+        """Run through all trees; return (features, cost, leaves) of the best ones, best first."""
+        by_size = np.zeros(n_features + 1, dtype=np.int64)
+        usage = np.zeros(n_features, dtype=np.int64)
+        kept = BestTrees(self.max_trees)
+        for features, cost, n_leaves in trees:
+            by_size[len(features)] += 1
+            usage[features] += 1
+            kept.add(features, cost, n_leaves)
+        self.n_distinct_ = int(by_size.sum())
+        self.n_distinct_by_size_ = by_size
+        self.feature_usage_ = usage / max(self.n_distinct_, 1)
+        return kept.in_order()
+
+    def _set_work(self, search, run):
+        """Set what the counts of trees do not say of an ended search."""
+        self.search_stats_ = run.stats
+        self.n_built_ = run.stats.get("n_built", self.n_distinct_)
+        self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)
+        self.max_alive_trees_ = run.stats.get("max_alive", 1)
+        self.progress_ = 1.0 if search.status == "optimal" else run.progress

@@ -1,0 +1,136 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.utils._control cimport SearchControl
+
+
+cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktree_opt::greedy" nogil:
+    cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
+        ENTROPY
+        GINI
+        GINI_COST
+        ERROR
+
+    cdef enum class CppNominalSplit "sktree_opt::greedy::NominalSplit"(uint8_t):
+        MULTIWAY
+        ONE_VS_REST
+        SUBSET
+
+    cdef enum class CppWeightKind "sktree_opt::greedy::WeightKind"(uint8_t):
+        UNIT
+        INTEGER
+        FRACTIONAL
+
+    cdef cppclass CppColumn "sktree_opt::greedy::Column":
+        CppColumn(const ColumnView& view, const double* values_of_ranks)
+
+    cdef cppclass CppTarget "sktree_opt::greedy::Target":
+        uint32_t n_classes
+        const uint16_t* classes
+
+    cdef cppclass CppCaseSet "sktree_opt::greedy::CaseSet":
+        vector[uint32_t] rows
+        vector[double] weights
+        CppWeightKind kind
+
+    cdef cppclass CppSplitRules "sktree_opt::greedy::SplitRules":
+        cbool gain_ratio
+        cbool numeric_gain_penalty
+        CppNominalSplit nominal
+        double min_leaf_weight
+        cbool every_branch
+        uint32_t min_leaf_rows
+        double min_gain
+        cbool allow_zero_gain
+
+    cdef cppclass CppGrowthLimits "sktree_opt::greedy::GrowthLimits":
+        double min_split_weight
+        uint32_t min_split_rows
+        double acceptable_error
+        int32_t max_depth
+        int n_threads
+
+    cdef cppclass CppErrorBound "sktree_opt::greedy::ErrorBound":
+        double confidence
+        double z
+
+    cdef cppclass CppInduction "sktree_opt::greedy::Induction":
+        vector[CppColumn] columns
+        CppTarget target
+        CppMeasure measure
+        vector[double] costs
+        CppSplitRules rules
+        CppGrowthLimits limits
+        void prepare(uint64_t total_weight) except +
+
+
+cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass CppPart "sktree_opt::subset::PartCases":
+        CppCaseSet cases
+        vector[uint32_t] search_rows
+        vector[int64_t] costs
+
+    ctypedef int64_t (*TreeRating)(void*, const int32_t*, size_t)
+
+    cdef cppclass OrderRules:
+        size_t max_bytes
+        uint32_t min_values
+        uint32_t min_cases
+
+    cdef cppclass MergeRules:
+        double max_rare
+        double max_cells
+        uint32_t min_cases
+
+    cdef cppclass CppProblem "sktree_opt::subset::SearchProblem":
+        CppInduction induction
+        vector[CppPart] parts
+        uint32_t n_rows
+        cbool is_pessimistic
+        CppErrorBound error_bound
+        double cost_unit
+        TreeRating rating
+        void* rating_context
+        double largest_loss
+        OrderRules order_rules
+        cbool reads_cuts
+        cbool skips_constant
+        MergeRules merge_rules
+        vector[int32_t] twins
+        vector[int32_t] unit_of
+        vector[vector[int32_t]] units
+        vector[uint8_t] is_kept
+
+    cdef vector[int32_t] cpp_features_of "sktree_opt::subset::features_of"(
+        const CppProblem& problem,
+        const vector[int32_t]& units,
+    ) except +
+
+
+cdef extern from "sktree_opt/subset/lattice/lattice.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass CppLatticeStats "sktree_opt::subset::LatticeStats":
+        int64_t n_case_sets
+        int64_t n_found
+        int64_t n_rankings
+        int64_t n_clearings
+        int64_t peak_bytes
+
+
+cdef class SubsetProblem:
+    cdef CppProblem cpp
+    cdef readonly Table table
+    cdef readonly object classes
+    cdef readonly double total_cost
+    cdef readonly bint is_callable
+    cdef dict recipe
+    cdef object callback
+    cdef object control
+    cdef object callback_error
+
+    cdef object features_of(self, const vector[int32_t]& units)
+    cdef int raise_pending(self, SearchControl control) except -1
+
+
+cdef dict lattice_stats_dict(const CppLatticeStats& stats)

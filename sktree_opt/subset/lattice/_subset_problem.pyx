@@ -1,0 +1,384 @@
+"""What subset searches read: a table, a greedy learner's rules, an error estimate."""
+
+import numpy as np
+from scipy.special import ndtri
+
+from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.subset.lattice._units import MAX_UNITS, choose_unit
+
+# Above this total the learner's table of logarithms would outgrow the data.
+cdef enum:
+    MAX_WHOLE_WEIGHT = 1 << 22
+
+NOMINAL_SPLITS = {
+    "multiway": CppNominalSplit.MULTIWAY,
+    "one_vs_rest": CppNominalSplit.ONE_VS_REST,
+    "subset": CppNominalSplit.SUBSET,
+}
+
+
+# What a callback's error is counted in: finer than any difference worth telling.
+cdef double CALLBACK_UNIT = 2.0**-40
+
+
+def as_number(answer):
+    """What the user's error estimator returned, as a float."""
+    try:
+        return float(answer)
+    except (TypeError, ValueError):
+        raise TypeError(f"The function given as error returned {answer!r}, not a number.") from None
+
+
+cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features) noexcept with gil:
+    """Call the user's error estimator; what it raises is kept and ends the search."""
+    cdef SubsetProblem problem = <SubsetProblem> context
+    cdef size_t i
+    try:
+        answer = problem.callback(np.array([features[i] for i in range(n_features)], int))
+        error = as_number(answer)
+        if not np.isfinite(error) or abs(error) > 2.0**20:
+            raise ValueError(
+                f"The function given as error returned {error}; a finite number is needed, of at "
+                "most 2**20 in size."
+            )
+        return round(error / CALLBACK_UNIT)
+    except StopIteration as raised:
+        # It would be taken for the end of the search.
+        problem.callback_error = RuntimeError("The function given as error raised StopIteration.")
+        problem.callback_error.__cause__ = raised
+        problem.control.request_stop()
+        return 0
+    except BaseException as raised:
+        problem.callback_error = raised
+        problem.control.request_stop()
+        return 0
+
+
+cdef class SubsetProblem:
+    """Case sets, search rows and costs of an error estimate over the subsets of some columns.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, of all parts.
+
+    y : ndarray of int
+        Class codes.
+
+    n_classes : int
+
+    parts : list of EstimatePart
+        The trees of the estimate (see ``errors``).
+
+    measure : int
+        A value of ``greedy._grow.MEASURES``.
+
+    nominal_split : str
+        A key of ``NOMINAL_SPLITS``.
+
+    max_depth : int or None
+
+    confidence : float or None
+        Of C4.5's error bound; None to count errors on search rows.
+
+    costs : ndarray of shape (n_classes, n_classes) or None
+        What an answer costs, actual class by row; None if all wrong answers cost 1.
+
+    groups : list of ndarray of int or None
+        Columns that are kept or dropped together; those that are in none are on their own.
+
+    kept : array-like of int
+        Columns that every subset has; their groups are kept as a whole.
+
+    has_penalty : bool
+        Whether costs are to be fine enough for penalties.
+
+    order_index : tuple of int or None
+        Columns of so many values are read in order, by nodes of so many cases; None for no column.
+
+    merge_equal : tuple
+        Equal cases are put together in columns of which at most such a share of the rows has
+        another value than the most frequent one; in nodes of which a column has at most so many
+        values times classes for each case; and which have so many cases.
+
+    reads_cuts : bool
+        Whether cuts of two classes are read off the order of the column.
+
+    skips_constant : bool
+        Whether columns that are constant at a node are not looked at below it.
+
+    min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
+    min_split_rows, min_leaf_rows : int
+    every_branch, allow_zero_gain : bool
+
+    gain_ratio, numeric_gain_penalty : bool
+    """
+
+    def __init__(
+        self,
+        Table table not None,
+        y,
+        n_classes,
+        parts,
+        *,
+        measure,
+        nominal_split="multiway",
+        gain_ratio=False,
+        numeric_gain_penalty=False,
+        min_split_weight=2.0,
+        min_leaf_weight=1.0,
+        bint every_branch=False,
+        min_split_rows=2,
+        min_leaf_rows=1,
+        min_gain=0.0,
+        bint allow_zero_gain=False,
+        acceptable_error=0.0,
+        max_depth=None,
+        confidence=None,
+        costs=None,
+        groups=None,
+        kept=(),
+        bint has_penalty=False,
+        order_index=(32, 10),
+        merge_equal=(0.5, 1.0, 10),
+        bint reads_cuts=True,
+        bint skips_constant=True,
+    ):
+        cdef const uint16_t[::1] class_view
+        cdef const double[::1] value_view
+        cdef Py_ssize_t j
+        self.recipe = {
+            "y": np.asarray(y),
+            "n_classes": n_classes,
+            "parts": list(parts),
+            "measure": measure,
+            "nominal_split": nominal_split,
+            "gain_ratio": gain_ratio,
+            "numeric_gain_penalty": numeric_gain_penalty,
+            "min_split_weight": min_split_weight,
+            "min_leaf_weight": min_leaf_weight,
+            "every_branch": every_branch,
+            "min_split_rows": min_split_rows,
+            "min_leaf_rows": min_leaf_rows,
+            "min_gain": min_gain,
+            "allow_zero_gain": allow_zero_gain,
+            "acceptable_error": acceptable_error,
+            "max_depth": max_depth,
+            "confidence": confidence,
+            "costs": costs,
+            "groups": groups,
+            "kept": [int(column) for column in kept],
+            "has_penalty": has_penalty,
+            "order_index": order_index,
+            "merge_equal": merge_equal,
+            "reads_cuts": reads_cuts,
+            "skips_constant": skips_constant,
+        }
+        self.table = table
+        self.classes = np.ascontiguousarray(y, dtype=np.uint16)
+        class_view = self.classes
+        cdef CppInduction* induction = &self.cpp.induction
+        cdef MergeRules* rules
+        induction.target.n_classes = n_classes
+        induction.target.classes = &class_view[0]
+        induction.measure = <CppMeasure> <int> measure
+        induction.rules.gain_ratio = gain_ratio
+        induction.rules.numeric_gain_penalty = numeric_gain_penalty
+        induction.rules.nominal = NOMINAL_SPLITS[nominal_split]
+        induction.rules.min_leaf_weight = min_leaf_weight
+        induction.rules.every_branch = every_branch
+        induction.rules.min_leaf_rows = min(min_leaf_rows, 0x7fffffff)
+        induction.rules.min_gain = min_gain
+        induction.rules.allow_zero_gain = allow_zero_gain
+        induction.limits.min_split_rows = min(min_split_rows, 0x7fffffff)
+        induction.limits.acceptable_error = acceptable_error
+        induction.limits.min_split_weight = min_split_weight
+        if max_depth is not None:
+            induction.limits.max_depth = min(max_depth, 0x7fffffff)
+        self.cpp.n_rows = table.n_rows
+        if order_index is None:
+            self.cpp.order_rules.max_bytes = 0
+        else:
+            self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
+        self.cpp.reads_cuts = reads_cuts
+        self.cpp.skips_constant = skips_constant
+        rules = &self.cpp.merge_rules
+        rules.max_rare, rules.max_cells, rules.min_cases = merge_equal
+        for j in range(table.n_columns):
+            value_view = table.values[j]
+            induction.columns.push_back(
+                CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
+            )
+        if costs is not None:
+            induction.costs = np.ravel(costs).tolist()
+            self.cpp.largest_loss = max(np.max(costs), 1e-300)
+        self._set_units(groups)
+        self._keep(kept)
+        self.cpp.twins = find_twins(table.codes)
+        self._set_costs(parts, confidence)
+        heaviest = 1.0
+        for part in parts:
+            heaviest = max(heaviest, self._add_part(part))
+        induction.prepare(int(heaviest))
+
+    def _set_units(self, groups):
+        """Number the groups, and the columns that are in none, by their first columns."""
+        units = [] if groups is None else [sorted(set(map(int, group))) for group in groups]
+        grouped = {column for unit in units for column in unit}
+        units += [[j] for j in range(self.table.n_columns) if j not in grouped]
+        units.sort()
+        self.cpp.units = units
+        self.cpp.unit_of.resize(self.table.n_columns)
+        for number, unit in enumerate(units):
+            for column in unit:
+                self.cpp.unit_of[<Py_ssize_t> column] = number
+
+    def _keep(self, kept):
+        """Mark the groups that every subset has."""
+        self.cpp.is_kept.assign(self.cpp.units.size(), 0)
+        for column in kept:
+            self.cpp.is_kept[self.cpp.unit_of[<Py_ssize_t> column]] = 1
+
+    @property
+    def kept_features(self):
+        """All columns that every subset has, increasing."""
+        cdef vector[int32_t] units
+        cdef size_t unit
+        for unit in range(self.cpp.units.size()):
+            if self.cpp.is_kept[unit]:
+                units.push_back(<int32_t> unit)
+        return self.features_of(units)
+
+    def _set_costs(self, parts, confidence):
+        """Choose the weight that a cost of 1 stands for."""
+        costs = self.recipe["costs"]
+        has_penalty = self.recipe["has_penalty"]
+        if confidence is not None:
+            self.cpp.is_pessimistic = True
+            self.cpp.error_bound.confidence = confidence
+            self.cpp.error_bound.z = ndtri(1.0 - confidence)
+            self.total_cost = sum(part.build_weights.sum() for part in parts)
+            # No errors but what is feared: no unit is a whole part of it.
+            self.cpp.cost_unit = 2.0 ** np.floor(np.log2(self.total_cost / MAX_UNITS))
+            return
+        weights = np.concatenate([part.search_weights for part in parts])
+        self.total_cost = weights.sum()
+        heaviest = self.total_cost * max(self.cpp.largest_loss, 1.0)
+        self.cpp.cost_unit = choose_unit(weights, costs, heaviest, has_penalty=has_penalty)
+
+    def _add_part(self, part):
+        """Add a part; returns the weight of its cases if it is a whole number, else 1."""
+        cdef const uint32_t[::1] rows = np.ascontiguousarray(part.build_rows, dtype=np.uint32)
+        cdef const double[::1] weights = np.ascontiguousarray(part.build_weights, dtype=np.float64)
+        cdef const uint32_t[::1] search_rows
+        cdef const int64_t[::1] cost_view
+        cdef CppPart cpp
+        cpp.cases.rows.assign(&rows[0], &rows[0] + rows.shape[0])
+        build_weights = np.asarray(part.build_weights)
+        total = build_weights.sum()
+        if (build_weights == 1.0).all():
+            cpp.cases.kind = CppWeightKind.UNIT
+        else:
+            whole = (build_weights == np.floor(build_weights)).all() and total <= MAX_WHOLE_WEIGHT
+            cpp.cases.kind = CppWeightKind.INTEGER if whole else CppWeightKind.FRACTIONAL
+            cpp.cases.weights.assign(&weights[0], &weights[0] + weights.shape[0])
+        if not self.cpp.is_pessimistic:
+            search_rows = np.ascontiguousarray(part.search_rows, dtype=np.uint32)
+            cpp.search_rows.assign(&search_rows[0], &search_rows[0] + search_rows.shape[0])
+        costs = np.zeros(self.table.n_rows, dtype=np.int64)
+        costs[part.search_rows] = np.rint(part.search_weights / self.cpp.cost_unit)
+        cost_view = costs
+        cpp.costs.assign(&cost_view[0], &cost_view[0] + cost_view.shape[0])
+        kind = cpp.cases.kind
+        self.cpp.parts.push_back(cpp)
+        return 1.0 if kind == CppWeightKind.FRACTIONAL else total
+
+    def __reduce__(self):
+        if self.is_callable:
+            raise TypeError("A problem with a callback cannot be sent to another process.")
+        table = self.table
+        columns = [np.append(v, np.nan)[c] for v, c in zip(table.values, table.codes, strict=True)]
+        counts = [
+            len(values) if is_nominal else -1
+            for values, is_nominal in zip(table.values, table.is_nominal, strict=True)
+        ]
+        return _rebuild, (np.column_stack(columns), counts, self.recipe)
+
+    @property
+    def n_units(self):
+        """Number of groups and of columns that are in none."""
+        return self.cpp.units.size()
+
+    cdef object features_of(self, const vector[int32_t]& units):
+        """All columns of some units, increasing."""
+        return np.array(cpp_features_of(self.cpp, units), dtype=np.int64)
+
+    def set_callback(self, callback, control):
+        """Rate trees by `callback`, which takes the features that a tree uses."""
+        self.callback, self.control = callback, control
+        self.is_callable = True
+        self.cpp.rating = rate_tree
+        self.cpp.rating_context = <void*> self
+        self.cpp.cost_unit = CALLBACK_UNIT
+        self.total_cost = 1.0
+
+    cdef int raise_pending(self, SearchControl control) except -1:
+        """Raise what a signal handler or the callback raised while a kernel ran."""
+        control.raise_pending()
+        if self.callback_error is not None:
+            raise self.callback_error
+        return 0
+
+    def to_error(self, cost):
+        """The share of the weight of all search rows that `cost` stands for."""
+        return cost * self.cpp.cost_unit / self.total_cost
+
+    def to_cost(self, error, exact=False):
+        """What an error counts as: the nearest whole cost, or, with `exact`, a real number."""
+        cost = min(error * self.total_cost / self.cpp.cost_unit, 2.0**60)
+        return cost if exact else round(cost)
+
+    @property
+    def total_units(self):
+        """The cost of being wrong everywhere."""
+        return round(self.total_cost * max(self.cpp.largest_loss, 1.0) / self.cpp.cost_unit)
+
+    @property
+    def cost_unit(self):
+        """Weight that a cost of 1 stands for."""
+        return self.cpp.cost_unit
+
+
+def find_twins(codes):
+    """For each row the number of its set of equal rows, or -1 if no other row is equal.
+
+    Parameters
+    ----------
+    codes : list of ndarray
+        The columns.
+
+    Returns
+    -------
+    twins : ndarray of int32
+    """
+    group, n_groups = group_equal_rows(codes)
+    is_single = np.bincount(group, minlength=n_groups) == 1
+    return np.where(is_single[group], -1, group).astype(np.int32)
+
+
+def _rebuild(matrix, n_categories, recipe):
+    """A pickled problem."""
+    recipe = dict(recipe)
+    table = Table.from_matrix(np.asfortranarray(matrix), n_categories)
+    y, n_classes, parts = (recipe.pop(name) for name in ("y", "n_classes", "parts"))
+    return SubsetProblem(table, y, n_classes, parts, **recipe)
+
+
+cdef dict lattice_stats_dict(const CppLatticeStats& stats):
+    return {
+        "n_case_sets": stats.n_case_sets,
+        "n_found_again": stats.n_found,
+        "n_rankings": stats.n_rankings,
+        "n_clearings": stats.n_clearings,
+        "peak_bytes": stats.peak_bytes,
+    }

@@ -1,0 +1,464 @@
+// What the lattice asks of a greedy learner: rank the features of a case set, split it on one.
+//
+// A CaseLearner is what one thread works with. The split of a feature comes from the same evaluators
+// as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where is kept with
+// the ranking, in codes of the column: nothing is sorted twice. Where the problem has the order of a
+// column, cases are read in that order instead of sorted (order_index.hpp), and equal ones are put
+// together where there are many (equal_cases.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sktree_opt/subset/lattice/subset_problem.hpp"
+#include "sktree_opt/subset/lattice/two_classes.hpp"
+#include "sktree_opt/utils/control.hpp"
+
+namespace sktree_opt::subset {
+
+struct RankedFeature {
+    double quality;
+    std::int32_t feature;
+    std::uint32_t low, high;  // of its SplitCandidate, as codes of the column
+    bool operator<(const RankedFeature& other) const {
+        return quality > other.quality || (quality == other.quality && feature < other.feature);
+    }
+};
+
+// The cases of a node, sent down a split.
+struct PartedCases {
+    greedy::Split split;
+    std::vector<greedy::CaseSet> children;
+    std::vector<greedy::NodeTotals> totals;
+};
+
+class CaseLearner {
+public:
+    CaseLearner(const SearchProblem& problem, SearchControl& control)
+        : problem_(problem), control_(control) {
+        for (int kind = 0; kind < 3; ++kind) {
+            evaluators_.push_back(
+                greedy::make_evaluator(problem.induction.measure,
+                                       static_cast<greedy::WeightKind>(kind),
+                                       problem.induction.context(), problem.induction.rules));
+        }
+        greedy::SplitRules of_merged = problem.induction.rules;
+        of_merged.rows_are_weights = true;
+        evaluator_of_units_ =
+            greedy::make_evaluator(problem.induction.measure, greedy::WeightKind::INTEGER,
+                                   problem.induction.context(), of_merged);
+    }
+
+    void sum(const greedy::CaseSet& cases, greedy::NodeTotals& totals) {
+        gather(cases);
+        totals = totals_;
+    }
+
+    // Sums of the case set that was asked about last.
+    const greedy::NodeTotals& totals() const { return totals_; }
+
+    // No split whatever the features (Assumption 5, case 1).
+    bool stops(const greedy::NodeTotals& totals, std::int32_t depth) const {
+        const greedy::GrowthLimits& limits = problem_.induction.limits;
+        const std::uint32_t least =
+            std::max({2u, limits.min_split_rows, 2 * problem_.induction.rules.min_leaf_rows});
+        return totals.is_pure || totals.n_samples < least || is_too_small(totals.weight, depth) ||
+               greedy::has_acceptable_error(totals, limits);
+    }
+
+    // Two branches hold min_leaf_weight, so half of what they need is not enough for a split.
+    bool is_too_small(double weight, std::int32_t depth) const {
+        const greedy::GrowthLimits& limits = problem_.induction.limits;
+        const double least = 2.0 * problem_.induction.rules.min_leaf_weight * (1.0 - 1e-9);
+        return depth >= limits.max_depth || weight < std::max(limits.min_split_weight, least);
+    }
+
+    // Those of `features` that have a valid split, in no order. `varying` are those that may have one
+    // for some of the cases: a column that is constant stays so.
+    void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
+              std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
+        gather(cases);
+        // The rows of merged cases can be counted only if each row has weight 1.
+        merges_ = cases.size() >= problem_.merge_rules.min_cases &&
+                  (problem_.induction.rules.min_leaf_rows <= 1 ||
+                   cases.kind == greedy::WeightKind::UNIT);
+        if (merges_ && !problem_.rare_rows().empty()) {
+            merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
+        }
+        cuts_.forget_node();
+        ranked.clear();
+        varying.clear();
+        // Where the measure sees no impurity, nothing has been looked at.
+        const bool says_nothing = !(totals_.impurity > 0.0);
+        std::int64_t work = 0;
+        for (std::int32_t feature : features) {
+            work += cases.size() + 16;
+            if (work > 200000) {
+                work = 0;
+                if (control_.poll()) return;
+            }
+            evaluate(cases, feature);
+            if (says_nothing || candidate_.kind != greedy::SplitKind::NONE) {
+                varying.push_back(feature);
+            }
+            if (!candidate_.is_valid()) continue;
+            ranked.push_back({candidate_.quality, feature, low_, high_});
+        }
+    }
+
+    // The split of a ranked feature; `low` and `high` are codes of its column.
+    void build_split(const greedy::CaseSet& cases, std::int32_t feature, std::uint32_t low,
+                     std::uint32_t high, greedy::Split& split) {
+        const greedy::Column& column = problem_.column(feature);
+        candidate_.reset(feature);
+        candidate_.kind = kind_of(column);
+        candidate_.low = low;
+        candidate_.high = high;
+        if (candidate_.kind == greedy::SplitKind::SUBSET) {
+            gather(cases);
+            evaluate(cases, feature);
+            candidate_.name_codes(column, cases.rows.data());
+        }
+        candidate_.place_threshold(column);
+        split.build(candidate_, column, cases.rows.data(), greedy::AllPositions{cases.size()});
+    }
+
+    // Sends the cases down `parted.split`.
+    void part(const greedy::CaseSet& cases, PartedCases& parted) {
+        gather(cases);
+        const greedy::Column& column = problem_.column(parted.split.feature);
+        const greedy::AllPositions positions{cases.size()};
+        branches_.resize(cases.size());
+        const greedy::Cases view = targets_.cases(cases);
+        const bool some_missing = greedy::assign_branches(
+            column, parted.split, cases.rows.data(), positions, branches_.data());
+        greedy::BranchSums<std::uint32_t>(problem_.target(), view, branches_.data())
+            .run(positions, parted.split.n_branches, some_missing, parted.totals, shares_);
+        parted.children.resize(parted.split.n_branches);
+        for (std::uint32_t b = 0; b < parted.split.n_branches; ++b) {
+            greedy::collect_branch(positions, branches_.data(), b, shares_[b], cases.rows.data(),
+                                   view, cases.kind, parted.children[b]);
+        }
+    }
+
+private:
+    greedy::SplitKind kind_of(const greedy::Column& column) const {
+        if (!column.is_nominal) return greedy::SplitKind::NUMERIC;
+        switch (problem_.induction.rules.nominal) {
+            case greedy::NominalSplit::MULTIWAY: return greedy::SplitKind::MULTIWAY;
+            case greedy::NominalSplit::ONE_VS_REST: return greedy::SplitKind::ONE;
+            default: return greedy::SplitKind::SUBSET;
+        }
+    }
+
+    void gather(const greedy::CaseSet& cases) {
+        targets_.gather(problem_.target(), cases.rows);
+        const std::vector<std::uint16_t>& classes = targets_.classes;
+        const bool has_weights = !cases.weights.empty();
+        totals_.n_samples = cases.size();
+        totals_.weight = has_weights ? 0.0 : cases.size();
+        totals_.outputs.assign(problem_.target().n_classes, 0.0);
+        for (std::size_t i = 0; i < classes.size(); ++i) {
+            const double weight = has_weights ? cases.weights[i] : 1.0;
+            if (has_weights) totals_.weight += weight;
+            totals_.outputs[classes[i]] += weight;
+        }
+        std::uint32_t n_present = 0;
+        for (double weight : totals_.outputs) n_present += weight > 0.0;
+        totals_.is_pure = n_present <= 1;
+        totals_.impurity = totals_.is_pure ? 0.0 : evaluator(cases).impurity(totals_, sides_);
+    }
+
+    const greedy::Evaluator& evaluator(const greedy::CaseSet& cases) const {
+        return *evaluators_[static_cast<std::size_t>(cases.kind)];
+    }
+
+    // Leaves the best split of the feature in `candidate_`, its cut in `low_` and `high_`.
+    void evaluate(const greedy::CaseSet& cases, std::int32_t feature) {
+        candidate_.reset(feature);
+        low_ = high_ = 0;
+        const greedy::Column& column = problem_.column(feature);
+        // The cases of a subset split are asked for by position.
+        const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
+        const RareRows::RareColumn* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
+        const bool has_order = problem_.orders().has(feature);
+        // Few cases are sorted; rare ones are not, since merging them needs the order of the column.
+        const bool is_sorted = cases.size() < problem_.order_rules.min_cases && rare == nullptr;
+        if (has_cuts(cases, column) && (has_order || is_sorted)) {
+            evaluate_cuts(cases, feature, rare);
+        } else if (rare != nullptr) {
+            evaluate_rare(cases, feature, *rare);
+        } else if (is_counted(column)) {
+            evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
+                                              targets_.cases(cases), totals_, sides_, candidate_);
+        } else if (merges && has_few_cells(column, cases.size())) {
+            evaluate_cells(cases, feature);
+        } else if (is_indexed(cases, feature)) {
+            evaluate_indexed(cases, feature);
+        } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
+            evaluate_as(cases, feature, short_entries_);
+        } else {
+            evaluate_as(cases, feature, long_entries_);
+        }
+    }
+
+    // Whether positions of candidates are places in the order of the column, not among the cases.
+    bool is_indexed(const greedy::CaseSet& cases, std::int32_t feature) const {
+        return cases.size() >= problem_.order_rules.min_cases &&
+               cases.kind == greedy::WeightKind::UNIT && problem_.orders().has(feature);
+    }
+
+    // Whether the cuts of the column are those of two_classes.hpp.
+    bool has_cuts(const greedy::CaseSet& cases, const greedy::Column& column) const {
+        const greedy::Induction& induction = problem_.induction;
+        return problem_.reads_cuts && induction.measure == greedy::Measure::ENTROPY &&
+               problem_.target().n_classes == 2 && cases.kind == greedy::WeightKind::UNIT &&
+               !column.has_missing && !column.is_nominal &&
+               column.n_values < greedy::EntryBits<Item>::MISSING;
+    }
+
+    // `rare`: null where no value is common.
+    void evaluate_cuts(const greedy::CaseSet& cases, std::int32_t feature,
+                       const RareRows::RareColumn* rare) {
+        if (!(totals_.impurity > 0.0)) return;
+        if (!cuts_.has_node()) {
+            const auto ones = static_cast<std::int64_t>(totals_.outputs[1]);
+            const greedy::Induction& induction = problem_.induction;
+            cuts_.start_node(*induction.context().logs, cases.size(), ones,
+                             greedy::BranchMinima(induction.rules, false).weight,
+                             greedy::score_tolerance(totals_));
+            items_.resize(std::max(items_.size(), cases.size() + OrderIndex::WASTE + 2));
+        }
+        if (rare != nullptr) {
+            cut_rare(cases, feature, *rare);
+        } else if (is_indexed(cases, feature)) {
+            const OrderIndex& orders = problem_.orders();
+            if (places_.empty()) places_.resize(orders.n_rows());
+            orders.add(feature, cases.rows, places_);
+            orders.drain(feature, places_, items_.data());
+            keep_cut(cases, cuts_.best_cut(items_.data(), cases.size(), CommonItem()));
+        } else {
+            sort_items(cases, feature);
+            keep_cut(cases, cuts_.best_cut(items_.data(), cases.size(), CommonItem()));
+        }
+    }
+
+    void cut_rare(const greedy::CaseSet& cases, std::int32_t feature,
+                  const RareRows::RareColumn& rare) {
+        const OrderIndex& orders = problem_.orders();
+        if (places_.empty()) places_.resize(orders.n_rows());
+        std::uint32_t n_rare = 0;
+        CommonItem common;
+        common.ones = static_cast<std::int64_t>(totals_.outputs[1]);
+        merger_.visit_rare(rare, [&](std::uint32_t row) {
+            orders.add(feature, row, places_);
+            ++n_rare;
+            common.ones -= problem_.target().classes[row];
+        });
+        if (n_rare == 0) return;
+        common.n = cases.size() - n_rare;
+        if (common.n == 0) {
+            orders.drain(feature, places_, items_.data());
+            keep_cut(cases, cuts_.best_cut(items_.data(), n_rare, CommonItem()));
+            return;
+        }
+        common.place = orders.drain_around(feature, places_, rare.common, items_.data());
+        items_[common.place] = rare.common << 16;
+        keep_cut(cases, cuts_.best_cut(items_.data(), n_rare + 1, common));
+    }
+
+    // Few cases, by insertion.
+    void sort_items(const greedy::CaseSet& cases, std::int32_t feature) {
+        Item* items = items_.data();
+        const std::uint16_t* classes = targets_.classes.data();
+        greedy::with_codes(problem_.column(feature), [&](auto codes) {
+            for (std::uint32_t i = 0; i < cases.size(); ++i) {
+                items[i] = static_cast<Item>(codes[cases.rows[i]]) << 16 | classes[i];
+            }
+        });
+        greedy::sort_by_comparing(items, cases.size());
+    }
+
+    void keep_cut(const greedy::CaseSet& cases, const Cut& cut) {
+        if (cut.is_constant) return;
+        candidate_.kind = greedy::SplitKind::NUMERIC;
+        if (cut.n_tried == 0) return;
+        low_ = candidate_.low = cut.low;
+        high_ = candidate_.high = cut.high;
+        candidate_.n_branches = 2;
+        double branch_logs = 0.0;
+        if (problem_.induction.rules.gain_ratio) {
+            const auto below = static_cast<double>(cut.n_below);
+            branch_logs = greedy::x_log2_x(below) + greedy::x_log2_x(cases.size() - below);
+        }
+        const double gain = problem_.induction.context().logs->to_real(cut.gain);
+        evaluator(cases).rate(gain, cut.n_tried, branch_logs, totals_, candidate_);
+    }
+
+    bool is_counted(const greedy::Column& column) const {
+        return kind_of(column) == greedy::SplitKind::MULTIWAY &&
+               column.n_values <= greedy::MAX_COUNTED_CATEGORIES;
+    }
+
+    bool has_few_cells(const greedy::Column& column, std::uint32_t n) const {
+        const double n_cells = (column.n_values + 1.0) * problem_.target().n_classes;
+        return n_cells <= problem_.merge_rules.max_cells * n && n_cells <= greedy::MAX_SHORT_CASES;
+    }
+
+    // Names the cut of the candidate, whose positions have these codes.
+    template <class CodeOf>
+    void name_cut(CodeOf&& code_of) {
+        if (!candidate_.is_valid()) return;
+        const bool is_numeric = candidate_.kind == greedy::SplitKind::NUMERIC;
+        if (!is_numeric && candidate_.kind != greedy::SplitKind::ONE) return;
+        low_ = code_of(candidate_.low);
+        if (is_numeric) high_ = code_of(candidate_.high);
+    }
+
+    // Merged cases have weights.
+    const greedy::Evaluator& evaluator_of_merged(const greedy::CaseSet& cases) const {
+        if (cases.kind == greedy::WeightKind::UNIT) return *evaluator_of_units_;
+        const bool is_whole = cases.kind != greedy::WeightKind::FRACTIONAL;
+        const auto kind = is_whole ? greedy::WeightKind::INTEGER : greedy::WeightKind::FRACTIONAL;
+        return *evaluators_[static_cast<std::size_t>(kind)];
+    }
+
+    void evaluate_rare(const greedy::CaseSet& cases, std::int32_t feature,
+                       const RareRows::RareColumn& rare) {
+        if (!merger_.merge_common(rare, merged_)) return;
+        const greedy::Column& column = problem_.column(feature);
+        const greedy::Evaluator& evaluator = evaluator_of_merged(cases);
+        const std::uint32_t n = merged_.size();
+        if (is_counted(column)) {
+            evaluator.evaluate_counted(column, merged_.rows.data(), n, merged_.view(), totals_,
+                                       sides_, candidate_);
+        } else if (n >= problem_.order_rules.min_cases && problem_.orders().has(feature)) {
+            order_merged(feature);
+            const greedy::Cases by_place{place_classes_.data(), nullptr, place_weights_.data()};
+            rate(evaluator, column, n, short_entries_, by_place);
+            name_cut([&](std::uint32_t place) { return problem_.orders().code_at(feature, place); });
+        } else if (n <= greedy::MAX_SHORT_CASES) {
+            rate_merged(evaluator, column, short_entries_);
+        } else {
+            rate_merged(evaluator, column, long_entries_);
+        }
+    }
+
+    // The merged cases in the order of an indexed column, their targets by place.
+    void order_merged(std::int32_t feature) {
+        const OrderIndex& orders = problem_.orders();
+        const std::uint32_t n = merged_.size();
+        if (place_classes_.empty()) {
+            place_classes_.resize(orders.n_rows());
+            place_weights_.resize(orders.n_rows());
+        }
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t place = orders.place_of(feature, merged_.rows[i]);
+            place_classes_[place] = merged_.classes[i];
+            place_weights_[place] = merged_.weights[i];
+        }
+        order_by_index(feature, merged_.rows.data(), n);
+    }
+
+    template <class Entry>
+    void rate_merged(const greedy::Evaluator& evaluator, const greedy::Column& column,
+                     std::vector<Entry>& entries) {
+        const std::uint32_t n = merged_.size();
+        if (entries.size() < n) entries.resize(n);
+        greedy::order_cases(column, merged_.rows.data(), n, entries.data(), ordering_);
+        rate(evaluator, column, n, entries, merged_.view());
+        name_cut([&](std::uint32_t i) { return code_at(column, merged_.rows[i]); });
+    }
+
+    void evaluate_cells(const greedy::CaseSet& cases, std::int32_t feature) {
+        const greedy::Column& column = problem_.column(feature);
+        merger_.merge_cells(column, cases, targets_.classes.data(), problem_.target().n_classes,
+                            merged_);
+        const std::uint32_t n = merged_.size();
+        if (short_entries_.size() < n) short_entries_.resize(n);
+        using Bits = greedy::EntryBits<std::uint32_t>;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t code = merged_.rows[i];
+            const std::uint32_t rank = code == column.n_values ? Bits::MISSING : code;
+            short_entries_[i] = rank << Bits::SHIFT | i;
+        }
+        rate(evaluator_of_merged(cases), column, n, short_entries_, merged_.view());
+        name_cut([&](std::uint32_t i) { return merged_.rows[i]; });
+    }
+
+    void order_by_index(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n) {
+        if (short_entries_.size() < n) short_entries_.resize(n);
+        if (places_.empty()) places_.resize(problem_.orders().n_rows());
+        problem_.orders().order(feature, rows, n, places_, short_entries_.data());
+    }
+
+    void evaluate_indexed(const greedy::CaseSet& cases, std::int32_t feature) {
+        const greedy::Column& column = problem_.column(feature);
+        if (is_constant(column, cases)) return;
+        const OrderIndex& orders = problem_.orders();
+        order_by_index(feature, cases.rows.data(), cases.size());
+        rate(evaluator(cases), column, cases.size(), short_entries_,
+             {orders.classes(feature), nullptr, nullptr});
+        name_cut([&](std::uint32_t place) { return orders.code_at(feature, place); });
+    }
+
+    template <class Entry>
+    void evaluate_as(const greedy::CaseSet& cases, std::int32_t feature,
+                     std::vector<Entry>& entries) {
+        const greedy::Column& column = problem_.column(feature);
+        const std::uint32_t n = cases.size();
+        if (is_constant(column, cases)) return;
+        if (entries.size() < n) entries.resize(n);
+        greedy::order_cases(column, cases.rows.data(), n, entries.data(), ordering_);
+        rate(evaluator(cases), column, n, entries, targets_.cases(cases));
+        name_cut([&](std::uint32_t i) { return code_at(column, cases.rows[i]); });
+    }
+
+    // Leaves the best split of the column, by which n entries are in order, in `candidate_`.
+    template <class Entry>
+    void rate(const greedy::Evaluator& evaluator, const greedy::Column& column, std::uint32_t n,
+              const std::vector<Entry>& entries, const greedy::Cases& view) {
+        const std::uint32_t n_known =
+            column.has_missing ? greedy::count_known(entries.data(), n) : n;
+        if (n_known < 2 ||
+            greedy::rank_of(entries[0]) == greedy::rank_of(entries[n_known - 1])) return;
+        evaluator.evaluate(
+            greedy::OrderedCases<Entry>{entries.data(), n, n_known, column.is_nominal != 0}, view,
+            totals_, sides_, candidate_);
+    }
+
+    static bool is_constant(const greedy::Column& column, const greedy::CaseSet& cases) {
+        return greedy::with_codes(column, [&](auto codes) {
+            const auto first = codes[cases.rows[0]];
+            for (std::uint32_t row : cases.rows) {
+                if (codes[row] != first) return false;
+            }
+            return true;
+        });
+    }
+
+    const SearchProblem& problem_;
+    SearchControl& control_;
+    std::vector<std::unique_ptr<greedy::Evaluator>> evaluators_;
+    std::unique_ptr<greedy::Evaluator> evaluator_of_units_;  // of merged cases of weight 1
+    greedy::OrderingWorkspace ordering_;
+    PlaceSet places_;
+    CaseMerger merger_;
+    CutSearch cuts_;
+    std::vector<Item> items_;
+    MergedCases merged_;
+    bool merges_ = false;           // equal cases of the node
+    std::uint32_t low_ = 0, high_ = 0;  // of `candidate_`, as codes of the column
+    std::vector<std::uint16_t> place_classes_;  // of merged cases, by place
+    std::vector<double> place_weights_;
+    greedy::SideMemory sides_;
+    greedy::GatheredTargets targets_;
+    greedy::SplitCandidate candidate_;
+    greedy::NodeTotals totals_;
+    std::vector<double> shares_;
+    std::vector<std::uint32_t> branches_, short_entries_;
+    std::vector<std::uint64_t> long_entries_;
+};
+
+}  // namespace sktree_opt::subset
