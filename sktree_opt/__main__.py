@@ -458,7 +458,7 @@ def enumerate_trees(args):
     n_found, best = 0, []
     for features, _ in trees:
         n_found += 1
-        best.append((trees.error, [str(X.columns[j]) for j in features]))
+        best.append((trees.error, [str(name) for name in features]))
         best = sorted(best, key=lambda pair: (pair[0], len(pair[1])))[: args.show]
     ended = "" if trees.status == "optimal" else f" before the search ended by {trees.status}"
     print(f"{n_found} distinct trees over {X.shape[1]} features{ended}. The best of them:")

@@ -42,7 +42,7 @@ def test_fit_prints_the_tree_its_proof_and_its_accuracy(loans, tmp_path, capsys)
     tree = OptimalTreeClassifier(max_depth=2).fit(table.drop(columns="status"), table["status"])
     assert f"objective below {tree.objective_:.6g}." in out
     assert "Accuracy on new rows by 3-fold cross-validation" in out
-    assert "Rules:\n  if " in out
+    assert "\nRules:\n  " in out
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert f"Wrote {page}." in err
 

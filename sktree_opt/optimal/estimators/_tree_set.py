@@ -46,7 +46,9 @@ class BaseTreeSet(BaseOptimalTree):
         at %= n_trees
         parameters = self.get_params(deep=False)
         names = self._one_tree().get_params(deep=False)
-        one = self._one_tree(**{name: parameters[name] for name in names if name in parameters})
+        one: Any = self._one_tree(
+            **{name: parameters[name] for name in names if name in parameters}
+        )
         fitted = {k: v for k, v in vars(self).items() if k not in {*parameters, *OF_THE_SET}}
         vars(one).update(fitted)
         one.tree_ = self.trees_[at]
