@@ -1,5 +1,7 @@
 """What the greedy estimators share: parameters, and the way from a table to a pruned tree."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import Any, ClassVar
 

@@ -1,5 +1,7 @@
 """The greedy classification tree."""
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import ClassVar, Literal, Self
 

@@ -4,6 +4,8 @@ Each entry of a registry is a class whose docstring is shown in the user guide. 
 the impurity measure that the kernels compute; a new measure is a class in ``measures.hpp``.
 """
 
+from __future__ import annotations
+
 from sktree_opt.greedy import _grow
 
 

@@ -1,5 +1,7 @@
 """How a grown tree is made smaller."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.special import ndtri
 

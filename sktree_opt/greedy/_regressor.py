@@ -1,5 +1,7 @@
 """The greedy regression tree."""
 
+from __future__ import annotations
+
 from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike

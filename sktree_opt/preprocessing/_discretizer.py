@@ -1,5 +1,7 @@
 """Numeric columns as intervals that tell the classes apart."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What every fitted tree estimator can do: answer for new rows, and tell about its tree."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The best or an acceptable feature subset of a greedy tree, as a scikit-learn selector."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral, Real

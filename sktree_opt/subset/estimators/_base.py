@@ -1,5 +1,7 @@
 """What the feature-subset searches share: parameters, and the way from a table to a problem."""
 
+from __future__ import annotations
+
 import inspect
 from copy import copy
 from dataclasses import dataclass

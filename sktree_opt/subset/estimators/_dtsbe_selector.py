@@ -1,5 +1,7 @@
 """Backward elimination of features from a greedy tree, as a scikit-learn selector."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self

@@ -1,5 +1,7 @@
 """All distinct greedy trees over the subsets of the features."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from copy import copy
 from numbers import Integral

@@ -1,5 +1,7 @@
 """What the two selectors of features share: from rows to the selected columns, and back."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import narwhals.stable.v2 as nw

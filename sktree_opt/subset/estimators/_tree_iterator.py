@@ -1,5 +1,7 @@
 """Distinct trees one by one, for as long as somebody asks for them."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
