@@ -28,9 +28,7 @@ selector = AcceptableSubsetSelector(
     random_state=0,
 ).fit(X, y)
 found = selector.acceptable_subsets_
-is_used = np.zeros((len(found), X.shape[1]), dtype=bool)
-for row, entry in zip(is_used, found, strict=True):
-    row[np.isin(X.columns, entry["features"]) | np.isin(np.arange(10), entry["features"])] = True
+is_used = np.array([np.isin(X.columns, entry["features"]) for entry in found])
 errors = np.array([entry["error"] for entry in found])
 order = np.argsort(errors, kind="stable")
 share = is_used.mean(axis=0)
