@@ -1,5 +1,7 @@
 """The depth-two kernel of every instruction set, on all shapes of blocks and vectors."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -47,31 +49,37 @@ def table(rng, n_rows, n_columns, n_classes):
     return X, rng.integers(0, n_classes, n_rows).astype(np.int32)
 
 
-@pytest.mark.parametrize("simd", available_instruction_sets())
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_depth_two_against_all_pairs(simd, n_classes, monkeypatch, global_random_seed):
-    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
-    rng = np.random.default_rng(global_random_seed)
+@functools.cache
+def depth_two_tables(n_classes, seed):
+    """Tables, settings of an engine, and the fewest errors of two levels."""
+    rng = np.random.default_rng(seed)
+    found = []
     for n_columns in N_COLUMNS:
         for n_rows in (5, 40, 300):
             X, y = table(rng, n_rows, n_columns, n_classes)
             weights = rng.integers(1, 6, n_rows).astype(float)
             for settings in ({}, {"weights": weights}):
-                engine = engine_for(X, y, n_classes, **settings)
-                engine.begin(2, 3)
-                assert engine.cost == depth_two_errors(X, y, n_classes, **settings)
-            engine = engine_for(X, y, n_classes, min_samples_leaf=3)
-            engine.begin(2, 3)
-            assert engine.cost == depth_two_errors(X, y, n_classes, min_samples=3)
+                found.append((X, y, settings, depth_two_errors(X, y, n_classes, **settings)))
+            errors = depth_two_errors(X, y, n_classes, min_samples=3)
+            found.append((X, y, {"min_samples_leaf": 3}, errors))
+    return found
 
 
 @pytest.mark.parametrize("simd", available_instruction_sets())
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_both_children_of_every_column(simd, n_classes, monkeypatch, global_random_seed):
-    # Without any bound a tree of three levels solves both children of each root column, one of them
-    # by what is left of the counts.
+def test_depth_two_against_all_pairs(simd, n_classes, monkeypatch, global_random_seed):
     monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
-    rng = np.random.default_rng(global_random_seed)
+    for X, y, settings, expected in depth_two_tables(n_classes, global_random_seed):
+        engine = engine_for(X, y, n_classes, **settings)
+        engine.begin(2, 3)
+        assert engine.cost == expected
+
+
+@functools.cache
+def depth_three_tables(n_classes, seed):
+    """Tables and the fewest errors of three levels."""
+    rng = np.random.default_rng(seed)
+    found = []
     for n_columns in N_COLUMNS[2:]:
         X, y = table(rng, 60, n_columns, n_classes)
         expected = depth_two_errors(X, y, n_classes)
@@ -82,6 +90,17 @@ def test_both_children_of_every_column(simd, n_classes, monkeypatch, global_rand
                 if rows.any()
             ]
             expected = min(expected, sum(sides))
+        found.append((X, y, expected))
+    return found
+
+
+@pytest.mark.parametrize("simd", available_instruction_sets())
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_both_children_of_every_column(simd, n_classes, monkeypatch, global_random_seed):
+    # Without any bound a tree of three levels solves both children of each root column, one of them
+    # by what is left of the counts.
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    for X, y, expected in depth_three_tables(n_classes, global_random_seed):
         engine = engine_for(X, y, n_classes, off=PLAIN)
         engine.begin(3, 7)
         engine.deepen(3)

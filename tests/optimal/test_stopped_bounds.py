@@ -34,17 +34,17 @@ def labels_of(rule, rng, n_classes=3):
     return y
 
 
-def binary_table(seed, n=1000, m=16, n_classes=3):
+def binary_table(seed, n=1000, m=14, n_classes=3):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (n, m))
     rule = ((X[:, 0] ^ X[:, 1]) + X[:, 2] * X[:, 3]) % n_classes
     return X, labels_of(rule, rng, n_classes), rng.uniform(0.3, 2.0, n) if seed % 2 else None
 
 
-def numeric_table(seed, n=150, m=2):
-    """Columns with some 25 thresholds each, and holes."""
+def numeric_table(seed, n=120, m=2):
+    """Columns with some 20 thresholds each, and holes."""
     rng = np.random.default_rng(seed)
-    X = (5 * rng.normal(size=(n, m))).round() / 5
+    X = (4 * rng.normal(size=(n, m))).round() / 4
     rule = (X[:, 0] > 0).astype(int) ^ (X[:, 1] > 0.3)
     if seed % 3:
         X[rng.random((n, m)) < 0.05] = np.nan
