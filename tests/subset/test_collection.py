@@ -69,12 +69,11 @@ def test_a_limit_of_the_list_is_none_of_the_selection(monkeypatch):
 @needs_sigint
 def test_ctrl_c_keeps_what_has_been_searched():
     X, y = load_breast_cancer(return_X_y=True)
-    options = {"error": BootstrapError(30), "random_state": 0, "time_limit": None}
+    options = {"error": BootstrapError(10), "random_state": 0, "time_limit": None}
     selector = AcceptableSubsetSelector(**options, warm_start=True)
-    assert interrupt_after(1.0, lambda: selector.fit(X, y))
-    assert not hasattr(selector, "tree_")
+    assert interrupt_after(2.0, lambda: selector.fit(X, y))
+    assert selector.status_ == "stopped"
     n_before = selector._unfinished["state"]["n_decisions"]
-    assert n_before > 0
     with pytest.warns(ConvergenceWarning):
         selector.set_params(time_limit=3.0).fit(X, y)
     assert selector._unfinished["state"]["n_decisions"] > n_before

@@ -295,7 +295,38 @@ def test_ctrl_c_ends_the_fit(estimator):
     if estimator is DTsbeSelector:
         selector.set_params(method="sbe")
     assert interrupt_after(0.5, lambda: selector.fit(X, y))
-    assert not hasattr(selector, "tree_")
+    assert selector.status_ == "stopped"
+    assert selector.predict(X).shape == y.shape
+
+
+@needs_sigint
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_at_any_moment(n_jobs, global_random_seed):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :9]
+    options = {"error": CrossValidationError(3), "random_state": 0, "time_limit": None}
+    best = AcceptableSubsetSelector(**options).fit(X, y).error_
+    rng = np.random.default_rng(global_random_seed)
+    for delay in rng.uniform(0.0, 0.3, size=6):
+        for estimator in ALL:
+            model = estimator(**options, n_jobs=n_jobs)
+            if estimator is AcceptableSubsetSelector:
+                model.set_params(collect=True, delta=0.01, warm_start=True)
+            is_interrupted = interrupt_after(delay, lambda model=model: model.fit(X, y))
+            if not hasattr(model, "tree_"):
+                # The signal came before there was a search.
+                assert is_interrupted
+                assert not hasattr(model, "n_features_in_")
+                continue
+            assert model.status_ in ("stopped", "optimal")
+            assert model.predict(X).shape == y.shape
+            if estimator is not AcceptableSubsetSelector:
+                continue
+            assert model.lower_bound_ <= best + 1e-12
+            assert not model.error_ < best - 1e-12
+            assert model.collect_status_ in ("stopped", "optimal")
+            assert model.fit(X, y).error_ <= best + 0.01 + 1e-12
+            assert model.collect_status_ == model.status_ == "optimal"
 
 
 @pytest.mark.parametrize("selector", [DTsbeSelector, AcceptableSubsetSelector])

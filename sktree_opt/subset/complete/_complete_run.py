@@ -92,11 +92,6 @@ class CompleteRun:
         return results
 
     @property
-    def knows_its_state(self):
-        """Whether ``stream.state`` holds at any time, not only between rounds."""
-        return has_local_backend()
-
-    @property
     def progress(self):
         """Estimated share of the search that is done."""
         return self.stream.progress

@@ -120,9 +120,9 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         decision and needs fewer of them; 0 switches this off. "dtaccept" has no such bounds.
 
     warm_start : bool, default=False
-        Whether a search that a limit or Ctrl-C has ended is continued by the next `fit`, if that is
-        given the same data and the same problem; it has to be True in the first fit, too.
-        `lookahead` and the limits may be others. "on_demand" only.
+        Keep what the search has found: the next `fit` on the same data goes on where a limit or
+        Ctrl-C has ended this one. `lookahead` and the limits may change in between. "on_demand"
+        only.
 
     collect : bool, default=False
         Whether to list all acceptable subsets (`acceptable_subsets_`) and what they say about each
@@ -172,8 +172,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         `objective_` - `lower_bound_`.
 
     status_ : str
-        "optimal" when the search has ended, so that the result is at most `delta` from the best
-        one; else "time_limit", "memory_limit" or "stopped".
+        "optimal" when the search came to its end, so that the result is at most `delta` from the
+        best one; else "time_limit", "memory_limit", or "stopped" by Ctrl-C or a callback.
 
     acceptable_subsets_ : list of dict
         With `collect`: the distinct trees whose error is at most `delta` larger than the least one,
@@ -318,23 +318,17 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         """
         self._check_method()
         progress = Progress(self, X, y, sample_weight)
-        interrupted: dict[str, Any] = {}
-        try:
-            with all_or_nothing(self):
-                search = self._begin(X, y, sample_weight, progress)
-                self._set_status(self._fit_search(search, y, groups, interrupted))
-                if self.collect:
-                    warn_of_short_list(self)
-        except KeyboardInterrupt:
-            # What has been searched is not lost.
-            if interrupted:
-                self._unfinished = interrupted
-            raise
+        with all_or_nothing(self) as interrupt:
+            search = self._begin(X, y, sample_weight, progress)
+            search.hold(interrupt)
+            self._set_status(self._fit_search(search, y, groups))
+            if self.collect:
+                warn_of_short_list(self)
         progress.finish()
         return self
 
-    def _fit_search(self, search, y, groups, interrupted):
-        """Set all but the status, which is returned; `interrupted` gets what Ctrl-C leaves."""
+    def _fit_search(self, search, y, groups):
+        """Set all but the status, which is returned."""
         before = self._take_up(search, groups)
         parts = self._parts(search, y, groups) if before is None else before["parts"]
         if self.warm_start:
@@ -343,7 +337,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         problem = self._make_problem(search, parts, has_penalty=bool(penalties.any()))
         self._check_sizes(len(problem.kept_features))
         rules = self._rules(problem, penalties)
-        best, short_of = self._search_best(search, problem, rules, before, interrupted)
+        best, short_of = self._search_best(search, problem, rules, before)
         self.support_ = np.zeros(search.table.n_columns, dtype=bool)
         self.support_[best[0]] = True
         self.n_features_ = len(best[0])
@@ -456,7 +450,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self._unfinished = {"key": key}
         return None
 
-    def _search_best(self, search, problem, rules, before, interrupted):
+    def _search_best(self, search, problem, rules, before):
         """Features, cost and leaves of the best tree, and how much better others may be."""
         if self.method == "dtaccept":
             return self._run_dtaccept(search, problem, rules["slack"], rules["prices"])
@@ -477,15 +471,10 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             **rules,
         )
         attributes_of = partial(self._attributes_on, search)
-        try:
-            for found in search.watch(
-                "subsets", run.pieces(), lambda tree: attributes_of(tree[0]), best
-            ):
-                best = found
-        except KeyboardInterrupt:
-            if self.warm_start and run.knows_its_state:
-                interrupted.update(self._unfinished, best=run.stream.best, state=run.stream.state)
-            raise
+        for found in search.watch(
+            "subsets", run.pieces(), lambda tree: attributes_of(tree[0]), best
+        ):
+            best = found
         self.search_stats_ = run.stats
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}

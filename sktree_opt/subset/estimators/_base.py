@@ -26,6 +26,7 @@ from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._interrupt import HeldInterrupt
 from sktree_opt.utils._params import (
     bytes_from,
     document_shared,
@@ -98,6 +99,9 @@ class SubsetFit:
 
     progress : Progress or None
         Callbacks to be told.
+
+    interrupt : HeldInterrupt or None
+        Ctrl-C, which stops the search and is raised after the fit.
     """
 
     tree: GreedyTreeClassifier
@@ -117,6 +121,12 @@ class SubsetFit:
     remote_status: str = "optimal"
     grown: tuple | None = None
     progress: Progress | None = None
+    interrupt: HeldInterrupt | None = None
+
+    def hold(self, interrupt):
+        """From now on Ctrl-C stops the search, and is raised after the fit."""
+        self.interrupt = interrupt
+        interrupt.stops(self.control)
 
     def induction(self):
         """The learning problem on all rows."""
@@ -180,11 +190,17 @@ class SubsetFit:
         return self.control.status
 
     def control_of_last_tree(self):
-        """What can end the growing of the tree that is kept: the rest of the time, or a little."""
-        if self.time_limit is None:
-            return SearchControl()
-        grace = GRACE_SECONDS + GRACE_SHARE * self.time_limit
-        return SearchControl(max(self.time_limit - self.control.seconds, grace))
+        """The control for growing the selected tree: the rest of the time, or a short grace."""
+        if self.interrupt is not None and self.interrupt.came:
+            return SearchControl(GRACE_SECONDS)
+        seconds = None
+        if self.time_limit is not None:
+            grace = GRACE_SECONDS + GRACE_SHARE * self.time_limit
+            seconds = max(self.time_limit - self.control.seconds, grace)
+        control = SearchControl(seconds)
+        if self.interrupt is not None:
+            self.interrupt.stops(control)
+        return control
 
     def row_weights(self):
         """Weights of all rows in the learner's unit."""
@@ -418,7 +434,9 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         return tree
 
     def _fit_tree_in_time(self, search, features):
-        """The same, on all rows; None where the search's time is up."""
+        """The same, on all rows; None if the search has been stopped."""
+        if search.control.stopped:
+            return None
         tree = self._fit_tree_on(search, features, control=search.control)
         return None if search.control.stopped else tree
 

@@ -92,7 +92,8 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     status_ : str
         "optimal" when the elimination came to its end, which does not make its result the best of
-        all subsets; else "time_limit", "memory_limit" or "stopped".
+        all subsets; else "time_limit", "memory_limit", or "stopped" by Ctrl-C
+        or a callback. The result is then that of the last whole step.
 
     search_stats_ : dict
         Counters of the search, and its "seconds".
@@ -207,8 +208,9 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
             The fitted selector.
         """
         progress = Progress(self, X, y, sample_weight)
-        with all_or_nothing(self):
+        with all_or_nothing(self) as interrupt:
             search = self._begin(X, y, sample_weight, progress)
+            search.hold(interrupt)
             problem = self._make_problem(search, self._parts(search, y, groups))
             self._check_sizes(len(problem.kept_features))
             started = search.control.seconds

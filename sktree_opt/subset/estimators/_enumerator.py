@@ -100,7 +100,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Estimated share of the enumeration that was done; 1 at its end.
 
     status_ : str
-        "optimal" when all trees were found; else "time_limit", "memory_limit" or "stopped".
+        "optimal" when all trees were found; else "time_limit", "memory_limit", or "stopped" by
+        Ctrl-C or a callback.
 
     search_stats_ : dict
         Counters of the search.
@@ -219,8 +220,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             The fitted enumerator.
         """
         progress = Progress(self, X, y, sample_weight)
-        with all_or_nothing(self):
+        with all_or_nothing(self) as interrupt:
             search = self._begin(X, y, sample_weight, progress)
+            search.hold(interrupt)
             problem, run, make_pieces = self._start(search, y, groups)
             kept = self._count(search.watch("trees", make_pieces()), search.table.n_columns)
             self._set_work(search, run)
