@@ -1,4 +1,4 @@
-"""What the optimal estimators share: parameters, the steps of a fit, and how its result is kept.
+"""The base of the optimal estimators: parameters, the steps of a fit, and how its result is kept.
 
 Each ``fit`` shows the same steps: a table becomes a ``Problem`` (checked and encoded), the problem
 a ``Plan``, a search makes a ``Solution`` of it, and the solution becomes fitted attributes.
@@ -125,7 +125,7 @@ document_optimal = partial(document_shared, more=DOCS)
 
 
 def threshold_constraints(registry):
-    """What `thresholds` may be."""
+    """The allowed values of `thresholds`."""
     return [
         StrOptions(set(registry)),
         Interval(Integral, 1, None, closed="left"),
@@ -166,7 +166,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _fitting(self, X, y, sample_weight):
         """Around the steps of a fit: yields its ``Session``.
 
-        What fails leaves the estimator as it was. Ctrl-C is raised when the block is left.
+        A fit that fails leaves the estimator as it was. Ctrl-C is raised when the block is left.
         """
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self) as interrupt:
@@ -264,7 +264,7 @@ def limits_of(estimator, data):
 
 
 def what_is_known(estimator):
-    """What a search that was ended by a limit leaves, for its warning."""
+    """The result of a search that a limit ended, for its warning."""
     return (
         f"The objective of the best tree found is {estimator.objective_!r}; no tree has less than "
         f"{estimator.lower_bound_!r}."

@@ -36,7 +36,7 @@ from sktree_opt.utils._typing import (
 class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     """The best classification tree within a depth and a number of leaves, with proof.
 
-    Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
+    No tree whose tests come from the table has a smaller objective. A numeric column is
     compared with the midpoints between its values, a nominal one with each category, and a column
     with missing values may be asked whether it misses one. Every other test sends missing values to
     the side that is better.
@@ -120,15 +120,15 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Notes
     -----
-    The search is MurTree's [1]_ over DL8's row-set caches [2]_. Of equally good trees, the one with
-    the fewest tests is taken, then with the fewest levels and the lowest columns and thresholds
+    The search is MurTree's [1]_ over DL8's row-set caches [2]_. Among equally good trees it takes
+    the one with the fewest tests, then with the fewest levels and the lowest columns and thresholds
     from the root down. Where the objective is the least that any tree might have, the search for
     fewer tests is given up after some work; where a table has many thresholds, not all equally good
     trees are compared. The tree is the same for any `n_jobs`; see the user guide.
 
     Objectives that differ by rounding in double precision, about ``1e-15`` of the total weight for
-    each row, count as equal. Metrics take weights of a class that are no whole numbers if none is
-    more than ``1e7`` times as large as another.
+    each row, count as equal. Metrics take fractional weights of a class if none is more than
+    ``1e7`` times as large as another.
 
     A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values),
     and a fit with more is refused. Tables of many thresholds or categories are searched by ranks

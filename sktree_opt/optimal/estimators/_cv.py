@@ -55,7 +55,7 @@ from sktree_opt.utils._typing import (
 )
 from sktree_opt.utils._validation import all_or_nothing, as_weights
 
-# Of the time limit, for the search on all rows.
+# Share of the time limit for the search on all rows.
 SHARE_OF_ALL_ROWS = 1 / 3
 
 # Parameters that every path takes over.
@@ -378,7 +378,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     def _scorer(self):
         model = self._path_model()
         if self.scoring is None and routing_enabled():
-            # The model scores itself, and nobody else can say what it takes.
+            # The model scores itself, and knows which metadata it takes.
             model.set_score_request(sample_weight=True)
         return check_scoring(model, scoring=self.scoring)
 
@@ -484,7 +484,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
             else:
-                # Of an earlier fit, to a table with names, say.
+                # It was set by an earlier fit, for example to a table with names.
                 vars(self).pop(name, None)
 
 

@@ -54,6 +54,6 @@ def score_fold(model, scorer, X, y, sample_weight, train, test, score_params, co
 
 
 def summed(stats):
-    """Sums of the counters of several searches; what is no counter is left out."""
+    """Sums of the counters of several searches; other entries are left out."""
     names = [name for name, value in stats[0].items() if isinstance(value, (int, float))]
     return {name: sum(one.get(name, 0) for one in stats) for name in names}

@@ -32,7 +32,7 @@ from sktree_opt.utils._typing import (
 class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     """The best regression tree within a depth and a number of leaves, with proof.
 
-    Of all trees whose tests come from the table, none has a smaller objective. A numeric column is
+    No tree whose tests come from the table has a smaller objective. A numeric column is
     compared with the midpoints between its values, a nominal one with each category, and a column
     with missing values may be asked whether it misses one. Every other test sends missing values to
     the side that is better.

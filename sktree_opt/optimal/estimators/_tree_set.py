@@ -1,4 +1,4 @@
-"""What the sets of best trees share: they are sequences of fitted trees."""
+"""The base of the sets of best trees: they are sequences of fitted trees."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class BaseTreeSet(BaseOptimalTree):
 
 
 def what_set_is_known(estimator):
-    """What a search that was ended by a limit leaves, for its warning."""
+    """The result of a search that a limit ended, for its warning."""
     return (
         f"It has found {len(estimator.trees_)} trees, which need not be the best ones; the "
         f"objective of the first is {estimator.objective_!r}."

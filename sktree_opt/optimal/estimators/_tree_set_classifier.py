@@ -133,8 +133,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     The search keeps many trees at each node and takes some hundred times as long as that for one
     tree at depth 4. It takes binary tests, at most 10,000 of them: choose some by
     `thresholds` where a table has more.
-    Weights of a class that are no whole numbers are possible if none is more than
-    ``1e7`` times as large as another.
+    Fractional weights of a class are possible if none is more than ``1e7`` times as
+    large as another.
 
     Examples
     --------

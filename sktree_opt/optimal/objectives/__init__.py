@@ -1,1 +1,1 @@
-"""What a search minimises: costs of leaves, and metrics of two classes."""
+"""The objectives of a search: costs of leaves, and metrics of two classes."""

@@ -177,7 +177,7 @@ def target_objective(objective, data):
 
 
 def check_metric(metric, class_weights):
-    """Refuse a metric of other than two classes, and a callable that is no metric."""
+    """Refuse a metric unless there are two classes, and a callable that cannot be a metric."""
     if len(class_weights) != 2:
         raise ValueError(
             f"objective={metric!r} is a metric of two classes; y has {len(class_weights)}."

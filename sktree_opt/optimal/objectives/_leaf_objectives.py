@@ -136,7 +136,7 @@ class MisclassificationCost:
     def leaf_form(self, class_weights, weights, cost_matrix=None):
         """The objective for these data."""
         costs = self.costs(class_weights, cost_matrix)
-        # What every answer costs is a constant.
+        # A cost that every answer has is a constant.
         least = costs.min(axis=1)
         constant = float(least @ class_weights)
         costs = costs - least[:, np.newaxis]
@@ -363,7 +363,7 @@ class AbsoluteError:
         return leaves[:, 0], leaves[:, 1]
 
     def leaf(self, targets, weights):
-        """What a leaf answers, and its cost."""
+        """The answer of a leaf, and its cost."""
         order = np.argsort(targets)
         targets, weights = targets[order], weights[order]
         below = np.cumsum(weights)

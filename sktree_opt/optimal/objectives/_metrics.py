@@ -79,7 +79,7 @@ def losses_of(metric, errors, totals):
 
 
 def loss_of(metric, fp, fn):
-    """What a callable says of two errors."""
+    """The loss of two errors by a callable."""
     value = metric(fp, fn)
     try:
         loss = float(value)
@@ -91,7 +91,7 @@ def loss_of(metric, fp, fn):
 
 
 def refuse_fall(metric, point, loss, worse):
-    """Refuse a callable that falls from some errors to worse ones, but for rounding."""
+    """Refuse a callable that falls from some errors to worse ones by more than rounding."""
     other = loss_of(metric, *worse)
     if other < loss and not loss - other <= 1e-9 * max(abs(loss), abs(other)):
         (fp, fn), (more_fp, more_fn) = point, worse
@@ -103,9 +103,9 @@ def refuse_fall(metric, point, loss, worse):
 
 
 def check_callable(metric, totals):
-    """Refuse a callable that is no function of two errors, or falls on a coarse grid of them.
+    """Refuse a callable that does not take two errors, or falls on a coarse grid of them.
 
-    Its optimum need not be on the front.
+    The optimum of a callable that falls need not be on the front.
     """
     try:
         inspect.signature(metric).bind(0.0, 0.0)

@@ -3,8 +3,8 @@
 A fit goes through these modules in this order; none calls back into an earlier one:
 
 ``_problem``
-    ``Problem`` (rows, objective, limits) and ``Solution`` (tree, cost, bound, status): records that
-    nobody changes.
+    ``Problem`` (rows, objective, limits) and ``Solution`` (tree, cost, bound, status): frozen
+    records.
 ``_plan``
     ``make_plan`` chooses the engine and makes what it reads: binary tests, or ranks.
 ``_session``
@@ -14,15 +14,15 @@ A fit goes through these modules in this order; none calls back into an earlier 
     ``find_tree`` is one tree. The other questions are ``_k_best.find_best_trees``,
     ``_smallest.find_smallest_tree`` and ``_path.find_path``.
 ``_bits``, ``_thresholds``, ``_metric``
-    Each drives an engine: levels, dives, rounding of sums, fronts.
-``_look``
-    What a search that is stopped answers instead.
+    Each drives an engine: levels, limited discrepancy, rounding of sums, fronts.
+``_fallback``
+    The answer of a search that is stopped early.
 ``_trees``
-    What reaches the nodes of a tree, its cost by the rows themselves, its prunings, and the
-    immutable ``Tree``.
+    The rows in each node of a tree, its cost by these rows, its prunings, and the immutable
+    ``Tree``.
 
-Terms: a *level* is the proof of all trees up to a depth; a *dive* finds a good tree of full depth
-by limited discrepancy; a *look* is a short search by the bits engine whose tree serves another
-search; a *bound* is a cost that no tree goes below; *splits* are tests of a tree, one fewer than
+Terms: a *level* is the proof for all trees up to a depth. A *discrepancy* is a node at which a tree
+differs from the greedy one. A *short search* by the bits engine finds a good tree for another
+search. A *bound* is a cost that no tree is below. *Splits* are the tests of a tree, one fewer than
 its leaves.
 """

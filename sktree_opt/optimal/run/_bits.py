@@ -19,7 +19,7 @@ from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
 
-# What caches may take when the user sets no limit.
+# Bytes that caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30
 
 # A search that took less and is proved needs no bound on its way there.
@@ -98,7 +98,7 @@ def find_tree_of_tests(problem, tests, session, off=(), **order):
     if is_proved and engine.is_at_floor and not is_plain:
         nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
     else:
-        nodes = engine.known_tree() if levels.ended_by_dive else engine.tree(SHARE_FOR_SIZE)
+        nodes = engine.known_tree() if levels.ended_by_discrepancy else engine.tree(SHARE_FOR_SIZE)
         has_fewest_tests = engine.has_fewest_splits
     session.close(opened, nodes)
     status = "optimal" if is_proved else control.status
@@ -121,8 +121,8 @@ def find_tree_of_tests(problem, tests, session, off=(), **order):
 def tree_of_one_thread(problem, tests, session, engine, off):
     """The tree of a search that has ended at the first tree that costs as little as any might.
 
-    Which one that is depends on threads and on what was known. So it is the one that a single
-    thread finds that begins with nothing.
+    Several trees may, and threads and earlier fits decide which is found first. The answer is the
+    one that a single thread finds without an earlier fit.
 
     Returns
     -------
@@ -138,13 +138,14 @@ def tree_of_one_thread(problem, tests, session, engine, off):
 
 
 class Levels:
-    """The search of an engine: it proves level by level, and dives between them.
+    """The search of an engine: level by level, with limited discrepancy search in between.
 
-    A dive looks for a good tree of full depth by limited discrepancy. Beyond ``PROVABLE_DEPTH``
-    levels whichever is expected to take less work goes first: a dive with one more discrepancy,
-    which takes about three times the last dive, or one more level, which takes half as many times
-    the last one as there are columns. Up to that depth a greedy tree is enough. It is found whether
-    or not the search may be stopped: of equally good trees, the answer must not depend on that.
+    Limited discrepancy search finds good trees of full depth before the levels are proved. Up to
+    ``PROVABLE_DEPTH`` levels, the greedy tree is enough. Beyond them, the step that is expected to
+    take less work goes first: one more discrepancy (about three times the work of the last one), or
+    one more level (the work of the last one times half the number of columns). Both are done
+    whether or not the search may be stopped, so that a limit does not change the answer among
+    equally good trees.
 
     Parameters
     ----------
@@ -161,15 +162,15 @@ class Levels:
     def __init__(self, problem, tests, session, engine):
         self.problem, self.tests, self.session, self.engine = problem, tests, session, engine
         self.discrepancies = 0
-        self.dive_work = self.level_work = self.before_level = 0
-        self.ended_by_dive = False
+        self.pass_work = self.level_work = self.before_level = 0
+        self.ended_by_discrepancy = False
 
-    def search(self, max_depth, upper=np.inf, dives=True):
+    def search(self, max_depth, upper=np.inf, by_discrepancy=True):
         """Search all levels to a depth for trees that cost less than `upper`."""
         engine, control = self.engine, self.session.control
         for depth in range(3, max_depth + 1):
-            if dives:
-                self._dive(depth, max_depth)
+            if by_discrepancy:
+                self._allow_discrepancies(depth, max_depth)
             if control.poll() or engine.cost <= engine.lower_bound:
                 return
             self._deepen(depth, upper)
@@ -177,39 +178,39 @@ class Levels:
             self.before_level = self._work()
 
     def _deepen(self, depth, upper):
-        """Search one level; callbacks are told of each chunk, and may stop it."""
+        """Search one level; callbacks are told of each step, and may stop it."""
         session = self.session
         seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
         n_threads = self.problem.limits.n_threads
         work = partial(self.engine.deepen, depth, upper, n_threads, seconds)
         is_done = False
         while not is_done and not session.control.stopped:
-            is_done = session.chunk(self.problem, f"depth {depth}", work, self._best_tree)
+            is_done = session.step(self.problem, f"depth {depth}", work, self._best_tree)
 
-    def _dive(self, depth, max_depth):
-        """Dive as long as that is cheaper than searching to `depth`."""
+    def _allow_discrepancies(self, depth, max_depth):
+        """Allow more discrepancies as long as that is cheaper than searching to `depth`."""
         if self.discrepancies is None or depth == max_depth == 3:
             return
         engine, control = self.engine, self.session.control
         is_deep = max_depth > PROVABLE_DEPTH
         level_work = max(self.level_work, 2) * engine.stats["n_distinct_tests"] / 2
         while engine.cost > engine.lower_bound and not control.poll():
-            if 3 * self.dive_work > level_work or self.discrepancies > MOST_DISCREPANCIES:
+            if 3 * self.pass_work > level_work or self.discrepancies > MOST_DISCREPANCIES:
                 return
             before = self._work()
-            self.session.chunk(
+            self.session.step(
                 self.problem,
                 f"{self.discrepancies} discrepancies",
                 partial(engine.dive, self.discrepancies),
                 self._best_tree,
             )
             self.before_level = self._work()
-            self.dive_work = self.before_level - before
+            self.pass_work = self.before_level - before
             if not is_deep:
                 self.discrepancies = None
                 return
             self.discrepancies += 1
-            self.ended_by_dive = engine.cost <= engine.lower_bound
+            self.ended_by_discrepancy = engine.cost <= engine.lower_bound
 
     def _best_tree(self, _):
         return self.tests, self.engine.known_tree()
@@ -281,19 +282,20 @@ class BitsSolver:
 
     Attributes
     ----------
-    lower_bound, dived_bound : float
-        No tree within the limits of the last search, or of the last one with dives, costs less.
+    lower_bound, full_bound : float
+        No tree within the limits costs less: those of the last search, and of the last one that
+        allowed discrepancies.
 
-    dived_moments : list
-        Incumbents of that one, as ``Engine.incumbents``.
+    full_moments : list
+        Incumbents of the latter, as ``Engine.incumbents``.
     """
 
     def __init__(self, problem, tests, session, engine=None, split_cost=0.0):
         self.problem, self.tests, self.session = problem, tests, session
         self.engine = make_engine(problem, tests, session.control) if engine is None else engine
         self.split_cost = split_cost
-        self.lower_bound = self.dived_bound = 0.0
-        self.dived_moments = []
+        self.lower_bound = self.full_bound = 0.0
+        self.full_moments = []
 
     @property
     def stopped(self):
@@ -306,32 +308,33 @@ class BitsSolver:
         return self.engine.stats
 
     def poll(self):
-        """Look at the clock, as short searches do not; True if none is worth beginning."""
+        """Read the clock, which short searches do not; True if the search has to end."""
         return self.session.control.poll()
 
-    def search(self, max_depth, max_splits, upper=np.inf, dives=False):
+    def search(self, max_depth, max_splits, upper=np.inf, by_discrepancy=False):
         """Let the engine search within some limits; returns the ``Levels`` that did."""
         self.engine.begin(max_depth, max_splits, self.split_cost)
         levels = Levels(self.problem, self.tests, self.session, self.engine)
-        levels.search(max_depth, upper, dives)
+        levels.search(max_depth, upper, by_discrepancy)
         return levels
 
-    def solve(self, max_depth, max_splits, upper=np.inf, dives=False):
+    def solve(self, max_depth, max_splits, upper=np.inf, by_discrepancy=False):
         """Best tree within the limits that costs less than `upper`; None if there is none.
 
-        After a stop, the best tree known, proved or not; a good one if the search `dives`.
+        After a stop, the best tree known, proved or not; a good one if the search goes
+        `by_discrepancy` too.
         """
         max_splits = n_useful_splits(max_depth, max_splits)
         max_depth = min(max_depth, max_splits)
-        engine, levels = self.engine, self.search(max_depth, max_splits, upper, dives)
+        engine, levels = self.engine, self.search(max_depth, max_splits, upper, by_discrepancy)
         is_proved = not self.stopped
         self.lower_bound = engine.lower_bound
-        if dives:
-            self.dived_bound, self.dived_moments = engine.lower_bound, engine.incumbents
+        if by_discrepancy:
+            self.full_bound, self.full_moments = engine.lower_bound, engine.incumbents
         if is_proved and not engine.cost < upper:
             return None
-        # Which of equally good trees it is does not pay for all the levels that a dive has spared.
-        nodes = engine.known_tree() if levels.ended_by_dive else engine.tree()
+        # Limited discrepancy has spared the levels that would decide among equally good trees.
+        nodes = engine.known_tree() if levels.ended_by_discrepancy else engine.tree()
         return Answer(max_depth, max_splits, engine.cost, self.tests, nodes, is_proved)
 
 

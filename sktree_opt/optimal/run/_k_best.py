@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
-from sktree_opt.optimal.run._look import look, share_of_time
+from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._problem import Solution, closed
 from sktree_opt.optimal.run._trees import Prunings, rows_in, tree_and_objective
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder, target_rows
@@ -49,7 +49,7 @@ def find_best_trees(plan, session, n_trees):
     end = session.keep_back(n_trees * READING_SECONDS)
     first = None
     if limits.max_depth > 1 and session.may_stop(limits):
-        first = look(problem, tests, session, share_of_time(limits))
+        first = short_search(problem, tests, session, share_of_time(limits))
     bound = 0.0 if first is None else first.lower_bound
     ranking, incumbents = search_levels(problem, tests, session, search, n_trees, bound)
     choice = Choice(problem, tests, ranking, first if control.stopped else None)
@@ -107,7 +107,7 @@ def search_levels(problem, tests, session, search, n_trees, bound):
     incumbents = [(control.seconds, ranking.costs[0], bound)]
     for depth in range(1, limits.max_depth + 1):
         upper = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
-        deeper = session.chunk(
+        deeper = session.step(
             problem,
             f"depth {depth}",
             partial(search.rank, depth, limits.max_splits, upper),
@@ -143,8 +143,8 @@ class Choice:
 
     ranking : Ranking
 
-    first : Look or None
-        What is known besides; None where the ranking has all that is asked for.
+    first : ShortSearch or None
+        A known tree; None where the ranking has all trees.
     """
 
     def __init__(self, problem, tests, ranking, first):
@@ -203,7 +203,7 @@ class Choice:
 
 
 def shape_of_rows(problem, tests, nodes):
-    """Which sets of rows a tree's nodes have: equal for trees that are not different."""
+    """The row sets of a tree's nodes; equal for trees that are not different."""
     reached = rows_in(problem, tests, nodes)
     keys = np.random.default_rng(0).integers(0, 2**63, len(reached.leaves), dtype=np.uint64)
     sums = np.zeros(len(reached.nodes), dtype=np.uint64)

@@ -1,6 +1,6 @@
 """The best tree by a metric of two classes' errors: the search of fronts, and what bounds it.
 
-A metric is no sum over leaves. The tree sets engine finds the front of pairs of errors that no
+A metric is not a sum over leaves. The tree sets engine finds the front of pairs of errors that no
 tree betters in both (Demirović and Stuckey, AAAI 2021); the optimum of every metric that falls with
 neither error is on it.
 """
@@ -13,14 +13,14 @@ import numpy as np
 
 from sktree_opt.optimal.objectives._leaf_objectives import two_class_form
 from sktree_opt.optimal.objectives._metrics import losses_of
-from sktree_opt.optimal.run._look import look, share_of_time
+from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._problem import Solution, closed, raised
 from sktree_opt.optimal.run._trees import Prunings, equal_rows_bound, rows_in
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
 from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
 from sktree_opt.utils._control import SearchControl
 
-# Seconds that it takes to look for the best answers of known trees.
+# Seconds that it takes to find the best answers of known trees.
 READING_SECONDS = 0.04
 
 # Weights of false positives and false negatives whose sums bound a metric.
@@ -54,30 +54,30 @@ def find_tree_by_metric(plan, session):
     def make(control):
         return MetricSearch(problem, tests, control)
 
-    def chunk(name, work, answer_of):
+    def step(name, work, answer_of):
         def tree_of(found):
             columns, answers = answer_of(found)
             return tests, nodes_from_preorder(columns), answers
 
-        return session.chunk(problem, name, work, tree_of)
+        return session.step(problem, name, work, tree_of)
 
     opened = session.open(problem, tests, ("metric", limits.n_threads), make)
     search, control = opened.search, session.control
     search.ask(problem)
-    bound, looks = -np.inf, {}
+    bound, by_slope = -np.inf, {}
     if limits.max_depth > 1 and session.may_stop(limits):
-        looks = looks_at_metric(problem, tests, session)
+        by_slope = short_searches(problem, tests, session)
         session.keep_back(READING_SECONDS)
         bound = bound_of_metric(
             problem,
             tests,
             lambda errors: losses_of(metric, errors, search.totals),
             search.totals,
-            looks,
+            by_slope,
         )
-    best = search.solve(limits.max_depth, limits.max_splits, chunk)
-    if control.stopped and looks:
-        best = better_of(problem, tests, search, looks, best)
+    best = search.solve(limits.max_depth, limits.max_splits, step)
+    if control.stopped and by_slope:
+        best = better_of(problem, tests, search, by_slope, best)
     session.close(opened, None)
     moments = [(t, cost, raised(least, bound, cost)) for t, cost, least in best.incumbents]
     bound = raised(best.lower_bound, bound, best.objective)
@@ -94,15 +94,16 @@ def find_tree_by_metric(plan, session):
     )
 
 
-def looks_at_metric(problem, tests, session):
+def short_searches(problem, tests, session):
     """Plain searches whose sums of errors bound a metric, by slope."""
     plain, seconds = problem.within(split_cost=0.0), share_of_time(problem.limits) / len(SLOPES)
     return {
-        slope: look(plain.by(two_class_form(*slope)), tests, session, seconds) for slope in SLOPES
+        slope: short_search(plain.by(two_class_form(*slope)), tests, session, seconds)
+        for slope in SLOPES
     }
 
 
-def bound_of_metric(problem, tests, losses, totals, looks):
+def bound_of_metric(problem, tests, losses, totals, by_slope):
     """Lower bound of a metric that falls with neither error.
 
     Every tree has ``a * fp + b * fn >= c`` for the least such sums. Within a piece of the false
@@ -117,11 +118,11 @@ def bound_of_metric(problem, tests, losses, totals, looks):
         From pairs of errors, of shape (n, 2), to the metric.
     totals : ndarray of shape (2,)
         Weight of each class.
-    looks : dict
-        See ``looks_at_metric``.
+    by_slope : dict
+        See ``short_searches``.
     """
     lines = [(1.0, 1.0, equal_rows_bound(problem, tests))]
-    lines += [(*slope, found.lower_bound) for slope, found in looks.items()]
+    lines += [(*slope, found.lower_bound) for slope, found in by_slope.items()]
     ends = np.linspace(0.0, totals[0], N_PIECES + 1)
     least = np.max([(c - a * ends[1:]) / b for a, b, c in lines], axis=0)
     # Sums of real weights are rounded.
@@ -211,14 +212,14 @@ class MetricSearch:
         self.metric = problem.objective.metric
         self.complexity_cost = problem.limits.split_cost / float(problem.data.weights.sum())
 
-    def solve(self, max_depth, max_splits, chunk):
+    def solve(self, max_depth, max_splits, step):
         """Best tree within `max_depth` and `max_splits`.
 
         Parameters
         ----------
         max_depth, max_splits : int
 
-        chunk : callable
+        step : callable
             From a name, work and what gives columns and answers of its result, to the result; it
             tells callbacks of each stage.
 
@@ -230,17 +231,17 @@ class MetricSearch:
         incumbents = [self.log_entry(best)]
         points = [best]
         for depth, splits in self.stages(max_depth, max_splits):
-            # A stage may take too short to look at the clock itself.
+            # Short stages do not read the clock themselves.
             if self.control.poll() or self.cannot_improve(best, splits):
                 break
-            found = self.solve_stage(depth, splits, best, chunk)
+            found = self.solve_stage(depth, splits, best, step)
             points.append(found)
             if found.value < best.value:
                 best = found
                 incumbents.append(self.log_entry(best))
         return self.collect(best, points, incumbents)
 
-    def solve_stage(self, depth, splits, best, chunk):
+    def solve_stage(self, depth, splits, best, step):
         """The best tree of one stage."""
 
         def work():
@@ -249,7 +250,7 @@ class MetricSearch:
         def answer_of(found):
             return self.tree_of(min(found, best, key=lambda one: one.value))
 
-        return chunk(f"depth {depth}, {splits} tests", work, answer_of)
+        return step(f"depth {depth}, {splits} tests", work, answer_of)
 
     def tree_of(self, found):
         """Columns and answers of the best tree of a front."""
@@ -277,7 +278,7 @@ class MetricSearch:
         errors = front.errors * self.table.unit
         losses = losses_of(self.metric, errors, self.totals)
         values = losses + self.complexity_cost * front.n_splits
-        # Of equal values the fewest splits, then the fewest false positives.
+        # Equal values: the fewest splits, then the fewest false positives.
         rank = np.lexsort((errors[:, 0], front.n_splits, values))[0]
         points = np.empty(len(errors), dtype=FRONT_DTYPE)
         points["false_positives"], points["false_negatives"] = errors.T
@@ -320,8 +321,8 @@ def pareto_points(points):
     return points[points["false_negatives"] < least_before]
 
 
-def better_of(problem, tests, search, looks, best):
-    """What a stopped search has found, or a pruned tree of a plain search if that is better.
+def better_of(problem, tests, search, by_slope, best):
+    """The result of a stopped search, or a pruned tree of a short search if that is better.
 
     Leaves of the largest shares of the positive class answer it, for each number of such leaves.
 
@@ -330,8 +331,8 @@ def better_of(problem, tests, search, looks, best):
     problem : Problem
     tests : BinaryTests
     search : MetricSearch
-    looks : dict
-        See ``looks_at_metric``.
+    by_slope : dict
+        See ``short_searches``.
     best : MetricTree
         What was found.
 
@@ -341,7 +342,7 @@ def better_of(problem, tests, search, looks, best):
     """
     candidates = [
         one
-        for slope, found in looks.items()
+        for slope, found in by_slope.items()
         for one in prunings_by_slope(problem, tests, found, *slope)
     ]
     points = [points_of(search, *one) for one in candidates]
@@ -361,7 +362,7 @@ def better_of(problem, tests, search, looks, best):
 def prunings_by_slope(problem, tests, found, fp_cost, fn_cost):
     """Prunings of a tree by what its errors cost, each size, and what reaches the whole tree."""
     reached = rows_in(problem, tests, found.nodes)
-    # What a leaf costs that answers 1, and 0.
+    # Cost of a leaf that answers 1, and 0.
     costs = np.minimum(fp_cost * reached.weights[:, 0], fn_cost * reached.weights[:, 1])
     pruned = Prunings(reached.nodes, costs, problem.limits.max_depth)
     sizes = pruned.useful_sizes()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from sktree_opt.optimal.run._bits import Answer, BitsSolver, at_most, n_useful_splits
-from sktree_opt.optimal.run._look import known_trees, number_of_few_thresholds
+from sktree_opt.optimal.run._fallback import known_trees, number_of_few_thresholds
 from sktree_opt.optimal.run._thresholds import ThresholdsSolver
 from sktree_opt.optimal.run._trees import tree_and_objective
 
@@ -35,15 +35,15 @@ def find_path(plan, session):
     session.keep_back((limits.max_depth + 1) * (limits.max_splits + 1) * READING_SECONDS)
     if plan.engine == "bits":
         solver = BitsSolver(problem, plan.tests, session)
-        solve = partial(solver.solve, dives=True)
+        solve = partial(solver.solve, by_discrepancy=True)
     else:
         solver = ThresholdsSolver(plan, session)
         solve = solve_few_thresholds(plan, session) or solver.solve
-    look = None
+    find_known = None
     if limits.max_depth > 2 and limits.max_splits > 2 and session.may_stop(limits):
         # What the bits engine finds stays in the cache of its later searches.
-        look = partial(known_trees, problem, session, solve, keeps_all=plan.engine == "bits")
-    found = solve_path(solver, limits.max_depth, limits.max_splits, look=look)
+        find_known = partial(known_trees, problem, session, solve, keeps_all=plan.engine == "bits")
+    found = solve_path(solver, limits.max_depth, limits.max_splits, find_known=find_known)
     session.control.raise_pending()
     stats = solver.stats | {"seconds": session.control.seconds}
     return bunch_of(problem, found, session.control.status, stats)
@@ -55,7 +55,7 @@ def solve_few_thresholds(plan, session):
     if n_thresholds == 0:
         return None
     solver = BitsSolver(plan.problem, plan.few_tests.make(n_thresholds), session)
-    return partial(solver.solve, dives=True)
+    return partial(solver.solve, by_discrepancy=True)
 
 
 def bunch_of(problem, found, status, stats):
@@ -65,7 +65,7 @@ def bunch_of(problem, found, status, stats):
     )
     index = found.tree_index
     n_splits, costs = lower_hull(found.costs[-1])
-    # Of the trees themselves, because engines round their sums in another way.
+    # The trees' own objectives, because engines round their sums in another way.
     objectives = np.array(tree_costs)[index]
     is_proved = found.lower_bounds >= found.costs
     bounds = np.minimum(problem.in_units(found.lower_bounds), objectives)
@@ -110,24 +110,24 @@ class Path:
     is_proved: bool = True
 
 
-def solve_path(solver, max_depth, max_splits, least_cost=0.0, look=None):
+def solve_path(solver, max_depth, max_splits, least_cost=0.0, find_known=None):
     """Optima for every depth and number of splits, each search within the last one's bound.
 
-    A limit more is worth a search only below the cost that one limit less reaches; where that is
-    `least_cost`, the table is filled without searching. After a stop, by the trees that `look`
-    has found before (see ``_look.known_trees``), where they are better.
+    A larger limit is searched only for trees below the cost that a smaller limit reaches. Where
+    that is `least_cost`, the table is filled without searching. After a stop, it is filled with
+    the trees that `find_known` has found (see ``_fallback.known_trees``), where they are better.
     """
     max_splits = n_useful_splits(max_depth, max_splits)
     costs = np.full((max_depth + 1, max_splits + 1), np.inf)
     index = np.zeros(costs.shape, dtype=np.int64)
     path = Path(costs, index, np.zeros(costs.shape), [solver.solve(0, 0)])
-    known = None if look is None else look()
+    known = None if find_known is None else find_known()
     costs[0], costs[:, 0] = path.answers[0].cost, path.answers[0].cost
     path.lower_bounds[0], path.lower_bounds[:, 0] = costs[0], costs[:, 0]
     for depth in range(1, max_depth + 1):
         for splits in range(1, max_splits + 1):
             fill_place(path, solver, depth, splits, least_cost, known)
-    # What no tree of larger limits goes below, none of smaller ones does.
+    # A bound for larger limits holds for smaller ones.
     bounds = path.lower_bounds[::-1, ::-1]
     for axis in (0, 1):
         np.maximum.accumulate(bounds, axis=axis, out=bounds)

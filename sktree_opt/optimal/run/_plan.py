@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sktree_opt.optimal.bits._engine import SCORES
-from sktree_opt.optimal.run._look import FewTests
+from sktree_opt.optimal.run._fallback import FewTests
 from sktree_opt.optimal.run._problem import Problem
 from sktree_opt.optimal.run._thresholds import can_search, coarse_table
 from sktree_opt.preprocessing._binary_tests import (
@@ -143,7 +143,7 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
             return Plan(problem, scope, tests, off=off)
     table = table_of(data, n_threads)
     cuts = choice.codes(table, data)
-    # Of three categories each division has one alone on a side.
+    # Each division of three categories has one alone on a side.
     by_ranks = split is OneVsRest or n_categories.max() <= 3
     if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
         ranks, above = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
@@ -162,7 +162,7 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
 
 
 def scope_of(limits, choice, split):
-    """Which trees a proof is about."""
+    """The trees that a proof is about, in words."""
     return (
         f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits + 1} "
         f"leaves, with tests of numbers at {choice.scope}, of categories as {split.scope}"
@@ -203,7 +203,7 @@ def has_small_tables(table):
 
 
 def has_many_reals(weights):
-    """Whether rows cannot be counted: weights are no integers, and more than one to a class."""
+    """Whether weights are fractional and too many to count rows by weight."""
     return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
 
 

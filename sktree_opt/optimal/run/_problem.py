@@ -1,4 +1,4 @@
-"""What a search is about, and what it found: two records that nobody changes."""
+"""The question of a search and its answer: two frozen records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search shares with its fit: the clock, Ctrl-C, callbacks, and the last fit's search."""
+"""The surroundings of a search: the clock, Ctrl-C, callbacks, and the last fit's search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sktree_opt.optimal.run._trees import fitted_attributes, is_within
 from sktree_opt.utils._control import SearchControl
 
-# Of the time that is left, at most, for what comes after the search.
+# Maximum share of the remaining time that is kept for reading the answer.
 READING_SHARE = 0.25
 
 
@@ -83,11 +83,11 @@ class Session:
         self.progress, self.kept = progress, kept
 
     def begin(self):
-        """From here on there is something to keep: Ctrl-C ends the search and not the fit."""
+        """From here on Ctrl-C ends the search, and the fit keeps the best tree."""
         self._let_interrupts_stop(self.control)
 
     def alone(self):
-        """The same clock, without callbacks and without what was found before."""
+        """The same clock, without callbacks and without an earlier search."""
         return Session(self.control, self.interrupt)
 
     def aside(self, seconds, memory_limit):
@@ -106,7 +106,7 @@ class Session:
         has_limit = limits.time_limit is not None or limits.memory_limit is not None
         return has_limit or self.is_watched
 
-    def chunk(self, problem, name, work, answer_of):
+    def step(self, problem, name, work, answer_of):
         """Do a part of a search, and tell callbacks, which may end it.
 
         Parameters
@@ -197,7 +197,7 @@ class Session:
 
 
 def fingerprint(problem, tests, *settings):
-    """Digest of all that a cache depends on: tests, rows, objective, minima, memory, `settings`."""
+    """Digest of everything a cache depends on: tests, rows, objective, limits and `settings`."""
     form, limits = problem.form, problem.limits
     digest = hashlib.blake2b(digest_size=16)
     arrays = [

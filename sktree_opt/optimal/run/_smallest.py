@@ -78,10 +78,10 @@ def find_smallest_tree(plan, session, ranking, max_error):
     is_proved = found.is_proved and not control.stopped
     bound = cost
     if not is_proved:
-        least = min(cost, problem.in_units(solver.dived_bound))
+        least = min(cost, problem.in_units(solver.full_bound))
         bound = raised(least, equal_rows_bound(problem, tests), cost)
     # Where the objective comes first, the rest of the search leaves it as it is.
-    moments = solver.dived_moments if ranking[0] == "error" else []
+    moments = solver.full_moments if ranking[0] == "error" else []
     return Solution(
         tests=tests,
         nodes=found.nodes,
@@ -125,7 +125,7 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, kn
     max_splits = n_useful_splits(max_depth, max_splits)
     upper = at_most(max_error)
     first = min(max_error, known_error) if ranking[0] == "error" else max_error
-    answer = solver.solve(max_depth, max_splits, at_most(first), dives=True)
+    answer = solver.solve(max_depth, max_splits, at_most(first), by_discrepancy=True)
     for criterion in ranking:
         if answer is None or solver.stopped:
             return answer
@@ -154,14 +154,14 @@ def tighten(solver, criterion, answer, upper):
 
 
 def within_rounding(problem, max_error):
-    """What an engine may find of a tree whose own objective, summed over leaves, is acceptable."""
+    """An engine's cost of a tree whose objective is just acceptable, with room for rounding."""
     total = float(problem.data.weights.sum())
     slack = 1e-9 * abs(max_error) + 1e-11 * total
     return problem.in_engine_units(max_error + slack)
 
 
 def smallest_pruning(problem, answer, acceptable):
-    """An answer without the subtrees that it may do without, of a search that was stopped."""
+    """The smallest good pruning of the answer of a stopped search."""
     pruned = Prunings.of(problem, answer.tests, answer.nodes)
     sizes = np.arange(len(pruned.costs))
     costs = problem.in_engine_units(pruned.costs + problem.limits.split_cost * sizes)

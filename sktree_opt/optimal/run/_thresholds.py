@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from sktree_opt.optimal.run._bits import Answer, n_useful_splits
-from sktree_opt.optimal.run._look import LOOK_SHARE, look, number_of_few_thresholds
+from sktree_opt.optimal.run._fallback import SEARCH_SHARE, number_of_few_thresholds, short_search
 from sktree_opt.optimal.run._problem import Solution
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.optimal.thresholds import _search
@@ -60,7 +60,7 @@ def find_tree_of_table(plan, session):
         return found
     few = plan.few_tests.make(n_thresholds)
     left = max(0.0, min(seconds, end - control.seconds))
-    nodes = look(problem, few, session, LOOK_SHARE * left).nodes
+    nodes = short_search(problem, few, session, SEARCH_SHARE * left).nodes
     cost = tree_and_objective(problem, few, nodes)[1]
     if not cost < found.cost:
         return found
@@ -142,13 +142,13 @@ def search_thresholds(plan, session):
 
 
 def explore(problem, session, engine, best_tree):
-    """Let a search run to its end; callbacks are told of each chunk, and may stop it."""
-    session.chunk(problem, "depth 2", engine.begin, best_tree)
+    """Let a search run to its end; callbacks are told of each step, and may stop it."""
+    session.step(problem, "depth 2", engine.begin, best_tree)
     seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
     is_done = False
     while not is_done and not session.control.stopped:
         work = partial(engine.go_on, seconds)
-        is_done = session.chunk(problem, f"depth {engine.level}", work, best_tree)
+        is_done = session.step(problem, f"depth {engine.level}", work, best_tree)
 
 
 class ThresholdsSolver:
@@ -175,7 +175,7 @@ class ThresholdsSolver:
         return self.session.control.stopped
 
     def poll(self):
-        """Look at the clock; True if no further search is worth beginning."""
+        """Read the clock; True if the search has to end."""
         return self.session.control.poll()
 
     def solve(self, max_depth, max_splits, upper=np.inf):
@@ -221,7 +221,7 @@ def merge_rows(table, leaves, group):
     _, first = np.unique(group, return_index=True)
     weights = np.bincount(group, leaves.weights)
     sums = np.bincount(group, leaves.weights * leaves.target)
-    # Of a group that weighs nothing any target will do.
+    # The target of a group without weight does not matter.
     target = sums / np.where(weights > 0.0, weights, 1.0)
     distances = (leaves.target - target[group]) ** 2
     merged = replace(
@@ -236,7 +236,7 @@ def merge_rows(table, leaves, group):
 
 @dataclass
 class Leaves:
-    """What the cost of a leaf is made of, as the search takes it.
+    """The rows as the search takes them: their part in the cost of a leaf.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ def cost_leaves(problem):
 def target_leaves(problem):
     """Leaves that cost the squared distances from their means, or distances from their medians."""
     power = 1 if problem.form.score == "absolute" else 2
-    # Squares of very large and very small numbers are no floats.
+    # Squares of very large and very small numbers overflow or underflow.
     targets = problem.objective.targets
     largest = float(np.abs(targets).max()) or 1.0
     return leaves_of_targets(problem, targets / largest, power, scale=largest**power)
@@ -379,7 +379,7 @@ def diagonal(form):
 
 
 def common_unit(weights):
-    """What weights are counted in: integers count faster, and none may be lost on the grid.
+    """The unit of weights: integers count faster, and none may be lost on the grid.
 
     The least weight if all others are whole multiples of it, 1 for other integers, else the power
     of two below the largest one.

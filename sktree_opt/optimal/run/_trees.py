@@ -21,7 +21,7 @@ MOST_UNEQUAL = 1e10
 
 @dataclass(frozen=True)
 class NodeRows:
-    """What reaches the nodes of a tree.
+    """The rows that reach the nodes of a tree.
 
     Attributes
     ----------
@@ -98,13 +98,13 @@ def shape_of(nodes, at=0):
 
 
 def is_within(nodes, limits):
-    """Whether a tree is no deeper or larger than allowed."""
+    """Whether a tree is within the limits on depth and size."""
     depth, n_splits = shape_of(nodes)
     return depth <= limits.max_depth and n_splits <= limits.max_splits
 
 
 def tree_and_objective(problem, tests, nodes):
-    """The immutable tree of a search, and what its leaves and its tests cost."""
+    """The immutable tree of a search, and its objective."""
     reached = rows_in(problem, tests, nodes)
     values, costs = problem.objective.node_values(reached)
     weights = reached.weights.sum(axis=1)
@@ -150,12 +150,12 @@ def make_tree(data, tests, reached, values, impurities):
 
 
 def class_attributes(objective):
-    """What a classifier has beside its tree, by default."""
+    """Attributes of a classifier beside its tree, by default."""
     return {"classes_": objective.classes, "_costs": objective.costs, "_answers": None}
 
 
 def fitted_attributes(problem, tests, nodes, answers=None, tree=None):
-    """What an estimator predicts by: its tree (None to make it), classes, and leaves' answers."""
+    """Attributes for prediction: tree (None to make it), classes, and answers of leaves."""
     tree = tree_and_objective(problem, tests, nodes)[0] if tree is None else tree
     attributes = {"tree_": tree}
     if problem.data.classes is not None:
@@ -189,7 +189,7 @@ def refuse_worse_tree(problem, tree, objective, cost):
 
 
 def equal_rows_bound(problem, tests):
-    """What rows that pass the same tests cost in every tree, since they end in one leaf.
+    """Cost that rows with the same outcome in all tests have in every tree: they share a leaf.
 
     A lower bound for objectives that cost no less when leaves are joined; 0 for others.
     """
@@ -215,7 +215,7 @@ def equal_rows_bound(problem, tests):
 
 
 class Prunings:
-    """What is left of a tree when some of its subtrees become leaves, at the least cost.
+    """The cheapest prunings of a tree: some of its subtrees become leaves.
 
     A knapsack over subtrees: the best sizes of a node come from the best sizes of its children.
 
@@ -225,7 +225,7 @@ class Prunings:
         Breadth first, as ``NodeRows`` holds them.
 
     leaf_costs : ndarray of float64, shape (n_nodes,)
-        What each node costs as a leaf.
+        Cost of each node as a leaf.
 
     max_depth : int
         Nodes of this depth become leaves.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal.run._look import MOST_THRESHOLDS, FewTests
+from sktree_opt.optimal.run._fallback import MOST_THRESHOLDS, FewTests
 from sktree_opt.optimal.thresholds._search import SWITCHES
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import OneVsRest

@@ -1,4 +1,4 @@
-"""What a search that is stopped answers instead: a tree that the bits engine finds in a moment.
+"""The answer of a search that is stopped early: a tree that the bits engine finds in a moment.
 
 Searches of many thresholds, of several trees, by metrics and of paths come to deep trees late. The
 bits engine finds good ones at once, by limited discrepancy beyond five levels. They are the answer
@@ -18,12 +18,12 @@ from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests
 from sktree_opt.preprocessing._thresholds import QuantileThresholds
 
-# Share of a time limit, at most so many seconds; seconds where there is no limit.
+# Share and maximum of a time limit; seconds without a limit.
 SHARE, MOST_SECONDS, SECONDS = 0.25, 5.0, 2.0
 
-# The same for trees of few thresholds; of that time, for the search itself, not for making tests.
+# The same for trees of few thresholds, and the share of that time for the search itself.
 SHARE_FOR_FEW, SECONDS_FOR_FEW = 0.2, 2.0
-LOOK_SHARE = 0.6
+SEARCH_SHARE = 0.6
 
 # Thresholds of each column, at most and at least.
 MOST_THRESHOLDS, LEAST_THRESHOLDS = 32, 4
@@ -34,13 +34,13 @@ PAIRS_PER_SECOND, REAL_PAIRS_PER_SECOND = 5e11, 8e10
 # Outcomes of tests, eight to a byte, that are made in a second.
 BYTES_PER_SECOND = 2.5e8
 
-# What a first deep tree takes, in sweeps of all pairs and rows.
+# Work for a first deep tree, in sweeps of all pairs and rows.
 SWEEPS = 8
 
 
 @dataclass(frozen=True)
-class Look:
-    """What the bits engine has found in its time.
+class ShortSearch:
+    """The result of a short search by the bits engine.
 
     Attributes
     ----------
@@ -56,21 +56,21 @@ class Look:
 
 
 def share_of_time(limits):
-    """Seconds for a look."""
+    """Seconds for a short search."""
     limit = limits.time_limit
     return SECONDS if limit is None else min(MOST_SECONDS, SHARE * limit)
 
 
-def look(problem, tests, session, seconds):
+def short_search(problem, tests, session, seconds):
     """Search for the least sum over leaves for some seconds, with a clock of its own."""
     aside = session.aside(seconds, problem.limits.memory_limit)
     limits = problem.limits
     split_cost = limits.split_cost / problem.form.scale
     solver = BitsSolver(problem, tests, aside, split_cost=split_cost)
     engine = solver.engine
-    solver.search(limits.max_depth, limits.max_splits, dives=True)
+    solver.search(limits.max_depth, limits.max_splits, by_discrepancy=True)
     aside.control.raise_pending()
-    return Look(engine.lower_bound, engine.known_tree())
+    return ShortSearch(engine.lower_bound, engine.known_tree())
 
 
 def number_of_few_thresholds(plan, session):
@@ -83,19 +83,19 @@ def number_of_few_thresholds(plan, session):
         return 0.0, 0
     limit = limits.time_limit
     seconds = SECONDS_FOR_FEW if limit is None else SHARE_FOR_FEW * limit
-    # Half of what is there for it: other programs may have the processor, too.
-    n_thresholds = plan.few_tests.number_in(LOOK_SHARE / 2.0 * seconds)
+    # Half of the time: other programs may use the processor, too.
+    n_thresholds = plan.few_tests.number_in(SEARCH_SHARE / 2.0 * seconds)
     return (seconds, n_thresholds) if n_thresholds >= LEAST_THRESHOLDS else (0.0, 0)
 
 
 class FewTests:
-    """Tests of few thresholds of a table, made when they are asked for.
+    """Tests of few thresholds of a table, made on demand.
 
     Parameters
     ----------
     table : Table
     cuts : list of ndarray or None
-        The thresholds that are allowed, as ``BinaryTests.from_table`` takes them.
+        The allowed thresholds, as ``BinaryTests.from_table`` takes them.
     data : TrainingData
     split : class
         A value of ``CATEGORICAL_SPLITS``.
@@ -105,7 +105,7 @@ class FewTests:
         self.table, self.cuts, self.data, self.split = table, cuts, data, split
 
     def make(self, n_thresholds):
-        """The tests of so many thresholds of each column."""
+        """Tests of at most that many thresholds of each column."""
         if self.cuts is None:
             cuts = QuantileThresholds(n_thresholds).codes(self.table, self.data)
         else:
@@ -115,7 +115,7 @@ class FewTests:
         )
 
     def number_in(self, seconds):
-        """Of how many thresholds of each column a deep tree can be found in some time."""
+        """Number of thresholds a column with which a deep tree can be found in some time."""
         is_whole = self.data.classes is not None and self.data.has_unit_weights
         rate = PAIRS_PER_SECOND if is_whole else REAL_PAIRS_PER_SECOND
         n_tests = math.sqrt(seconds * rate / (SWEEPS * self.table.n_rows))
@@ -126,7 +126,7 @@ class FewTests:
         return n_thresholds if n_made <= MAX_TESTS and making <= seconds else 0
 
     def count(self, n_thresholds):
-        """Most tests that so many thresholds of each column make."""
+        """Maximum number of tests for that many thresholds of each column."""
         is_nominal = self.table.is_nominal
         n_values = np.array([len(values) for values in self.table.values], dtype=np.int64)
         of_numbers = np.clip(n_values - 1, 0, n_thresholds)
@@ -135,7 +135,7 @@ class FewTests:
 
 
 def thinned(codes, n_thresholds):
-    """At most so many of some thresholds, spread evenly."""
+    """At most that many of some thresholds, spread evenly."""
     if len(codes) <= n_thresholds:
         return codes
     return codes[np.linspace(0, len(codes) - 1, n_thresholds).astype(np.intp)]
@@ -144,15 +144,15 @@ def thinned(codes, n_thresholds):
 def known_trees(problem, session, solve, keeps_all):
     """Trees for a path that may be stopped: the best in a share of the time, by depth.
 
-    Half of the share is for the largest depth, the rest for the others, if the searches to come
-    have a use for what is found (`keeps_all`). `solve` searches within a depth and a size.
+    Half of the share is for the largest depth. The rest is for the others, if later searches can
+    use what is found (`keeps_all`). `solve` searches within a depth and a size.
     """
     limits, seconds = problem.limits, share_of_time(problem.limits) / 2.0
     known = KnownTrees(problem)
     for depth in range(limits.max_depth, 2, -1):
         with session.for_seconds(seconds):
             answer = solve(depth, limits.max_splits)
-        # Cut off, the deepest is one for the other depths.
+        # Pruned, the deepest tree serves the other depths.
         known.offer(answer, range(depth + 1) if depth == limits.max_depth else [depth])
         seconds = share_of_time(limits) / 2.0 / max(1, limits.max_depth - 3)
         if session.control.stopped or not keeps_all:
