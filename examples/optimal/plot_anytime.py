@@ -22,8 +22,8 @@ print(f"greedy tree: {np.count_nonzero(cart.predict(X) != y)} errors")
 
 # %%
 # Half a second is too short for a proof at depth 4, but gives a much better tree than a greedy one
-# of the same depth. The bound starts at 0, because any tree might be without errors as far as is
-# known. It rises late: a large gap says little about the tree.
+# of the same depth. The bound starts at 0, because nothing is known about the other trees yet. It
+# rises late: a large gap says little about the tree.
 search = OptimalTreeClassifier(max_depth=4, thresholds=5)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -82,8 +82,8 @@ hierarchical_shrinkage : float, default=0.0
     node with n rows to its child is divided by ``1 + hierarchical_shrinkage / n``. `predict` does
     not change.""",
     "categorical_features": """\
-categorical_features : "from_dtype", array-like of bool, int or str, or None, \\
-        default="from_dtype"
+categorical_features : "from_dtype", array-like of bool, int or str, or None, \
+default="from_dtype"
     Nominal columns: by their dtype, a mask, indices, names, or none.""",
     "time_limit": """\
 time_limit : float or None, default=60.0
