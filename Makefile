@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
+CPP := $(shell find benchmarks sktree_opt -name '*.hpp' -o -name '*.cpp')
 SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp' -o -name '*.cpp')
 PYTEST_ARGS ?=
 GUARD_ARGS ?=
@@ -25,6 +26,7 @@ lint: $(VENV)/.extra-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint sktree_opt
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/towncrier build --draft --version next > /dev/null
@@ -35,6 +37,7 @@ lint: $(VENV)/.extra-lint
 format: $(VENV)/.extra-lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
 
 docs: $(VENV)/.extra-docs $(VENV)/.built
 	$(PY) -m sphinx -W --keep-going -j 2 $(SPHINX_ARGS) -b html doc doc/_build/html

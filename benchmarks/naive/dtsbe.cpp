@@ -1,12 +1,13 @@
-// Backward elimination over a memoised lattice of case sets, as one would write it first: one thread,
-// no missing values, no weights; at every node each column is sorted, and every tree is walked anew.
-// What sktree_opt's DTsbe is measured against in bench_subset.py; its steps are the same.
+// Backward elimination over a memoised lattice of case sets, as one would write it first: one
+// thread, no missing values, no weights; at every node each column is sorted, and every tree is
+// walked anew. What sktree_opt's DTsbe is measured against in bench_subset.py; its steps are the
+// same.
 //
 //   dtsbe TABLE    prints the seconds of the fastest of several runs, the trees that were walked,
 //                        the case sets that were made, the errors and the features that are left
 //
-// TABLE has eight-byte integers: the numbers of rows, columns, classes and search rows; for each column
-// whether it is nominal and how many values it has, its code in each row, and its values as
+// TABLE has eight-byte integers: the numbers of rows, columns, classes and search rows; for each
+// column whether it is nominal and how many values it has, its code in each row, and its values as
 // floating-point numbers; the class of each row; the search rows. The other rows grow the trees.
 #include <algorithm>
 #include <chrono>
@@ -69,7 +70,9 @@ std::uint64_t mix(std::uint64_t x) {
 class Lattice {
 public:
     explicit Lattice(const Table& table) : table_(table) {
-        for (std::uint32_t n = 0; n <= table.n_rows; ++n) logs_.push_back(n ? n * std::log2(n) : 0.0);
+        for (std::uint32_t n = 0; n <= table.n_rows; ++n) {
+            logs_.push_back(n ? n * std::log2(n) : 0.0);
+        }
         root_ = make(table.training, table.search, 0);
     }
 
@@ -111,7 +114,8 @@ private:
             const Column& column = table_.columns[j];
             Split split;
             split.feature = static_cast<int>(j);
-            double gain = column.is_nominal ? by_category(node, column) : by_threshold(node, column, split);
+            double gain =
+                column.is_nominal ? by_category(node, column) : by_threshold(node, column, split);
             // On a grid, so that rounding makes no differences.
             split.quality = std::nearbyint((gain + impurity) / impurity * 0x1p34) * 0x1p-34;
             if (gain > -1e300 && split.quality > 0.0) node->ranking.push_back(std::move(split));
@@ -124,7 +128,9 @@ private:
         const std::uint32_t k = table_.n_classes;
         const int n = static_cast<int>(node->rows.size());
         keys_.clear();
-        for (std::uint32_t row : node->rows) keys_.push_back(column.codes[row] << CLASS_BITS | table_.classes[row]);
+        for (std::uint32_t row : node->rows) {
+            keys_.push_back(column.codes[row] << CLASS_BITS | table_.classes[row]);
+        }
         std::sort(keys_.begin(), keys_.end());
         left_.assign(k, 0);
         right_ = node->counts;
@@ -147,7 +153,8 @@ private:
             }
         }
         if (n_tried == 0) return best;
-        const double low = column.values[keys_[place] >> CLASS_BITS], high = column.values[keys_[place + 1] >> CLASS_BITS];
+        const double low = column.values[keys_[place] >> CLASS_BITS],
+                     high = column.values[keys_[place + 1] >> CLASS_BITS];
         const double threshold = low / 2 + high / 2;
         split.low = keys_[place] >> CLASS_BITS;
         while (column.values[split.low + 1] <= threshold) ++split.low;

@@ -1,20 +1,20 @@
 // What a greedy learner looks at: columns of codes, the cases at a node, and their targets.
 //
-// Columns are those of an encoded table (preprocessing/ranked_column.hpp): ranks of numbers, codes of
-// categories. Rank order is value order, so searches never see the values themselves.
+// Columns are those of an encoded table (preprocessing/ranked_column.hpp): ranks of numbers, codes
+// of categories. Rank order is value order, so searches never see the values themselves.
 //
-// A case set is a list of distinct rows, each with a weight. Weights are 1 (`weights` is empty) until
-// sample weights are given or a row with a missing value has gone down several branches.
+// A case set is a list of distinct rows, each with a weight. Weights are 1 (`weights` is empty)
+// until sample weights are given or a row with a missing value has gone down several branches.
 //
 // Cases in the order of one column: exact, the input of every split search.
 //
 // An entry packs the rank of a case's value (upper half) and the case's position (lower half), so
 // that sorting entries sorts cases by value, then by position. Nodes of fewer than 2^16 cases use
-// 32-bit entries: where a column has more distinct values than 16 bits can tell apart, the ranks are
-// made dense again among the cases at hand. Missing values come last, with all rank bits set.
+// 32-bit entries: where a column has more distinct values than 16 bits can tell apart, the ranks
+// are made dense again among the cases at hand. Missing values come last, with all rank bits set.
 //
-// Sorting is by radix on the rank bits alone (positions are already in order and the sort is stable):
-// linear in the cases. Short lists are sorted by insertion.
+// Sorting is by radix on the rank bits alone (positions are already in order and the sort is
+// stable): linear in the cases. Short lists are sorted by insertion.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ struct NodeTotals {
     std::int64_t n_samples = 0;
     std::vector<double> outputs;  // weight of each class; regression: the mean
     double impurity = 0.0;
-    bool is_pure = true;          // one class only; regression: one value only
+    bool is_pure = true;  // one class only; regression: one value only
 };
 
 // Case sets up to this size fit 32-bit entries (the rank 0xFFFF is kept for missing values).

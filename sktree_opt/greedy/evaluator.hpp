@@ -7,7 +7,8 @@
 // search_multiway    one branch for each category (C4.5)              O(cases)
 // search_one         one category against the rest                    O(cases)
 // search_subset      the best two-way partition of the categories: two classes or regression by
-//                    sorting categories by their share (Breiman et al. 1984, Fisher 1958), exact for
+//                    sorting categories by their share (Breiman et al. 1984, Fisher 1958), exact
+//                    for
 //                    concave measures      O(cases + v log v)
 //                    else, up to 12 categories, all partitions   O(cases + k 2^(v-1))
 //                    Sorting is not exact where a minimum excludes a category by itself: then
@@ -17,11 +18,11 @@
 // One criterion behind one virtual call per feature and node; all loops inside are compiled for the
 // measure, the kind of weights and the width of the entries.
 //
-// gain(a, C) = (known weight / weight) * (impurity of the known cases - mean impurity of the branches)
-// (Quinlan 1993, section 3.1). gain_ratio divides the best gain of the feature by the split
-// information, in which missing values count as one more branch; the threshold itself is the one of
-// best gain, as in C4.5. numeric_gain_penalty subtracts log2(thresholds tried) / weight from the gain
-// of a numeric feature (Quinlan, JAIR 4, 1996, doi:10.1613/jair.279).
+// gain(a, C) = (known weight / weight) * (impurity of the known cases - mean impurity of the
+// branches) (Quinlan 1993, section 3.1). gain_ratio divides the best gain of the feature by the
+// split information, in which missing values count as one more branch; the threshold itself is the
+// one of best gain, as in C4.5. numeric_gain_penalty subtracts log2(thresholds tried) / weight from
+// the gain of a numeric feature (Quinlan, JAIR 4, 1996, doi:10.1613/jair.279).
 #pragma once
 
 #include <algorithm>
@@ -39,8 +40,8 @@
 
 namespace sktree_opt::greedy {
 
-// What a branch needs. Each case is a row, so rows are counted by cases; where all cases have weight 1,
-// or stand for as many rows as they weigh, the weight is the number of rows.
+// What a branch needs. Each case is a row, so rows are counted by cases; where all cases have
+// weight 1, or stand for as many rows as they weigh, the weight is the number of rows.
 struct BranchMinima {
     double weight = 0.0;
     std::uint32_t n_cases = 1;
@@ -62,9 +63,9 @@ template <class Score>
 struct FoundSplit {
     bool valid = false;
     Score score = std::numeric_limits<Score>::lowest();  // sum over the branches
-    double branch_logs = 0.0;   // sum of w log2 w over the branches' weights
+    double branch_logs = 0.0;  // sum of w log2 w over the branches' weights
     std::uint32_t low = 0, high = 0;
-    std::uint32_t n_tried = 0;     // thresholds
+    std::uint32_t n_tried = 0;  // thresholds
     std::uint32_t n_branches = 2;
 
     // Whether `other_score` is better by more than rounding.
@@ -75,9 +76,9 @@ struct FoundSplit {
 
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_threshold(const M& measure, const Entry* entries,
-                                          std::uint32_t n_known, typename M::Side& left,
-                                          typename M::Side& right, const BranchMinima& least,
-                                          typename M::Score tolerance) {
+                                               std::uint32_t n_known, typename M::Side& left,
+                                               typename M::Side& right, const BranchMinima& least,
+                                               typename M::Score tolerance) {
     using Score = typename M::Score;
     FoundSplit<Score> best;
     Score to_beat = std::numeric_limits<Score>::lowest();
@@ -131,8 +132,8 @@ struct BranchTally {
 
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_multiway(const M& measure, const Entry* entries,
-                                         std::uint32_t n_known, typename M::Side& branch,
-                                         const SplitRules& rules) {
+                                              std::uint32_t n_known, typename M::Side& branch,
+                                              const SplitRules& rules) {
     FoundSplit<typename M::Score> found;
     found.score = 0;
     BranchTally enough;
@@ -167,9 +168,10 @@ void keep_if_better(const M& measure, const typename M::Side& left, const typena
 }
 
 template <class M, class Entry>
-FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries, std::uint32_t n_known,
-                                    typename M::Side& left, typename M::Side& right,
-                                    const BranchMinima& least, typename M::Score tolerance) {
+FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries,
+                                         std::uint32_t n_known, typename M::Side& left,
+                                         typename M::Side& right, const BranchMinima& least,
+                                         typename M::Score tolerance) {
     FoundSplit<typename M::Score> best;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
         if (last - first == n_known) return;
@@ -177,8 +179,8 @@ FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries,
             measure.add(left, index_of(entries[i]));
             measure.remove(right, index_of(entries[i]));
         }
-        keep_if_better(measure, left, right, last - first, n_known - (last - first), least, tolerance,
-                       index_of(entries[first]), best);
+        keep_if_better(measure, left, right, last - first, n_known - (last - first), least,
+                       tolerance, index_of(entries[first]), best);
         for (std::uint32_t i = first; i < last; ++i) {
             measure.remove(left, index_of(entries[i]));
             measure.add(right, index_of(entries[i]));
@@ -190,12 +192,12 @@ FoundSplit<typename M::Score> search_one(const M& measure, const Entry* entries,
 // Moves categories one by one, lowest share first. `low` of the result counts those moved.
 template <class M>
 FoundSplit<typename M::Score> search_sorted_subset(const M& measure,
-                                              const std::vector<typename M::Side>& categories,
-                                              const std::vector<std::uint32_t>& n_cases,
-                                              std::vector<std::uint32_t>& order,
-                                              typename M::Side& left, typename M::Side& right,
-                                              std::uint32_t n_known, const BranchMinima& least,
-                                              typename M::Score tolerance) {
+                                                   const std::vector<typename M::Side>& categories,
+                                                   const std::vector<std::uint32_t>& n_cases,
+                                                   std::vector<std::uint32_t>& order,
+                                                   typename M::Side& left, typename M::Side& right,
+                                                   std::uint32_t n_known, const BranchMinima& least,
+                                                   typename M::Score tolerance) {
     order.resize(categories.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -207,20 +209,21 @@ FoundSplit<typename M::Score> search_sorted_subset(const M& measure,
         n_left += n_cases[order[moved - 1]];
         measure.add(left, categories[order[moved - 1]]);
         measure.remove(right, categories[order[moved - 1]]);
-        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, moved, best);
+        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, moved,
+                       best);
     }
     return best;
 }
 
-// Visits every two-way partition in Gray code order, one category changing sides each time. `low` of
-// the result is the bit mask of branch 0; the first category is never in it.
+// Visits every two-way partition in Gray code order, one category changing sides each time. `low`
+// of the result is the bit mask of branch 0; the first category is never in it.
 template <class M>
 FoundSplit<typename M::Score> search_every_subset(const M& measure,
-                                             const std::vector<typename M::Side>& categories,
-                                             const std::vector<std::uint32_t>& n_cases,
-                                             typename M::Side& left, typename M::Side& right,
-                                             std::uint32_t n_known, const BranchMinima& least,
-                                             typename M::Score tolerance) {
+                                                  const std::vector<typename M::Side>& categories,
+                                                  const std::vector<std::uint32_t>& n_cases,
+                                                  typename M::Side& left, typename M::Side& right,
+                                                  std::uint32_t n_known, const BranchMinima& least,
+                                                  typename M::Score tolerance) {
     FoundSplit<typename M::Score> best;
     std::uint32_t mask = 0, n_left = 0;
     for (std::uint32_t step = 1; step < 1u << (categories.size() - 1); ++step) {
@@ -236,7 +239,8 @@ FoundSplit<typename M::Score> search_every_subset(const M& measure,
             measure.remove(left, categories[category]);
             measure.add(right, categories[category]);
         }
-        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, mask, best);
+        keep_if_better(measure, left, right, n_left, n_known - n_left, least, tolerance, mask,
+                       best);
     }
     return best;
 }
@@ -245,10 +249,10 @@ FoundSplit<typename M::Score> search_every_subset(const M& measure,
 // categories go there); of two equal ones, the one without the lowest category.
 template <class M, class Entry>
 FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entries,
-                                       std::uint32_t n_known, typename M::Side& left,
-                                       typename M::Side& right, SideMemory& memory,
-                                       const BranchMinima& least, typename M::Score tolerance,
-                                       std::vector<std::uint32_t>& names) {
+                                            std::uint32_t n_known, typename M::Side& left,
+                                            typename M::Side& right, SideMemory& memory,
+                                            const BranchMinima& least, typename M::Score tolerance,
+                                            std::vector<std::uint32_t>& names) {
     std::vector<typename M::Side> categories;
     std::vector<std::uint32_t> first_case, n_cases, order;
     for_each_category(entries, n_known, [&](std::uint32_t first, std::uint32_t last) {
@@ -262,7 +266,9 @@ FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entri
         first_case.push_back(index_of(entries[first]));
         n_cases.push_back(last - first);
     });
-    if (categories.size() < 2) return {};
+    if (categories.size() < 2) {
+        return {};
+    }
     const double known_weight = measure.weight(right);
     bool all_admitted = true;  // each category could be a branch by itself
     for (std::size_t c = 0; c < categories.size(); ++c) {
@@ -270,8 +276,8 @@ FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entri
     }
     const bool sorted = measure.context.n_classes <= 2 &&
                         (all_admitted || categories.size() > MAX_SUBSET_CATEGORIES);
-    const auto best = sorted ? search_sorted_subset(measure, categories, n_cases, order, left, right,
-                                                    n_known, least, tolerance)
+    const auto best = sorted ? search_sorted_subset(measure, categories, n_cases, order, left,
+                                                    right, n_known, least, tolerance)
                              : search_every_subset(measure, categories, n_cases, left, right,
                                                    n_known, least, tolerance);
     if (!best.valid) return best;
@@ -426,15 +432,14 @@ public:
         candidate.quality = std::max(0.0, share);
         candidate.worth = candidate.quality * totals.impurity;
         if (rules_.gain_ratio) {
-            const double split_information =
-                std::log2(totals.weight) - branch_logs / totals.weight;
+            const double split_information = std::log2(totals.weight) - branch_logs / totals.weight;
             candidate.quality = candidate.worth = round_quality(gain / split_information);
         }
     }
 
 private:
-    // Tables that cases are counted into in turn. Where most cases have one value, as in columns that
-    // are rarely true, each sum would else wait for the one before to be stored.
+    // Tables that cases are counted into in turn. Where most cases have one value, as in columns
+    // that are rarely true, each sum would else wait for the one before to be stored.
     static constexpr std::uint32_t LANES = 4;
 
     // Weights of the cases by code and class, in the first of the tables of `stride` sums.
@@ -494,8 +499,8 @@ private:
         FoundSplit<typename M::Score> found;
         if (!ordered.is_nominal) {
             candidate.kind = SplitKind::NUMERIC;
-            found = search_threshold(measure, ordered.entries, ordered.n_known, left, right,
-                                     least, tolerance);
+            found = search_threshold(measure, ordered.entries, ordered.n_known, left, right, least,
+                                     tolerance);
             if (rules_.gain_ratio && found.valid) {
                 add_threshold_logs(measure, ordered, known_weight, found);
             }

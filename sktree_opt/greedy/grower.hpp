@@ -1,7 +1,7 @@
 // What a growing tree is made of besides its nodes: limits, nodes still open, and scratch memory.
 //
-// DT(S): top-down greedy induction of a decision tree on the features S: heuristic (each split is the
-// best one by itself).
+// DT(S): top-down greedy induction of a decision tree on the features S: heuristic (each split is
+// the best one by itself).
 //
 // Paper: S. Ruggieri, Complete search for feature selection in decision trees, JMLR 20 (2019),
 // section 4.1; J. R. Quinlan, C4.5 (1993), chapters 2 and 3, doi:10.1016/C2009-0-27846-9.
@@ -9,22 +9,25 @@
 // F, S            -> features            columns that may be tested
 // C               -> CaseSet, or a node's range of a Block
 // f(a, C)         -> SplitCandidate::quality, by Evaluator
-// stop(S, C)      -> is_leaf             weight < min_split_weight (the paper's |C| < m), pure, depth
+// stop(S, C)      -> is_leaf             weight < min_split_weight (the paper's |C| < m), pure,
+//                                        depth
 //
 // Both assumptions of the paper hold: the split chosen at a node is the argmax of a quality that
-// depends on the cases and the feature alone, ties by lowest feature index, then lowest threshold; and
-// stopping without looking at features, or when none of S gains anything, is monotonic in S. Hence
-// Lemma 6: DT(S') = DT(S) for features(DT(S)) <= S' <= S.
+// depends on the cases and the feature alone, ties by lowest feature index, then lowest threshold;
+// and stopping without looking at features, or when none of S gains anything, is monotonic in S.
+// Hence Lemma 6: DT(S') = DT(S) for features(DT(S)) <= S' <= S.
 //
-// Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the average
-// gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are midpoints. With
-// max_leaf_nodes nodes are split in order of weight * quality instead of depth first.
+// Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the
+// average gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are
+// midpoints. With max_leaf_nodes nodes are split in order of weight * quality instead of depth
+// first.
 //
-// Threads: over the columns of a large node, then over the subtrees of small nodes. Each column writes
-// its own candidate and a serial pass takes the best, so that the tree never depends on threads.
+// Threads: over the columns of a large node, then over the subtrees of small nodes. Each column
+// writes its own candidate and a serial pass takes the best, so that the tree never depends on
+// threads.
 //
-// Cost: sorting each column, O(p n log n) at most, then O(p) per case and level. Memory: 4 p bytes per
-// case of the blocks alive (65535 cases each), 16 bytes per case and thread above that size.
+// Cost: sorting each column, O(p n log n) at most, then O(p) per case and level. Memory: 4 p bytes
+// per case of the blocks alive (65535 cases each), 16 bytes per case and thread above that size.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +61,8 @@ struct GrowthLimits {
     std::int64_t min_parallel_work = 100000;          // cases x columns
 };
 
-// Whether a node may answer by itself: its share of misclassified weight, or its mean squared error.
+// Whether a node may answer by itself: its share of misclassified weight, or its mean squared
+// error.
 inline bool has_acceptable_error(const NodeTotals& totals, const GrowthLimits& limits) {
     if (!(limits.acceptable_error > 0.0)) return false;
     double error = totals.impurity;  // regression: one output, the mean
@@ -80,7 +84,9 @@ struct PendingNode {
     CaseSet set;  // when there is no block
 
     std::uint32_t n_cases() const { return static_cast<std::uint32_t>(totals.n_samples); }
-    std::int64_t work() const { return totals.n_samples * static_cast<std::int64_t>(active->size()); }
+    std::int64_t work() const {
+        return totals.n_samples * static_cast<std::int64_t>(active->size());
+    }
 };
 
 // What one thread works with.
@@ -106,7 +112,10 @@ public:
     Grower(std::vector<Column> columns, const Target& target, Measure measure,
            const MeasureContext& context, const SplitRules& rules, const GrowthLimits& limits,
            SearchControl& control)
-        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control),
+        : columns_(std::move(columns)),
+          target_(target),
+          limits_(limits),
+          control_(control),
           above_average_(rules.above_average) {
         for (WeightKind kind : {WeightKind::UNIT, WeightKind::INTEGER, WeightKind::FRACTIONAL}) {
             evaluators_.push_back(make_evaluator(measure, kind, context, rules));
@@ -209,8 +218,7 @@ private:
     }
 
     void make_block(PendingNode& pending, Growth& growth) {
-        pending.block =
-            std::make_shared<Block>(std::move(pending.set), target_, *pending.active);
+        pending.block = std::make_shared<Block>(std::move(pending.set), target_, *pending.active);
         pending.start = 0;
         Block& block = *pending.block;
         const auto n_slots = static_cast<std::int64_t>(block.columns.size());
@@ -331,7 +339,8 @@ private:
             return;
         }
         const Block& block = *pending.block;
-        const auto found = std::lower_bound(block.columns.begin(), block.columns.end(), best.feature);
+        const auto found =
+            std::lower_bound(block.columns.begin(), block.columns.end(), best.feature);
         const auto slot = static_cast<std::int32_t>(found - block.columns.begin());
         if (ws.block_branches.size() < block.set.size()) ws.block_branches.resize(block.set.size());
         split_cases(growth, pending, best, block.set, block.cases(),
@@ -455,9 +464,8 @@ private:
 
     // Large nodes first, column by column; then whole subtrees, the largest first.
     void grow_in_parallel(Growth& growth) {
-        const std::int64_t job_work =
-            std::max<std::int64_t>(growth.stack.back().work() / (8 * growth.n_threads),
-                                   limits_.min_parallel_work);
+        const std::int64_t job_work = std::max<std::int64_t>(
+            growth.stack.back().work() / (8 * growth.n_threads), limits_.min_parallel_work);
         std::vector<PendingNode> jobs;
         while (!growth.stack.empty()) {
             PendingNode pending = std::move(growth.stack.back());
@@ -469,30 +477,30 @@ private:
                 grow_node(growth, pending);
             }
         }
-        std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
-            return a.work() > b.work();
-        });
+        std::stable_sort(jobs.begin(), jobs.end(),
+                         [](const auto& a, const auto& b) { return a.work() > b.work(); });
         std::vector<GrownTree> grown(jobs.size());
         const auto n_jobs = static_cast<std::int64_t>(jobs.size());
         for_each_column(growth, n_jobs, limits_.min_parallel_work,
                         [&](std::int64_t i, GrowthWorkspace& ws) {
-            Growth job{{}, {}, ws, 1, 0};
-            job.tree.n_outputs = target_.n_outputs();
-            job.tree.add_node();
-            job.tree.set_totals(0, jobs[i].totals);
-            const std::int32_t node = std::exchange(jobs[i].node, 0);
-            job.stack.push_back(std::move(jobs[i]));
-            jobs[i].node = node;
-            grow_depth_first(job);
-            grown[i] = std::move(job.tree);
-        });
+                            Growth job{{}, {}, ws, 1, 0};
+                            job.tree.n_outputs = target_.n_outputs();
+                            job.tree.add_node();
+                            job.tree.set_totals(0, jobs[i].totals);
+                            const std::int32_t node = std::exchange(jobs[i].node, 0);
+                            job.stack.push_back(std::move(jobs[i]));
+                            jobs[i].node = node;
+                            grow_depth_first(job);
+                            grown[i] = std::move(job.tree);
+                        });
         for (std::size_t i = 0; i < jobs.size(); ++i) growth.tree.graft(jobs[i].node, grown[i]);
     }
 
-    // Splits the node of largest weight * quality next, as long as the tree may have more leaves. Each
-    // node's split is the best one that the tree still has room for: were it the best one at all, a
-    // feature without room, which the tree does not use, would keep a node from being split, against
-    // Lemma 6 (so would an order by anything that a smaller S can raise, as gain with gain ratio).
+    // Splits the node of largest weight * quality next, as long as the tree may have more leaves.
+    // Each node's split is the best one that the tree still has room for: were it the best one at
+    // all, a feature without room, which the tree does not use, would keep a node from being split,
+    // against Lemma 6 (so would an order by anything that a smaller S can raise, as gain with gain
+    // ratio).
     void grow_best_first(Growth& growth) {
         const NodeTotals root = growth.stack.back().totals;
         std::vector<RankedNode> heap;
@@ -532,9 +540,8 @@ private:
             ranked.split.n_branches = 0;
             return;
         }
-        ranked.worth =
-            round_quality(ranked.split.worth * ranked.pending.totals.weight /
-                          (root.weight * root.impurity));
+        ranked.worth = round_quality(ranked.split.worth * ranked.pending.totals.weight /
+                                     (root.weight * root.impurity));
     }
 
     static constexpr std::uint32_t NO_LIMIT = 0xFFFFFFFF;

@@ -1,5 +1,5 @@
-// One learning problem: columns, target and rules; grows trees on any of its cases and features, and
-// prunes them. What the extension module, and any search over trees, start from.
+// One learning problem: columns, target and rules; grows trees on any of its cases and features,
+// and prunes them. What the extension module, and any search over trees, start from.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 // (sum of its sides' scores - score of all its cases) / weight.
 //
 // Entropy of whole weights is summed in fixed point: x log2 x is looked up in a table of 64-bit
-// integers. Sums are then exact: they do not depend on the order of the cases, and a case of weight k
-// counts exactly as k cases. Other measures sum whole numbers exactly in float64.
+// integers. Sums are then exact: they do not depend on the order of the cases, and a case of weight
+// k counts exactly as k cases. Other measures sum whole numbers exactly in float64.
 //
 // To add a measure: a class with the members of `GiniMeasure` below, a case in make_evaluator
 // (evaluator.hpp), a line in _criteria.py and its formula in tests/reference.
@@ -43,12 +43,8 @@ public:
         }
     }
     const std::int64_t* data() const { return entries_.data(); }
-    double to_real(std::int64_t sum) const {
-        return static_cast<double>(sum) / units_;
-    }
-    std::int64_t from_real(double sum) const {
-        return static_cast<std::int64_t>(sum * units_);
-    }
+    double to_real(std::int64_t sum) const { return static_cast<double>(sum) / units_; }
+    std::int64_t from_real(double sum) const { return static_cast<std::int64_t>(sum * units_); }
 
 private:
     std::vector<std::int64_t> entries_;
@@ -230,9 +226,7 @@ struct GiniMeasure : CountMeasure<GiniMeasure<WEIGHTED>, double, WEIGHTED>, Real
     void before_change(Side& side, std::uint32_t c, double by) const {
         side.sum += by * (2.0 * side.counts[c] + by);
     }
-    double score(const Side& side) const {
-        return side.n > 0.0 ? side.sum / side.n - side.n : 0.0;
-    }
+    double score(const Side& side) const { return side.n > 0.0 ? side.sum / side.n - side.n : 0.0; }
 };
 
 // GiniMeasure index with costs, eq. (8): sum is that of L_kk' counts[k] counts[k'].

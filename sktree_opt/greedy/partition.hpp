@@ -4,13 +4,14 @@
 // (Quinlan 1993, section 3.2). The children then overlap and their weights are fractional.
 // Cost: O(cases) and, for a nominal split, O(categories of the column).
 //
-// A case set of fewer than 2^16 cases with every column already in order, shared by a whole subtree.
+// A case set of fewer than 2^16 cases with every column already in order, shared by a whole
+// subtree.
 //
-// Sorting is done once, at the root of the subtree. Each column is one row of `entries`; a node is the
-// same range [start, start + n) in every row, and holds its cases there in the order of the column.
-// Splitting a node partitions each row of its range stably, so children are in order without sorting
-// (the idea of SPRINT, Shafer et al., VLDB 1996). Subtrees work on disjoint ranges: threads share the
-// block without locks.
+// Sorting is done once, at the root of the subtree. Each column is one row of `entries`; a node is
+// the same range [start, start + n) in every row, and holds its cases there in the order of the
+// column. Splitting a node partitions each row of its range stably, so children are in order
+// without sorting (the idea of SPRINT, Shafer et al., VLDB 1996). Subtrees work on disjoint ranges:
+// threads share the block without locks.
 // Memory: 4 bytes for each case and column.
 #pragma once
 
@@ -39,8 +40,7 @@ bool assign_branches(const Column& column, const Split& split, const std::uint32
             const std::uint32_t code = codes[rows[i]];
             const bool missing = code == column.n_values;
             some_missing |= missing;
-            branch_of[i] =
-                missing ? EVERY_BRANCH<Branch> : split.template branch<Branch>(code);
+            branch_of[i] = missing ? EVERY_BRANCH<Branch> : split.template branch<Branch>(code);
         });
         return some_missing;
     });
@@ -55,9 +55,9 @@ struct AllPositions {
     }
 };
 
-// Sums of cases by branch; missing cases are added to every branch by its share of the known weight.
-// `shares` receives those shares. Where no case is known they are `default_shares` (that cannot be
-// while growing: a split has known cases).
+// Sums of cases by branch; missing cases are added to every branch by its share of the known
+// weight. `shares` receives those shares. Where no case is known they are `default_shares` (that
+// cannot be while growing: a split has known cases).
 template <class Branch>
 class BranchSums {
 public:
@@ -77,9 +77,8 @@ public:
             branch.n_samples = 0;
             branch.outputs.assign(target_.n_outputs(), 0.0);
         }
-        visit(positions, EVERY_BRANCH<Branch>, [&](std::uint32_t i, std::uint32_t b) {
-            add(totals[b], b, i, cases_.weight(i));
-        });
+        visit(positions, EVERY_BRANCH<Branch>,
+              [&](std::uint32_t i, std::uint32_t b) { add(totals[b], b, i, cases_.weight(i)); });
         shares.assign(n_branches, 0.0);
         if (some_missing) {
             double known = 0.0;
@@ -144,9 +143,8 @@ private:
             const double deviation = cases_.values[i] - totals[b].outputs[0];
             totals[b].impurity += weight * deviation * deviation;
         };
-        visit(positions, EVERY_BRANCH<Branch>, [&](std::uint32_t i, std::uint32_t b) {
-            add_square(i, b, cases_.weight(i));
-        });
+        visit(positions, EVERY_BRANCH<Branch>,
+              [&](std::uint32_t i, std::uint32_t b) { add_square(i, b, cases_.weight(i)); });
         if (some_missing) {
             visit_missing(positions, [&](std::uint32_t i) {
                 for (std::uint32_t b = 0; b < n_branches_; ++b) {
@@ -254,8 +252,9 @@ struct BranchRanges {
 };
 
 // Two branches, branch-free: every case is written to both streams and only its own moves on.
-inline void partition_in_two(std::uint32_t* segment, std::uint32_t n, const std::uint16_t* branch_of,
-                             std::uint16_t first, std::uint32_t* spare, bool keep_second) {
+inline void partition_in_two(std::uint32_t* segment, std::uint32_t n,
+                             const std::uint16_t* branch_of, std::uint16_t first,
+                             std::uint32_t* spare, bool keep_second) {
     std::uint32_t n_first = 0, n_second = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
         const std::uint32_t entry = segment[i];

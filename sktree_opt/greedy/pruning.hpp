@@ -1,18 +1,18 @@
 // Pruning of a grown tree: heuristic.
 //
-// Error-based pruning: J. R. Quinlan, C4.5 (1993), chapter 4, doi:10.1016/C2009-0-27846-9. Bottom up,
-// a subtree becomes a leaf, or is replaced by its heaviest branch (which then receives all cases of
-// the node and is pruned again), when that is estimated to make at most 0.1 errors more.
+// Error-based pruning: J. R. Quinlan, C4.5 (1993), chapter 4, doi:10.1016/C2009-0-27846-9. Bottom
+// up, a subtree becomes a leaf, or is replaced by its heaviest branch (which then receives all
+// cases of the node and is pruned again), when that is estimated to make at most 0.1 errors more.
 //
 // N, E            -> weight, errors        cases at a leaf, and those not of its class
 // U_CF(E, N)      -> ErrorBound::estimate  upper limit of the error count, confidence CF
 //
 // Deviations: the quantile of the normal distribution is computed, not interpolated in a table; the
-// branch to be raised is rated as it stands, already pruned, without trying to prune it further under
-// the node's cases (that is done once it is raised).
+// branch to be raised is rated as it stands, already pruned, without trying to prune it further
+// under the node's cases (that is done once it is raised).
 //
-// Reduced-error pruning: lecture notes on decision trees, algorithm 2. Bottom up, a subtree becomes a
-// leaf when that makes at most as many errors (costs; squared errors) on a validation part. A
+// Reduced-error pruning: lecture notes on decision trees, algorithm 2. Bottom up, a subtree becomes
+// a leaf when that makes at most as many errors (costs; squared errors) on a validation part. A
 // validation case with a missing value counts at each branch by its share, also for errors.
 //
 // Cost: error-based O(cases * depth^2) at most, usually O(cases * depth); reduced-error O(cases *
@@ -45,10 +45,9 @@ struct ErrorBound {
         if (errors < 0.9999) return extra_of_none + errors * (extra(n, 1.0) - extra_of_none);
         if (errors + 0.5 >= n) return 0.67 * std::max(0.0, n - errors);
         const double z2 = z * z, corrected = errors + 0.5;
-        const double rate =
-            (corrected + z2 / 2.0 +
-             std::sqrt(z2 * (corrected * (1.0 - corrected / n) + z2 / 4.0))) /
-            (n + z2);
+        const double rate = (corrected + z2 / 2.0 +
+                             std::sqrt(z2 * (corrected * (1.0 - corrected / n) + z2 / 4.0))) /
+                            (n + z2);
         return n * rate - errors;
     }
 };
@@ -324,7 +323,9 @@ inline void prune_reduced_error(GrownTree& tree, const std::vector<Column>& colu
         as_is[i] = as_leaf[i];
         if (record.n_children == 0) continue;
         as_is[i] = 0.0;
-        for (std::int32_t b = 0; b < record.n_children; ++b) as_is[i] += as_is[record.first_child + b];
+        for (std::int32_t b = 0; b < record.n_children; ++b) {
+            as_is[i] += as_is[record.first_child + b];
+        }
         if (as_leaf[i] <= as_is[i] * (1.0 + 1e-12) + 1e-12) {
             as_is[i] = as_leaf[i];
             tree.make_leaf(static_cast<std::int32_t>(i));

@@ -1,10 +1,10 @@
 // A split of a case set on one feature: how good it is, and where each code goes.
 //
-// Assumption 4 of Ruggieri (JMLR 20, 2019) needs a quality f(a, C) that depends on the feature a and
-// the cases C alone, and its argmax with a fixed order of ties. Two qualities that are equal in real
-// numbers must be equal here however they were summed, and "equal" must be transitive, or a feature
-// that is not used could decide between two that are. Hence qualities are rounded to a grid (not
-// compared within a tolerance), as a share of the node's impurity, which C alone decides.
+// Assumption 4 of Ruggieri (JMLR 20, 2019) needs a quality f(a, C) that depends on the feature a
+// and the cases C alone, and its argmax with a fixed order of ties. Two qualities that are equal in
+// real numbers must be equal here however they were summed, and "equal" must be transitive, or a
+// feature that is not used could decide between two that are. Hence qualities are rounded to a grid
+// (not compared within a tolerance), as a share of the node's impurity, which C alone decides.
 //
 // A tree being grown: node records as the public Tree keeps them, plus what the kernels still need.
 #pragma once
@@ -38,13 +38,13 @@ struct SplitRules {
     bool gain_ratio = false;            // rank features by gain / split information
     bool numeric_gain_penalty = false;  // C4.5 release 8: less log2(thresholds tried) / weight
     NominalSplit nominal = NominalSplit::MULTIWAY;
-    bool above_average = false;         // C4.5: only features of at least the average gain compete
-    double min_leaf_weight = 1.0;       // of at least two branches
-    bool every_branch = false;          // min_leaf_weight holds for every branch
-    std::uint32_t min_leaf_rows = 1;    // of every branch: rows whose value leads there
-    bool rows_are_weights = false;      // a case of weight k is k rows: of weight 1 each, put together
+    bool above_average = false;       // C4.5: only features of at least the average gain compete
+    double min_leaf_weight = 1.0;     // of at least two branches
+    bool every_branch = false;        // min_leaf_weight holds for every branch
+    std::uint32_t min_leaf_rows = 1;  // of every branch: rows whose value leads there
+    bool rows_are_weights = false;  // a case of weight k is k rows: of weight 1 each, put together
     double min_gain = 0.0;
-    bool allow_zero_gain = false;       // a split may gain nothing
+    bool allow_zero_gain = false;  // a split may gain nothing
 };
 
 // The best split found on one feature. `quality` compares features at one node.
@@ -177,7 +177,7 @@ inline Node blank_node() {
 struct GrownTree {
     std::uint32_t n_outputs = 1;
     std::vector<Node> nodes;
-    std::vector<double> values;  // n_outputs for each node
+    std::vector<double> values;        // n_outputs for each node
     std::vector<std::uint32_t> codes;  // of a numeric test: the last code of branch 0
     std::vector<std::int32_t> category_branch;
 

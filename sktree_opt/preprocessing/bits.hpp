@@ -19,8 +19,7 @@ unsigned zeros_of_eight(const Value* from, std::ptrdiff_t step, unsigned& others
 }
 
 // Bytes in a row, all eight in one register.
-inline unsigned zeros_of_eight(
-    const std::uint8_t* from, std::ptrdiff_t step, unsigned& others) {
+inline unsigned zeros_of_eight(const std::uint8_t* from, std::ptrdiff_t step, unsigned& others) {
     if (step != 1) return zeros_of_eight<std::uint8_t>(from, step, others);
     std::uint64_t bytes = 0;  // compilers make one load of it
     for (int k = 0; k < 8; ++k) bytes |= static_cast<std::uint64_t>(from[k]) << (8 * k);
@@ -41,9 +40,9 @@ unsigned zeros_of_rest(const Value* from, std::ptrdiff_t step, std::size_t n, un
 // Eight columns of values 0 and 1 a byte; bit: the value is 0. False if there is any other value.
 // Walks along whichever of rows and columns is near in memory.
 template <typename Value>
-bool pack_zeros(
-    const Value* values, std::ptrdiff_t row_step, std::ptrdiff_t column_step, std::size_t n_rows,
-    std::size_t n_columns, std::uint8_t* bits, std::size_t row_bytes) {
+bool pack_zeros(const Value* values, std::ptrdiff_t row_step, std::ptrdiff_t column_step,
+                std::size_t n_rows, std::size_t n_columns, std::uint8_t* bits,
+                std::size_t row_bytes) {
     const std::size_t n_full = n_columns / 8, n_rest = n_columns % 8;
     const auto pack = [=](std::size_t i, std::size_t block, unsigned& others) {
         const Value* from = values + static_cast<std::ptrdiff_t>(i) * row_step +
@@ -57,8 +56,9 @@ bool pack_zeros(
     const std::size_t n_outer = by_rows ? n_rows : n_blocks, n_inner = by_rows ? n_blocks : n_rows;
     for (std::size_t outer = 0; outer < n_outer; ++outer) {
         unsigned others = 0;
-        for (std::size_t inner = 0; inner < n_inner; ++inner)
+        for (std::size_t inner = 0; inner < n_inner; ++inner) {
             pack(by_rows ? outer : inner, by_rows ? inner : outer, others);
+        }
         if (others != 0) return false;
     }
     return true;
@@ -66,9 +66,8 @@ bool pack_zeros(
 
 // Ors into the bits of each row the outcomes of its code; `bits` begins at their first byte.
 template <typename Code>
-void or_outcomes(
-    const Code* codes, std::size_t n_rows, const std::uint8_t* outcomes, std::size_t n_bytes,
-    std::uint8_t* bits, std::size_t row_bytes) {
+void or_outcomes(const Code* codes, std::size_t n_rows, const std::uint8_t* outcomes,
+                 std::size_t n_bytes, std::uint8_t* bits, std::size_t row_bytes) {
     for (std::size_t i = 0; i < n_rows; ++i) {
         const std::uint8_t* from = outcomes + static_cast<std::size_t>(codes[i]) * n_bytes;
         std::uint8_t* to = bits + i * row_bytes;

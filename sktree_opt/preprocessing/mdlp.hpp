@@ -2,8 +2,8 @@
 //
 // U. M. Fayyad, K. B. Irani, "Multi-Interval Discretization of Continuous-Valued Attributes for
 // Classification Learning", IJCAI 1993, pp. 1022-1027. The best cut of a set of cases has the
-// lowest class information entropy. It is kept if it shortens the description of the classes (the MDL
-// principle), and both sides are then cut in the same way.
+// lowest class information entropy. It is kept if it shortens the description of the classes (the
+// MDL principle), and both sides are then cut in the same way.
 //
 // Paper              here
 // S, S1, S2          Range, its left side, its right side: groups of cases with one value
@@ -38,9 +38,8 @@ inline double x_log_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
 
 class MdlpPartition {
 public:
-    MdlpPartition(
-        const ColumnView& column, const std::int32_t* labels, const double* weights,
-        std::size_t n_rows, int n_classes, SearchControl& control)
+    MdlpPartition(const ColumnView& column, const std::int32_t* labels, const double* weights,
+                  std::size_t n_rows, int n_classes, SearchControl& control)
         : n_classes_(n_classes), control_(control) {
         sort_rows(column, labels, weights, n_rows);
         find_pure_groups();
@@ -74,7 +73,7 @@ private:
 
     int n_classes_;
     SearchControl& control_;
-    std::vector<std::int32_t> label_;   // of each case, sorted by value
+    std::vector<std::int32_t> label_;  // of each case, sorted by value
     std::vector<double> weight_;
     std::vector<std::uint32_t> codes_;  // of each group: its value's code
     std::vector<std::size_t> start_;    // of each group: its first case; one more entry at the end
@@ -112,8 +111,9 @@ private:
         for (std::size_t group = 0; group < codes_.size(); ++group) {
             const std::int32_t label = label_[start_[group]];
             bool is_pure = true;
-            for (std::size_t i = start_[group]; i < start_[group + 1]; ++i)
+            for (std::size_t i = start_[group]; i < start_[group + 1]; ++i) {
                 is_pure = is_pure && label_[i] == label;
+            }
             pure_[group] = is_pure ? label : -1;
         }
     }
@@ -121,13 +121,15 @@ private:
     Sums sums_of(Range range) const {
         Sums sums;
         sums.of_class.assign(static_cast<std::size_t>(n_classes_), 0.0);
-        for (std::size_t i = start_[range.first]; i < start_[range.last]; ++i)
+        for (std::size_t i = start_[range.first]; i < start_[range.last]; ++i) {
             sums.of_class[label_[i]] += weight_[i];
+        }
         for (double weight : sums.of_class) sums.total += weight;
         return sums;
     }
 
-    // First group of the right side of the cut with the least entropy; range.first if there is none.
+    // First group of the right side of the cut with the least entropy; range.first if there is
+    // none.
     std::size_t best_cut(Range range) {
         Sums right = sums_of(range);
         std::vector<double> left(right.of_class.size(), 0.0);
@@ -149,8 +151,8 @@ private:
             }
             if ((group & 0xFFFF) == 0 && control_.poll()) return range.first;
             if (pure_[group] >= 0 && pure_[group] == pure_[group + 1]) continue;
-            const double bits = x_log_x(left_total) - left_logs +
-                                x_log_x(right.total - left_total) - right_logs;
+            const double bits =
+                x_log_x(left_total) - left_logs + x_log_x(right.total - left_total) - right_logs;
             if (bits < best - tie) {
                 best = bits;
                 cut = group + 1;
@@ -181,14 +183,14 @@ private:
     }
 
     static double n_present(const Sums& sums) {
-        return static_cast<double>(std::count_if(
-            sums.of_class.begin(), sums.of_class.end(), [](double weight) { return weight > 0.0; }));
+        return static_cast<double>(std::count_if(sums.of_class.begin(), sums.of_class.end(),
+                                                 [](double weight) { return weight > 0.0; }));
     }
 };
 
-inline std::vector<std::uint32_t> mdlp_cuts(
-    const ColumnView& column, const std::int32_t* labels, const double* weights, std::size_t n_rows,
-    int n_classes, SearchControl& control) {
+inline std::vector<std::uint32_t> mdlp_cuts(const ColumnView& column, const std::int32_t* labels,
+                                            const double* weights, std::size_t n_rows,
+                                            int n_classes, SearchControl& control) {
     return MdlpPartition(column, labels, weights, n_rows, n_classes, control).cuts();
 }
 

@@ -18,9 +18,9 @@
 namespace sktree_opt {
 
 struct ColumnView {
-    const void* codes = nullptr;      // n_rows codes of `itemsize` bytes
-    std::uint8_t itemsize = 1;        // 1, 2 or 4
-    std::uint8_t is_nominal = 0;      // codes are categories, not ranks
+    const void* codes = nullptr;  // n_rows codes of `itemsize` bytes
+    std::uint8_t itemsize = 1;    // 1, 2 or 4
+    std::uint8_t is_nominal = 0;  // codes are categories, not ranks
     std::uint8_t has_missing = 0;
     std::uint32_t n_values = 0;       // codes are below it; this code itself means missing
     std::int32_t representative = 0;  // first column with equal content; itself if there is none
@@ -29,9 +29,12 @@ struct ColumnView {
 // Reads row `row` whatever the width; kernels that scan whole columns dispatch on itemsize once.
 inline std::uint32_t code_at(const ColumnView& column, std::size_t row) {
     switch (column.itemsize) {
-        case 1: return static_cast<const std::uint8_t*>(column.codes)[row];
-        case 2: return static_cast<const std::uint16_t*>(column.codes)[row];
-        default: return static_cast<const std::uint32_t*>(column.codes)[row];
+        case 1:
+            return static_cast<const std::uint8_t*>(column.codes)[row];
+        case 2:
+            return static_cast<const std::uint16_t*>(column.codes)[row];
+        default:
+            return static_cast<const std::uint32_t*>(column.codes)[row];
     }
 }
 
@@ -49,22 +52,23 @@ inline std::uint64_t ordered_bits(double value) {
 }
 
 // Sorts by key. A byte that is the same in all keys costs one pass of counting and none of moving:
-// measurements with few digits, integers and float32 values have several of those. Ends in any order
-// when it is told to stop.
+// measurements with few digits, integers and float32 values have several of those. Ends in any
+// order when it is told to stop.
 inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEntry>& buffer,
                        SearchControl& control) {
     const std::size_t n = entries.size();
     if (n < 512) {
-        std::sort(entries.begin(), entries.end(), [](const RankingEntry& a, const RankingEntry& b) {
-            return a.key < b.key;
-        });
+        std::sort(entries.begin(), entries.end(),
+                  [](const RankingEntry& a, const RankingEntry& b) { return a.key < b.key; });
         return;
     }
     buffer.resize(n);
     std::vector<std::uint32_t> counts(8 * 256, 0);
-    for (const RankingEntry& entry : entries)
-        for (int digit = 0; digit < 8; ++digit)
+    for (const RankingEntry& entry : entries) {
+        for (int digit = 0; digit < 8; ++digit) {
             ++counts[digit * 256 + ((entry.key >> (8 * digit)) & 255)];
+        }
+    }
     for (int digit = 0; digit < 8 && !control.poll(); ++digit) {
         std::uint32_t* count = &counts[digit * 256];
         if (count[(entries[0].key >> (8 * digit)) & 255] == n) continue;
@@ -74,14 +78,15 @@ inline void radix_sort(std::vector<RankingEntry>& entries, std::vector<RankingEn
             count[bucket] = start;
             start += size;
         }
-        for (const RankingEntry& entry : entries)
+        for (const RankingEntry& entry : entries) {
             buffer[count[(entry.key >> (8 * digit)) & 255]++] = entry;
+        }
         entries.swap(buffer);
     }
 }
 
-// Memory that is handed over to whoever takes the column, as it is: copies of the distinct values of
-// all columns at once would be as large as the table.
+// Memory that is handed over to whoever takes the column, as it is: copies of the distinct values
+// of all columns at once would be as large as the table.
 struct Free {
     void operator()(void* memory) const { std::free(memory); }
 };
@@ -98,11 +103,11 @@ Memory<T> allocate(std::size_t n_bytes) {
 // An encoded column: its codes, in the narrowest type that holds them, and the values they mean.
 struct EncodedColumn {
     Memory<void> codes;
-    Memory<double> distinct;     // of a numeric column: its values, sorted
+    Memory<double> distinct;  // of a numeric column: its values, sorted
     int itemsize = 1;
     std::uint32_t n_values = 0;  // codes are below it; this code itself means missing
     std::size_t n_missing = 0;
-    std::uint64_t hash = 0;      // equal for equal codes
+    std::uint64_t hash = 0;  // equal for equal codes
 
     void* release_codes() { return codes.release(); }
     double* release_distinct() { return distinct.release(); }
@@ -170,8 +175,7 @@ void rank_small(const Value* values, std::size_t n, EncodingWorkspace& ws, Encod
         for (std::size_t row = 0; row < n; ++row) {
             const Value value = values[row];
             codes[row] = static_cast<Code>(
-                std::isnan(value) ? out.n_values
-                                  : ws.rank_of[static_cast<std::uint32_t>(value)]);
+                std::isnan(value) ? out.n_values : ws.rank_of[static_cast<std::uint32_t>(value)]);
         }
     });
 }
@@ -183,8 +187,9 @@ void rank_by_sorting(const Value* values, std::size_t n, SearchControl& control,
     ws.entries.reserve(n);
     for (std::size_t row = 0; row < n; ++row) {
         const double value = static_cast<double>(values[row]);
-        if (!std::isnan(value))
+        if (!std::isnan(value)) {
             ws.entries.push_back({ordered_bits(value), static_cast<std::uint32_t>(row)});
+        }
     }
     radix_sort(ws.entries, ws.buffer, control);
     if (control.stopped()) return;
@@ -196,8 +201,9 @@ void rank_by_sorting(const Value* values, std::size_t n, SearchControl& control,
     for (std::size_t i = 0; i < entries.size(); ++i) out.n_values += is_first(i);
     out.allocate_distinct();
     double* distinct = out.distinct.get();
-    for (std::size_t i = 0; i < entries.size(); ++i)
+    for (std::size_t i = 0; i < entries.size(); ++i) {
         if (is_first(i)) *distinct++ = static_cast<double>(values[entries[i].row]) + 0.0;
+    }
     out.allocate_codes(n);
     out.write([&](auto* codes) {
         using Code = std::remove_reference_t<decltype(*codes)>;
@@ -234,8 +240,8 @@ void copy_codes(const Value* values, std::size_t n, std::uint32_t n_categories,
         for (std::size_t row = 0; row < n; ++row) {
             const bool is_missing = std::isnan(values[row]);
             n_missing += is_missing;
-            codes[row] = static_cast<Code>(
-                is_missing ? n_categories : static_cast<std::uint32_t>(values[row]));
+            codes[row] = static_cast<Code>(is_missing ? n_categories
+                                                      : static_cast<std::uint32_t>(values[row]));
         }
         out.n_missing = n_missing;
     });
@@ -243,8 +249,9 @@ void copy_codes(const Value* values, std::size_t n, std::uint32_t n_categories,
 
 // Encodes columns first..stop-1 of a matrix into out[first..stop-1], in one pass over its rows.
 //
-// A few columns at a time are copied to lie one after the other, unless they do already: a column of
-// a matrix stored by rows touches a line of memory for each cell, eight neighbours touch no more.
+// A few columns at a time are copied to lie one after the other, unless they do already: a column
+// of a matrix stored by rows touches a line of memory for each cell, eight neighbours touch no
+// more.
 template <typename Value>
 void encode_columns(const Value* cells, std::ptrdiff_t row_stride, std::ptrdiff_t column_stride,
                     std::size_t n, const std::int64_t* n_categories, std::size_t first,
@@ -254,9 +261,11 @@ void encode_columns(const Value* cells, std::ptrdiff_t row_stride, std::ptrdiff_
     const Value* columns = cells + static_cast<std::ptrdiff_t>(first) * column_stride;
     if (row_stride != 1) {
         Value* gathered = ws.gathered<Value>(width * n);
-        for (std::size_t row = 0; row < n; ++row, columns += row_stride)
-            for (std::size_t j = 0; j < width; ++j)
+        for (std::size_t row = 0; row < n; ++row, columns += row_stride) {
+            for (std::size_t j = 0; j < width; ++j) {
                 gathered[j * n + row] = columns[static_cast<std::ptrdiff_t>(j) * column_stride];
+            }
+        }
         columns = gathered;
         column_stride = static_cast<std::ptrdiff_t>(n);
     }

@@ -50,8 +50,9 @@ public:
         is_small_ = is_small_ && other.is_small_;
         n_missing_ += other.n_missing_;
         reach(other.end_);
-        for (std::uint32_t number = 0; number < other.end_; ++number)
+        for (std::uint32_t number = 0; number < other.end_; ++number) {
             occurs_[number] |= other.occurs_[number];
+        }
     }
 
     bool is_small() const { return is_small_; }
@@ -61,8 +62,9 @@ public:
     // visit(number), in their order.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (std::uint32_t number = 0; number < end_; ++number)
+        for (std::uint32_t number = 0; number < end_; ++number) {
             if (occurs_[number]) visit(number);
+        }
     }
 
     std::vector<std::uint32_t> values() const {
@@ -100,12 +102,14 @@ template <typename Value>
 bool any_infinite(const Value* cells, std::size_t n, std::ptrdiff_t stride) {
     int found = 0;
     if (stride == 1) {
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = 0; i < n; ++i) {
             found |= std::fabs(cells[i]) > std::numeric_limits<Value>::max();
+        }
     } else {
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = 0; i < n; ++i) {
             found |= std::fabs(cells[static_cast<std::ptrdiff_t>(i) * stride]) >
                      std::numeric_limits<Value>::max();
+        }
     }
     return found != 0;
 }
@@ -123,14 +127,17 @@ void survey_rows(const Value* cells, std::size_t n_columns, std::ptrdiff_t row_s
     for (std::size_t start = first; start < stop; start += n_at_once) {
         const std::size_t n = std::min(n_at_once, stop - start);
         const Value* row = cells + static_cast<std::ptrdiff_t>(start) * row_stride;
-        for (std::size_t i = 0; i < survey.numbers.size(); ++i)
+        for (std::size_t i = 0; i < survey.numbers.size(); ++i) {
             survey.numbers[i].add_all(row + columns[i] * column_stride, n, row_stride);
+        }
         if (column_stride == 1) {
-            for (std::size_t i = 0; i < n; ++i, row += row_stride)
+            for (std::size_t i = 0; i < n; ++i, row += row_stride) {
                 survey.has_infinity |= any_infinite(row, n_columns, 1);
+            }
         } else {
-            for (std::size_t j = 0; j < n_columns; ++j, row += column_stride)
+            for (std::size_t j = 0; j < n_columns; ++j, row += column_stride) {
                 survey.has_infinity |= any_infinite(row, n, row_stride);
+            }
         }
     }
 }

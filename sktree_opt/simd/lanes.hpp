@@ -11,14 +11,16 @@ struct Pack {
 template <class T>
 SKTREE_INLINE Pack<T> load_pack(const T* from) {
     Pack<T> pack;
-    for (int k = 0; k < Pack<T>::PARTS; ++k)
+    for (int k = 0; k < Pack<T>::PARTS; ++k) {
         pack.part[k] = load_native<T, VECTOR_BYTES>(from + k * (VECTOR_BYTES / sizeof(T)));
+    }
     return pack;
 }
 template <class T>
 SKTREE_INLINE void store_pack(T* to, Pack<T> pack) {
-    for (int k = 0; k < Pack<T>::PARTS; ++k)
+    for (int k = 0; k < Pack<T>::PARTS; ++k) {
         store_native<T, VECTOR_BYTES>(to + k * (VECTOR_BYTES / sizeof(T)), pack.part[k]);
+    }
 }
 template <class T>
 SKTREE_INLINE Pack<T> fill_pack(T value) {
@@ -27,12 +29,11 @@ SKTREE_INLINE Pack<T> fill_pack(T value) {
     return pack;
 }
 
-#define SKTREE_LANEWISE(op)                                                  \
-    template <class T>                                                       \
-    SKTREE_INLINE Pack<T> operator op(Pack<T> a, Pack<T> b) {                \
-        for (int k = 0; k < Pack<T>::PARTS; ++k)                             \
-            a.part[k] = a.part[k] op b.part[k];                              \
-        return a;                                                            \
+#define SKTREE_LANEWISE(op)                                                          \
+    template <class T>                                                               \
+    SKTREE_INLINE Pack<T> operator op(Pack<T> a, Pack<T> b) {                        \
+        for (int k = 0; k < Pack<T>::PARTS; ++k) a.part[k] = a.part[k] op b.part[k]; \
+        return a;                                                                    \
     }
 SKTREE_LANEWISE(+)
 SKTREE_LANEWISE(-)
@@ -57,8 +58,9 @@ SKTREE_INLINE Pack<T> magnitude(Pack<T> a) {
 }
 template <class T>
 SKTREE_INLINE Pack<T> where_at_least(Pack<T> value, Pack<T> minimum, Pack<T> a, Pack<T> b) {
-    for (int k = 0; k < Pack<T>::PARTS; ++k)
+    for (int k = 0; k < Pack<T>::PARTS; ++k) {
         a.part[k] = where_at_least_native(value.part[k], minimum.part[k], a.part[k], b.part[k]);
+    }
     return a;
 }
 
@@ -115,9 +117,10 @@ SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
     return load_pack(lanes);
 }
 
-// C4.5's estimate of the errors on new rows that a leaf with `e` errors in weight `w` makes: the upper
-// limit of a binomial rate, by the normal approximation with correction for continuity, exact at 0
-// errors and interpolated below 1 (Quinlan, C4.5, 1993, section 4.2). z belongs to confidence `cf`.
+// C4.5's estimate of the errors on new rows that a leaf with `e` errors in weight `w` makes: the
+// upper limit of a binomial rate, by the normal approximation with correction for continuity, exact
+// at 0 errors and interpolated below 1 (Quinlan, C4.5, 1993, section 4.2). z belongs to confidence
+// `cf`.
 inline double upper_errors(double w, double e, double z, double cf) {
     if (w <= 0.0) return 0.0;
     const double none = w * (1.0 - std::pow(cf, 1.0 / w));
@@ -138,8 +141,8 @@ SKTREE_APART void estimate_lanes(const T* weights, T* scores, const ScoreParamet
     }
 }
 template <class T>
-SKTREE_INLINE Pack<T> pessimistic_scores(
-    Pack<T> weight, Pack<T> errors, const ScoreParameters<T>& p) {
+SKTREE_INLINE Pack<T> pessimistic_scores(Pack<T> weight, Pack<T> errors,
+                                         const ScoreParameters<T>& p) {
     T weights[LANES], scores[LANES];
     store_pack(weights, weight);
     store_pack(scores, errors);

@@ -57,28 +57,27 @@ SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> w
 #endif
 #if defined(SKTREE_SHUFFLES)
 template <int BYTES, int UPPER, int... LANE>
-SKTREE_INLINE Native<std::int32_t, BYTES> every_other_lane(
-    Native<std::int32_t, BYTES> a, Native<std::int32_t, BYTES> b,
-    std::integer_sequence<int, LANE...>) {
+SKTREE_INLINE Native<std::int32_t, BYTES> every_other_lane(Native<std::int32_t, BYTES> a,
+                                                           Native<std::int32_t, BYTES> b,
+                                                           std::integer_sequence<int, LANE...>) {
     return __builtin_shufflevector(a, b, (2 * LANE + UPPER)...);
 }
 template <int BYTES, int COUNT, int... LANE>
-SKTREE_INLINE Native<std::uint64_t, BYTES> lanes_moved_up(
-    Native<std::uint64_t, BYTES> a, std::integer_sequence<int, LANE...>) {
+SKTREE_INLINE Native<std::uint64_t, BYTES> lanes_moved_up(Native<std::uint64_t, BYTES> a,
+                                                          std::integer_sequence<int, LANE...>) {
     constexpr int WIDTH = BYTES / 8;
-    return __builtin_shufflevector(
-        Native<std::uint64_t, BYTES>{}, a, (LANE < COUNT ? LANE : WIDTH + LANE - COUNT)...);
+    return __builtin_shufflevector(Native<std::uint64_t, BYTES>{}, a,
+                                   (LANE < COUNT ? LANE : WIDTH + LANE - COUNT)...);
 }
 #endif
 // The halves of 64-bit numbers, the lower ones or the upper ones, of two vectors as one.
 template <int BYTES, int UPPER>
-SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(
-    Native<std::uint64_t, BYTES> a, Native<std::uint64_t, BYTES> b) {
+SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(Native<std::uint64_t, BYTES> a,
+                                                        Native<std::uint64_t, BYTES> b) {
 #if defined(SKTREE_SHUFFLES)
-    return every_other_lane<BYTES, UPPER>(
-        reinterpret_cast<Native<std::int32_t, BYTES>>(a),
-        reinterpret_cast<Native<std::int32_t, BYTES>>(b),
-        std::make_integer_sequence<int, BYTES / 4>());
+    return every_other_lane<BYTES, UPPER>(reinterpret_cast<Native<std::int32_t, BYTES>>(a),
+                                          reinterpret_cast<Native<std::int32_t, BYTES>>(b),
+                                          std::make_integer_sequence<int, BYTES / 4>());
 #else
     Native<std::int32_t, BYTES> halves;
     for (int k = 0; k < BYTES / 8; ++k) {
@@ -165,8 +164,9 @@ SKTREE_INLINE N magnitude_native(N a) {
 }
 template <class N>
 SKTREE_INLINE N where_at_least_native(N value, N minimum, N a, N b) {
-    for (int k = 0; k < N::SIZE; ++k)
+    for (int k = 0; k < N::SIZE; ++k) {
         if (!(value.lane[k] >= minimum.lane[k])) a.lane[k] = b.lane[k];
+    }
     return a;
 }
 template <int BYTES>
@@ -176,8 +176,8 @@ SKTREE_INLINE Native<float, BYTES> to_float_native(Native<std::int32_t, BYTES> w
     return numbers;
 }
 template <int BYTES, int UPPER>
-SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(
-    Native<std::uint64_t, BYTES> a, Native<std::uint64_t, BYTES> b) {
+SKTREE_INLINE Native<std::int32_t, BYTES> halves_native(Native<std::uint64_t, BYTES> a,
+                                                        Native<std::uint64_t, BYTES> b) {
     Native<std::int32_t, BYTES> halves;
     for (int k = 0; k < a.SIZE; ++k) {
         halves.lane[k] = static_cast<std::int32_t>(a.lane[k] >> 32 * UPPER);

@@ -27,17 +27,15 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
 constexpr bool REDUCES = true;  // whether there is largest_of_rows
 
 // The largest of each of LANES rows of LANES numbers. Two rows become one with half of the lanes of
-// each, halves of ever smaller parts against each other: two shuffles and a maximum. Which rows meet is
-// chosen so that the results come out in the order of the rows.
+// each, halves of ever smaller parts against each other: two shuffles and a maximum. Which rows
+// meet is chosen so that the results come out in the order of the rows.
 SKTREE_INLINE __m512i largest_by_256(const std::int16_t* rows) {
     const __m512i a = _mm512_loadu_si512(rows), b = _mm512_loadu_si512(rows + 8 * LANES);
-    return _mm512_max_epi16(
-        _mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
+    return _mm512_max_epi16(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
 }
 SKTREE_INLINE __m512i largest_by_128(const std::int16_t* rows) {
     const __m512i a = largest_by_256(rows), b = largest_by_256(rows + 16 * LANES);
-    return _mm512_max_epi16(
-        _mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+    return _mm512_max_epi16(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
 }
 SKTREE_INLINE __m512i largest_by_64(const std::int16_t* rows) {
     const __m512i a = largest_by_128(rows), b = largest_by_128(rows + 2 * LANES);
@@ -46,15 +44,14 @@ SKTREE_INLINE __m512i largest_by_64(const std::int16_t* rows) {
 SKTREE_INLINE __m512i largest_by_32(const std::int16_t* rows) {
     const __m512 a = _mm512_castsi512_ps(largest_by_64(rows));
     const __m512 b = _mm512_castsi512_ps(largest_by_64(rows + 4 * LANES));
-    return _mm512_max_epi16(
-        _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
-        _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xDD)));
+    return _mm512_max_epi16(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
+                            _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xDD)));
 }
 SKTREE_INLINE Vector16 largest_of_rows(const std::int16_t* rows) {
     const __m512i a = largest_by_32(rows), b = largest_by_32(rows + LANES);
-    return (Vector16)_mm512_mask_blend_epi16(
-        0xAAAAAAAA, _mm512_max_epi16(a, _mm512_srli_epi32(a, 16)),
-        _mm512_max_epi16(b, _mm512_slli_epi32(b, 16)));
+    return (Vector16)_mm512_mask_blend_epi16(0xAAAAAAAA,
+                                             _mm512_max_epi16(a, _mm512_srli_epi32(a, 16)),
+                                             _mm512_max_epi16(b, _mm512_slli_epi32(b, 16)));
 }
 
 // Writes `base` + k for each set bit k, and up to 15 numbers more; returns past the last valid one.
@@ -63,23 +60,23 @@ SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::i
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i numbers = _mm512_add_epi32(counting, _mm512_set1_epi32(base));
     // Compressed in a register: compressing into memory is slow on some processors.
-    _mm512_storeu_si512(
-        out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), numbers));
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), numbers));
     return out + __builtin_popcount(bits);
 }
 
 // Eight sums of real values, plus `value` where the bit is set: with masks, one instruction.
-SKTREE_INLINE Native<double, 64> add_value(
-    Native<double, 64> sums, const std::uint8_t* bits, int part, double value) {
-    return (Native<double, 64>)_mm512_mask_add_pd(
-        (__m512d)sums, bits[part], (__m512d)sums, _mm512_set1_pd(value));
+SKTREE_INLINE Native<double, 64> add_value(Native<double, 64> sums, const std::uint8_t* bits,
+                                           int part, double value) {
+    return (Native<double, 64>)_mm512_mask_add_pd((__m512d)sums, bits[part], (__m512d)sums,
+                                                  _mm512_set1_pd(value));
 }
 
 // Sixteen sums of whole values in the same way.
-SKTREE_INLINE Native<std::int32_t, 64> add_whole(
-    Native<std::int32_t, 64> sums, const std::uint8_t* bits, int part, std::int32_t value) {
+SKTREE_INLINE Native<std::int32_t, 64> add_whole(Native<std::int32_t, 64> sums,
+                                                 const std::uint8_t* bits, int part,
+                                                 std::int32_t value) {
     std::uint16_t mask;
     std::memcpy(&mask, bits + 2 * part, sizeof(mask));
-    return (Native<std::int32_t, 64>)_mm512_mask_add_epi32(
-        (__m512i)sums, mask, (__m512i)sums, _mm512_set1_epi32(value));
+    return (Native<std::int32_t, 64>)_mm512_mask_add_epi32((__m512i)sums, mask, (__m512i)sums,
+                                                           _mm512_set1_epi32(value));
 }

@@ -1,5 +1,5 @@
-// Counting with BITALG (Intel since Ice Lake, AMD since Zen 4): one popcount an instruction, so that
-// counts are 16-bit lanes at once. Of a block, 16 of the 32 registers hold counts.
+// Counting with BITALG (Intel since Ice Lake, AMD since Zen 4): one popcount an instruction, so
+// that counts are 16-bit lanes at once. Of a block, 16 of the 32 registers hold counts.
 
 constexpr int STEPS_PER_FOLD = 2047;
 constexpr bool FOLDS = false;     // whether counts are bytes until folded

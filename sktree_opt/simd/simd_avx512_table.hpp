@@ -18,8 +18,8 @@ SKTREE_INLINE Vector16 add_popcount(Vector16 counts, Vector16 bits) {
 }
 SKTREE_INLINE Vector16 fold_counts(Vector16 counts) {
     const __m512i bytes = (__m512i)counts;
-    return (Vector16)_mm512_add_epi16(
-        _mm512_and_si512(bytes, _mm512_set1_epi16(255)), _mm512_srli_epi16(bytes, 8));
+    return (Vector16)_mm512_add_epi16(_mm512_and_si512(bytes, _mm512_set1_epi16(255)),
+                                      _mm512_srli_epi16(bytes, 8));
 }
 
 SKTREE_INLINE void split_nibbles(Vector16 first, Vector16 second, Vector16 (&nibbles)[4]) {
@@ -33,8 +33,8 @@ SKTREE_INLINE void split_nibbles(Vector16 first, Vector16 second, Vector16 (&nib
     nibbles[2] = (Vector16)_mm512_and_si512(high_bytes, low);
     nibbles[3] = (Vector16)_mm512_and_si512(_mm512_srli_epi16(high_bytes, 4), low);
 }
-SKTREE_INLINE Vector16 add_common(
-    Vector16 counts, const Vector16 (&nibbles)[4], const std::uint16_t* word) {
+SKTREE_INLINE Vector16 add_common(Vector16 counts, const Vector16 (&nibbles)[4],
+                                  const std::uint16_t* word) {
     const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(word);
     __m512i sums = (__m512i)counts;
     SKTREE_UNROLL

@@ -21,7 +21,8 @@ struct ColumnBounds {
     // Number of codes of each column, -1 for one of numbers.
     ColumnBounds(const std::int64_t* n_codes, std::size_t n_columns)
         : least(n_columns, std::numeric_limits<Value>::lowest()),
-          bound(n_columns, std::numeric_limits<Value>::infinity()), is_code(n_columns, 0) {
+          bound(n_columns, std::numeric_limits<Value>::infinity()),
+          is_code(n_columns, 0) {
         for (std::size_t j = 0; j < n_columns; ++j) {
             if (n_codes[j] < 0) continue;
             least[j] = 0;
@@ -51,8 +52,9 @@ bool cells_fit(const ColumnBounds<Value>& bounds, const Value* values, std::ptrd
     } else {
         for (std::size_t j = 0; j < n_columns; ++j) {
             const Value* column = values + static_cast<std::ptrdiff_t>(j) * column_stride;
-            for (std::int64_t i = start; i < stop; ++i)
+            for (std::int64_t i = start; i < stop; ++i) {
                 refused |= bounds.refuses(column[i * row_stride], j);
+            }
         }
     }
     return refused == 0;

@@ -1,20 +1,20 @@
-// Change of the answers of a tree when one feature is not known: exact for the tree and the weights of
-// its nodes. No table is needed.
+// Change of the answers of a tree when one feature is not known: exact for the tree and the weights
+// of its nodes. No table is needed.
 //
 // The rows of a leaf are known by its path: an interval, some categories, missing or not, for each
-// feature. Without feature j, such a row goes down every branch of a test on j by the branches' weight.
-// A test on another feature sends it where its path says; if the path leaves several branches open, it
-// goes down these by weight. With a(L) the answer of leaf L, m_j(L) the mean answer of the leaves that
-// the row then reaches and w(L) the weight of L,
+// feature. Without feature j, such a row goes down every branch of a test on j by the branches'
+// weight. A test on another feature sends it where its path says; if the path leaves several
+// branches open, it goes down these by weight. With a(L) the answer of leaf L, m_j(L) the mean
+// answer of the leaves that the row then reaches and w(L) the weight of L,
 //
 //     importance(j) = sum over leaves L of w(L) |a(L) - m_j(L)|^2
 //
-// For class frequencies this is the increase of the Brier score, for means that of the squared error.
-// It is 0 if no answer depends on j.
+// For class frequencies this is the increase of the Brier score, for means that of the squared
+// error. It is 0 if no answer depends on j.
 //
-// Cost: for each leaf and each feature on its path, the leaves that the row reaches: at most leaves^2 for
-// each feature. A part of a row below `least_share` is not followed further, but answered by the mean of
-// the node that it has reached: 1 / least_share nodes of a level at most.
+// Cost: for each leaf and each feature on its path, the leaves that the row reaches: at most
+// leaves^2 for each feature. A part of a row below `least_share` is not followed further, but
+// answered by the mean of the node that it has reached: 1 / least_share nodes of a level at most.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +120,9 @@ private:
             known.presence = step.branch == 0 ? ABSENT : PRESENT;
             return;
         }
-        if (node.missing_branch >= 0 && node.missing_branch != step.branch) known.presence = PRESENT;
+        if (node.missing_branch >= 0 && node.missing_branch != step.branch) {
+            known.presence = PRESENT;
+        }
         if (node.kind == NUMERIC) {
             double& bound = step.branch == 0 ? known.up_to : known.above;
             bound = step.branch == 0 ? std::min(bound, node.threshold)
@@ -134,8 +136,8 @@ private:
         }
     }
 
-    // Marks the branches of a test that are open to what is known of its feature; all if none is. Rows
-    // whose path allows no value miss it.
+    // Marks the branches of a test that are open to what is known of its feature; all if none is.
+    // Rows whose path allows no value miss it.
     void find_open_branches(const Node& node) {
         const Known& known = known_[node.feature];
         open_.assign(node.n_children, 0);
@@ -230,12 +232,12 @@ private:
     std::int32_t n_outputs_;
     double least_share_;
     std::vector<double> answers_;
-    std::vector<Known> known_;             // by feature
-    std::vector<std::int32_t> top_test_;   // by feature: the first node of the path that tests it
+    std::vector<Known> known_;            // by feature
+    std::vector<std::int32_t> top_test_;  // by feature: the first node of the path that tests it
     std::vector<Step> path_;
     std::vector<double> mixture_;
     std::vector<std::pair<std::int32_t, double>> parts_;
-    std::vector<std::uint8_t> open_;       // by branch
+    std::vector<std::uint8_t> open_;  // by branch
 };
 
 }  // namespace sktree_opt

@@ -36,12 +36,15 @@ struct TreeView {
     const Node* nodes;
     const std::int32_t* category_branch;
     std::vector<WalkNode> walk;
-    std::vector<double> share;            // of a row that a node's parent distributes
-    std::vector<std::int32_t> child_of;   // missing, codes 0, 1, ..., and an unknown code
+    std::vector<double> share;           // of a row that a node's parent distributes
+    std::vector<std::int32_t> child_of;  // missing, codes 0, 1, ..., and an unknown code
     bool all_numeric = true;
 
     TreeView(const Node* nodes_, std::size_t n_nodes, const std::int32_t* category_branch_)
-        : nodes(nodes_), category_branch(category_branch_), walk(n_nodes), share(n_nodes, 1.0),
+        : nodes(nodes_),
+          category_branch(category_branch_),
+          walk(n_nodes),
+          share(n_nodes, 1.0),
           child_of(1, BY_RECORD) {
         walk[0] = leaf(0, 0);
         for (std::size_t i = 0; i < n_nodes; ++i) {
@@ -55,8 +58,9 @@ struct TreeView {
                 add_category_test(i);
             }
             double total = 0.0;
-            for (std::int32_t b = 0; b < node.n_children; ++b)
+            for (std::int32_t b = 0; b < node.n_children; ++b) {
                 total += nodes[node.first_child + b].weight;
+            }
             // Children come after their parent, and overwrite this if they are tests.
             for (std::int32_t child = node.first_child; child < node.first_child + node.n_children;
                  ++child) {
@@ -83,8 +87,9 @@ private:
         walk[index] = {infinity, static_cast<double>(node.n_categories), ~node.feature,
                        static_cast<std::int32_t>(child_of.size())};
         child_of.push_back(BY_RECORD);
-        for (std::int32_t c = 0; c < node.n_categories; ++c)
+        for (std::int32_t c = 0; c < node.n_categories; ++c) {
             child_of.push_back(node.first_child + category_branch[node.category_start + c]);
+        }
         child_of.push_back(BY_RECORD);
     }
 };
@@ -120,8 +125,8 @@ std::int32_t walk_by_record(const TreeView& tree, const RowView<Value>& row, std
     return index;
 }
 
-// The node after `node` for the value `x`; BY_RECORD for a category that is missing or unknown. Masks
-// rather than conditions, of which compilers make jumps.
+// The node after `node` for the value `x`; BY_RECORD for a category that is missing or unknown.
+// Masks rather than conditions, of which compilers make jumps.
 inline std::int32_t next_of(const TreeView& tree, const WalkNode& node, double x) {
     const std::int32_t by_category = node.feature >> 31;
     // In this order, a missing value becomes -1 too.
@@ -144,8 +149,8 @@ void walk_abreast(const TreeView& tree, const Value* const* rows, std::ptrdiff_t
             const WalkNode& node = walk[now];
             const std::int32_t feature = mixed ? node.feature ^ (node.feature >> 31) : node.feature;
             const double x = static_cast<double>(rows[r][feature * column_stride]);
-            const std::int32_t next = mixed ? next_of(tree, node, x)
-                                            : node.first_child + (x > node.threshold);
+            const std::int32_t next =
+                mixed ? next_of(tree, node, x) : node.first_child + (x > node.threshold);
             before[r] = now;
             index[r] = (x != x) | (mixed && next < 0) ? now : next;
         }
@@ -238,8 +243,11 @@ struct Distribution {
 
     Distribution(const TreeView& tree_, std::size_t n_nodes, const double* leaf_values_,
                  std::int32_t n_outputs_)
-        : tree(tree_), leaf_values(leaf_values_), n_outputs(n_outputs_),
-          from_leaves(n_nodes * n_outputs_, 0.0), heaviest_leaf(n_nodes, -1) {
+        : tree(tree_),
+          leaf_values(leaf_values_),
+          n_outputs(n_outputs_),
+          from_leaves(n_nodes * n_outputs_, 0.0),
+          heaviest_leaf(n_nodes, -1) {
         for (std::size_t i = 0; i < n_nodes; ++i) {
             const Node& node = tree.nodes[i];
             inner_start.push_back(static_cast<std::int32_t>(inner_children.size()));
@@ -298,7 +306,8 @@ std::int32_t distribute_row(const Distribution& distribution, const Value* first
     for (shares.assign(1, {0, 1.0}); !shares.empty(); shares.swap(children)) {
         children.clear();
         for (std::size_t s = 0; s < shares.size(); s += ROWS_AT_A_TIME) {
-            const int n = static_cast<int>(std::min<std::size_t>(shares.size() - s, ROWS_AT_A_TIME));
+            const int n =
+                static_cast<int>(std::min<std::size_t>(shares.size() - s, ROWS_AT_A_TIME));
             for (int i = 0; i < n; ++i) index[i] = shares[s + i].node;
             walk(tree, rows, column_stride, n, index);
             for (int i = 0; i < n; ++i) {
@@ -348,8 +357,9 @@ void path_of_row(const TreeView& tree, const Value* first, std::ptrdiff_t column
             continue;
         }
         for (std::int32_t child = node.first_child; child < node.first_child + node.n_children;
-             ++child)
+             ++child) {
             if (tree.share[child] > 0.0) open.push_back(child);
+        }
     }
 }
 

@@ -7,8 +7,8 @@
 // over the best it has. An exception raised by a signal handler (KeyboardInterrupt for Ctrl-C) is
 // kept and raised again by raise_pending() once the kernel has returned.
 //
-// A search that books memory gives it back when it is destroyed, so it has to share the ownership of
-// its control: it declares `held_ = control.hold()` before everything else that it owns.
+// A search that books memory gives it back when it is destroyed, so it has to share the ownership
+// of its control: it declares `held_ = control.hold()` before everything else that it owns.
 #pragma once
 
 #include <Python.h>
@@ -44,8 +44,8 @@ public:
     std::shared_ptr<SearchControl> hold() { return shared_from_this(); }
 
     std::atomic<int> stop{RUNNING};
-    double time_limit = -1.0;           // seconds since construction; negative: none
-    std::int64_t memory_limit = -1;     // bytes; negative: none
+    double time_limit = -1.0;        // seconds since construction; negative: none
+    std::int64_t memory_limit = -1;  // bytes; negative: none
     std::atomic<std::int64_t> memory_used{0};
 
     // The calling thread begins another search with what the last one has left.
@@ -58,9 +58,7 @@ public:
         stop = RUNNING;
     }
 
-    double seconds() const {
-        return std::chrono::duration<double>(Clock::now() - start_).count();
-    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
     bool stopped() const { return stop.load(std::memory_order_relaxed) != RUNNING; }
 

@@ -1,7 +1,7 @@
 // Columns that can never matter beside others: constant, equal, or one the complement of another.
 //
-// A test and its negation make the same trees. Dropping them is exact at the root and again in every
-// node, where many more columns coincide on the rows that are left. Hashes find candidates, a
+// A test and its negation make the same trees. Dropping them is exact at the root and again in
+// every node, where many more columns coincide on the rows that are left. Hashes find candidates, a
 // comparison of words decides. Time O(n_words * stride).
 #pragma once
 
@@ -15,16 +15,12 @@ namespace sktree_opt {
 
 class ColumnFilter {
 public:
-    // Indices of the columns to keep, the first of each kind, in order. `hashes` as hash_columns made
-    // them, `all_hashes` those of a column that every row has.
-    const std::vector<std::int32_t>& distinct(
-        const std::uint16_t* words,
-        const std::uint16_t* present,
-        int n_words,
-        int stride,
-        int n_columns,
-        const std::uint32_t* hashes,
-        const std::uint32_t* all_hashes) {
+    // Indices of the columns to keep, the first of each kind, in order. `hashes` as hash_columns
+    // made them, `all_hashes` those of a column that every row has.
+    const std::vector<std::int32_t>& distinct(const std::uint16_t* words,
+                                              const std::uint16_t* present, int n_words, int stride,
+                                              int n_columns, const std::uint32_t* hashes,
+                                              const std::uint32_t* all_hashes) {
         kept_.clear();
         prepare(n_columns);
         for (int j = 0; j < n_columns; ++j) {
@@ -33,8 +29,9 @@ public:
             bool is_new = !is_constant(words, present, n_words, stride, j);
             while (is_new && places_[at] >= 0) {
                 const int other = places_[at];
-                if (keys_[at] == key && coincide(words, present, n_words, stride, j, other))
+                if (keys_[at] == key && coincide(words, present, n_words, stride, j, other)) {
                     is_new = false;
+                }
                 at = (at + 1) & (places_.size() - 1);
             }
             if (!is_new) continue;
@@ -55,8 +52,8 @@ private:
     }
 
     // The smaller hash of the column and its complement.
-    static std::uint64_t canonical(
-        const std::uint32_t* hashes, const std::uint32_t* all_hashes, int stride, int j) {
+    static std::uint64_t canonical(const std::uint32_t* hashes, const std::uint32_t* all_hashes,
+                                   int stride, int j) {
         const std::uint32_t a = hashes[j], b = hashes[stride + j];
         const std::uint32_t not_a = all_hashes[0] - a, not_b = all_hashes[1] - b;
         const std::uint64_t direct = (static_cast<std::uint64_t>(a) << 32) | b;
@@ -64,8 +61,8 @@ private:
         return direct < complement ? direct : complement;
     }
 
-    static bool is_constant(
-        const std::uint16_t* words, const std::uint16_t* present, int n_words, int stride, int j) {
+    static bool is_constant(const std::uint16_t* words, const std::uint16_t* present, int n_words,
+                            int stride, int j) {
         bool all = true, none = true;
         for (int w = 0; w < n_words && (all || none); ++w) {
             const std::uint16_t word = words[static_cast<std::ptrdiff_t>(w) * stride + j];
@@ -75,9 +72,8 @@ private:
         return all || none;
     }
 
-    static bool coincide(
-        const std::uint16_t* words, const std::uint16_t* present, int n_words, int stride, int i,
-        int j) {
+    static bool coincide(const std::uint16_t* words, const std::uint16_t* present, int n_words,
+                         int stride, int i, int j) {
         bool equal = true, opposite = true;
         for (int w = 0; w < n_words && (equal || opposite); ++w) {
             const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride;
@@ -104,9 +100,9 @@ inline void hash_present(const std::uint16_t* present, int n_words, std::uint32_
 inline int padded(int n_columns) { return (n_columns + STRIDE - 1) / STRIDE * STRIDE; }
 
 // Words with only the kept columns.
-inline void keep_columns(
-    const std::uint16_t* words, int n_words, int stride, const std::vector<std::int32_t>& kept,
-    std::uint16_t* out, int out_stride) {
+inline void keep_columns(const std::uint16_t* words, int n_words, int stride,
+                         const std::vector<std::int32_t>& kept, std::uint16_t* out,
+                         int out_stride) {
     const int n_kept = static_cast<int>(kept.size());
     for (int w = 0; w < n_words; ++w) {
         const std::uint16_t* from = words + static_cast<std::ptrdiff_t>(w) * stride;

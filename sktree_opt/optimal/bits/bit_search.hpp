@@ -1,16 +1,18 @@
 // The best tree of more than two levels. Exact.
 //
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022), Algorithms 1-3. https://jmlr.org/papers/v23/20-520.html
-//   D -> Node               d -> depth              n -> budget (splits)     UB -> upper (exclusive)
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), Algorithms 1-3.
+// https://jmlr.org/papers/v23/20-520.html
+//   D -> Node               d -> depth              n -> budget (splits)     UB -> upper
+//                                                                            (exclusive)
 //   LB, RLB -> lower        T -> cost               alpha -> split_cost      f -> column
-// A column is explored while the sum of the bounds on its two children (see child_bounds.hpp) is below the
-// incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs. 15-17).
-// Deviations: before a node is searched to depth d it is searched to d - 1, which gives an incumbent
-// and the order of columns; nodes of depth three solve both children of a column at once (sibling
-// subtraction, see depth_two.hpp); with a limit on splits the bounds are kept by number of splits.
-// Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance. Time
-// O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a level (m^2 pair
-// counts a channel), and the bounded caches.
+// A column is explored while the sum of the bounds on its two children (see child_bounds.hpp) is
+// below the incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs.
+// 15-17). Deviations: before a node is searched to depth d it is searched to d - 1, which gives an
+// incumbent and the order of columns; nodes of depth three solve both children of a column at once
+// (sibling subtraction, see depth_two.hpp); with a limit on splits the bounds are kept by number of
+// splits. Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance.
+// Time O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a level (m^2
+// pair counts a channel), and the bounded caches.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +34,8 @@ namespace sktree_opt {
 template <class Lane>
 class Search {
 public:
-    Search(
-        const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
-        SearchControl& control, int max_depth)
+    Search(const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
+           SearchControl& control, int max_depth)
         : problem_(problem),
           row_sets_(row_sets),
           caches_(caches),
@@ -58,13 +59,14 @@ public:
     Caches& caches() { return caches_; }
     SearchControl& control() { return control_; }
 
-    // Whether to leave at once: the whole search has to end, or its work has come to a limit that was
-    // set. After the latter, bounds at the root may be wrong until the limit is lifted.
+    // Whether to leave at once: the whole search has to end, or its work has come to a limit that
+    // was set. After the latter, bounds at the root may be wrong until the limit is lifted.
     bool stopped() const { return control_.stopped() || maker_.sweeps.work > most_work_; }
     void limit_work(double most) { most_work_ = most; }
     void lift_work_limit() {
-        if (stopped())
+        if (stopped()) {
             for (Phase& phase : root().phases) phase.is_open = false;
+        }
         most_work_ = std::numeric_limits<double>::infinity();
     }
 
@@ -111,10 +113,12 @@ public:
         return answer;
     }
 
-    // What a tree costs that has fewer levels than `depth` or as many splits (see child_bounds.hpp).
+    // What a tree costs that has fewer levels than `depth` or as many splits (see
+    // child_bounds.hpp).
     void raise_by_size(int depth, double shallower, double& lower) const {
-        if (problem_.switches.size)
+        if (problem_.switches.size) {
             lower = std::max(lower, std::min(shallower, depth * problem_.split_cost));
+        }
     }
 
     // Optimum of a node with at most two levels.
@@ -165,12 +169,11 @@ public:
         return problem_key(rows, depth, budget, caches_.salt);
     }
 
-    // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a bound
-    // on all. No tree costs less than `floor`, none of a level less than `shallower`. By an order not
-    // of bounds: the first that is below.
-    double explore(
-        int level, int depth, int budget, double upper, int& best_column,
-        Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
+    // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a
+    // bound on all. No tree costs less than `floor`, none of a level less than `shallower`. By an
+    // order not of bounds: the first that is below.
+    double explore(int level, int depth, int budget, double upper, int& best_column,
+                   Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
         Node<Lane>& node = *levels_[level];
         Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
         Phase& phase = open_phase(problem_, node, parent, depth, budget, shallower);
@@ -205,21 +208,25 @@ public:
     // The bound that is left when no column can be below it.
     double least_bound(const Node<Lane>& node, Phase& phase) const {
         double least = std::numeric_limits<double>::infinity();
-        for (int j = 0; j < node.n_columns; ++j)
-            if (is_supported(problem_, node, j))
+        for (int j = 0; j < node.n_columns; ++j) {
+            if (is_supported(problem_, node, j)) {
                 least = std::min(least, column_bound(phase, node.stride, j));
+            }
+        }
         return least + problem_.split_cost;
     }
 
     // Columns that may cost less than `upper`, in the order to try them.
-    const std::vector<std::int32_t>& sequence_of(
-        int level, int depth, Phase& phase, Order by, double upper) {
+    const std::vector<std::int32_t>& sequence_of(int level, int depth, Phase& phase, Order by,
+                                                 double upper) {
         const Node<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
         sequence.clear();
-        for (int j = 0; j < node.n_columns; ++j)
-            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper)
+        for (int j = 0; j < node.n_columns; ++j) {
+            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper) {
                 sequence.push_back(j);
+            }
+        }
         stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
         stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
         const Order order = by == Order::BOUNDS ? problem_.switches.column_order : by;
@@ -232,17 +239,17 @@ public:
         double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
         Bounds known;
         if (depth > 3 && problem_.switches.cache &&
-            caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known))
+            caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known)) {
             shallower = known.bound;
-        return open_phase(
-            problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget, shallower);
+        }
+        return open_phase(problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget,
+                          shallower);
     }
 
     // The order in which a team tries the columns of the root.
     std::vector<std::int32_t> root_sequence(int depth, int budget) {
-        return sequence_of(
-            0, depth, open_root(depth, budget), Order::BOUNDS,
-            std::numeric_limits<double>::infinity());
+        return sequence_of(0, depth, open_root(depth, budget), Order::BOUNDS,
+                           std::numeric_limits<double>::infinity());
     }
 
     // The threads of a team call this, each on its own search object with an equal root. Where a
@@ -293,24 +300,25 @@ public:
             const int rest = phase.n_budgets - 1 - k;
             const double with = phase.true_bounds(k, stride)[j];
             const double without = phase.false_bounds(rest, stride)[j];
-            if (with + without + problem_.split_cost <= cost + problem_.slack)
+            if (with + without + problem_.split_cost <= cost + problem_.slack) {
                 return {j, depth, phase.first_budget + k, phase.first_budget + rest, with, without};
+            }
         }
         return {-1, depth, 0, 0, 0.0, 0.0};
     }
 
-    void remember(
-        const Node<Lane>& node, int depth, int budget, double bound, bool exact, int column) {
+    void remember(const Node<Lane>& node, int depth, int budget, double bound, bool exact,
+                  int column) {
         if (!problem_.switches.cache) return;
         Bounds entry;
         entry.bound = bound;
         entry.column = exact && column >= 0 ? node.columns[column] : -1;
         entry.depth = static_cast<std::int16_t>(depth);
         entry.exact = exact;
-        caches_.bounds.store(
-            cache_key(node.key, depth, budget), entry, [](const Bounds& a, const Bounds& b) {
-                return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
-            });
+        caches_.bounds.store(cache_key(node.key, depth, budget), entry,
+                             [](const Bounds& a, const Bounds& b) {
+                                 return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
+                             });
     }
 
 private:
@@ -318,9 +326,10 @@ private:
         const int stride = root().stride;
         const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
         const std::lock_guard<SpinLock> guard(shared.lock);
-        for (int k = 0; k < phase.n_budgets; ++k)
+        for (int k = 0; k < phase.n_budgets; ++k) {
             shared.found.push_back(
                 {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
+        }
         const bool is_better = found.cost < shared.best.load();
         if (is_better) {
             shared.best.store(found.cost);
@@ -349,19 +358,17 @@ private:
             const int budget_first = phase.first_budget + (true_first ? k : rest);
             const int budget_second = phase.first_budget + (true_first ? rest : k);
             first = std::max(
-                first,
-                search_side(level, j, true_first, depth - 1, budget_first, limit - second));
+                first, search_side(level, j, true_first, depth - 1, budget_first, limit - second));
             if (stopped()) return best;
-            if (first + second < limit)
-                second = std::max(
-                    second,
-                    search_side(level, j, !true_first, depth - 1, budget_second, limit - first));
+            if (first + second < limit) {
+                second = std::max(second, search_side(level, j, !true_first, depth - 1,
+                                                      budget_second, limit - first));
+            }
             if (stopped()) return best;
             best = std::min(best, with + without + problem_.split_cost);
         }
         // Nothing below `upper`: what is known of the shares that were not searched, too.
-        if (best >= upper)
-            best = column_bound(phase, stride, j) + problem_.split_cost;
+        if (best >= upper) best = column_bound(phase, stride, j) + problem_.split_cost;
         return best;
     }
 
@@ -387,8 +394,9 @@ private:
         return search(level + 1, depth, budget, upper);
     }
 
-    // At depth three: both children of a column, exact for every number of splits, unless bounds rule
-    // the column out: what is known of one child, or of both to the precision of a rough sweep.
+    // At depth three: both children of a column, exact for every number of splits, unless bounds
+    // rule the column out: what is known of one child, or of both to the precision of a rough
+    // sweep.
     double solve_pair(Node<Lane>& node, Phase& phase, int j, double upper) {
         SmallCosts with, without;
         const auto is_ruled_out = [&] {
@@ -408,11 +416,11 @@ private:
         return column_bound(phase, node.stride, j) + problem_.split_cost;
     }
 
-    void set_side_bounds(
-        const Node<Lane>& node, Phase& phase, int j, SmallCosts with, SmallCosts without) const {
+    void set_side_bounds(const Node<Lane>& node, Phase& phase, int j, SmallCosts with,
+                         SmallCosts without) const {
         price_splits(problem_.split_cost, with.costs);
         price_splits(problem_.split_cost, without.costs);
-        for (int k = 0; k < phase.n_budgets; ++k)
+        for (int k = 0; k < phase.n_budgets; ++k) {
             for (const bool side : {true, false}) {
                 const SmallCosts& found = side ? with : without;
                 double& bound = side ? phase.true_bounds(k, node.stride)[j]
@@ -421,13 +429,13 @@ private:
                 if (found.known == Known::EXACT) bound = cost;
                 if (found.known == Known::BOUND) bound = std::max(bound, cost);
             }
+        }
     }
 
     // Both children by counting, which finds the two together.
     template <class IsEnough>
-    void count_sides(
-        Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
-        const IsEnough& is_enough) {
+    void count_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+                     const IsEnough& is_enough) {
         maker_.solve_sides(node, j, with, without, is_enough);
         if (stopped() || !problem_.switches.small_cache) return;
         store_side(key_true_, with);
@@ -459,9 +467,8 @@ private:
         entry.leaf = costs.costs[0];
         std::copy_n(costs.costs + 1, 3, entry.costs);
         caches_.small.store(
-            problem_key(rows, 2, 3, 0), entry, [](const SmallOptima& a, const SmallOptima& b) {
-                return a.depth > b.depth ? a : b;
-            });
+            problem_key(rows, 2, 3, 0), entry,
+            [](const SmallOptima& a, const SmallOptima& b) { return a.depth > b.depth ? a : b; });
     }
 
     const Problem<Lane>& problem_;

@@ -3,11 +3,12 @@
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.1 (branch-based caching), after the
 // itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
 //   branch, itemset -> sum of literals               f, not f -> literal(column, true / false)
-// Deviation: the paper sorts a branch and hashes the array. Here a branch's 128-bit key is the sum of
-// random numbers, one for each test and outcome, so that any order of tests has the same one, and a
-// child's is made of its parent's by one addition. Two branches share a key by chance only (2^-128).
-// Branches with the same rows pass for different problems: this is why row sets (row_set.hpp) are
-// the rule, and branches are there to compare with. Time O(1) a child; memory O(n_columns).
+// Deviation: the paper sorts a branch and hashes the array. Here a branch's 128-bit key is the sum
+// of random numbers, one for each test and outcome, so that any order of tests has the same one,
+// and a child's is made of its parent's by one addition. Two branches share a key by chance only
+// (2^-128). Branches with the same rows pass for different problems: this is why row sets
+// (row_set.hpp) are the rule, and branches are there to compare with. Time O(1) a child; memory
+// O(n_columns).
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,7 @@ public:
         if (size > capacity_) {
             release();
             const std::size_t capacity = size + size / 4 + 64 / sizeof(T) + 1;
-            data_ = static_cast<T*>(
-                ::operator new(capacity * sizeof(T), std::align_val_t(64)));
+            data_ = static_cast<T*>(::operator new(capacity * sizeof(T), std::align_val_t(64)));
             capacity_ = capacity;
             if (control_ != nullptr) control_->reserve(bytes());
         }

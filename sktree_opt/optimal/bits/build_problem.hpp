@@ -8,9 +8,9 @@
 namespace sktree_opt {
 
 // [segment][channel] factors.
-inline std::vector<double> segment_coefficients(
-    const Reduction& reduced, const Objective& objective, const ChannelPlan& plan,
-    bool row_is_weight) {
+inline std::vector<double> segment_coefficients(const Reduction& reduced,
+                                                const Objective& objective, const ChannelPlan& plan,
+                                                bool row_is_weight) {
     std::vector<double> all;
     for (const auto& segment : reduced.segments) {
         const auto [class_, value, bit] = segment.first;
@@ -20,8 +20,9 @@ inline std::vector<double> segment_coefficients(
             one[plan.rows()] = factor;
         } else {
             const double weight = factor * reduced.values[value];
-            for (int c = 0; c < plan.n_channels; ++c)
+            for (int c = 0; c < plan.n_channels; ++c) {
                 one[c] = weight * objective.channel(class_, c);
+            }
             if (plan.counts_rows && row_is_weight) one[plan.rows()] = factor;
             if (plan.sums_weights) one[plan.weights()] = weight;
             one[plan.mass()] = weight * objective.class_mass[class_];
@@ -32,8 +33,8 @@ inline std::vector<double> segment_coefficients(
 }
 
 // The largest magnitude that a channel can sum up to, or infinity if a factor is not whole.
-inline double largest_sum(
-    const Reduction& reduced, const std::vector<double>& coefficients, int n_all) {
+inline double largest_sum(const Reduction& reduced, const std::vector<double>& coefficients,
+                          int n_all) {
     std::vector<double> sums(n_all, 0.0);
     std::size_t s = 0;
     for (const auto& segment : reduced.segments) {
@@ -49,9 +50,8 @@ inline double largest_sum(
 
 enum class LaneType { INT16, INT32, DOUBLE };
 
-inline LaneType pick_lane(
-    const Objective& objective, const Reduction& reduced,
-    const std::vector<double>& coefficients, int n_all) {
+inline LaneType pick_lane(const Objective& objective, const Reduction& reduced,
+                          const std::vector<double>& coefficients, int n_all) {
     const bool counts = objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST;
     if (!counts || reduced.has_values) return LaneType::DOUBLE;
     const double largest = largest_sum(reduced, coefficients, n_all);
@@ -60,27 +60,28 @@ inline LaneType pick_lane(
 }
 
 inline void mark_present(Span span, int n_rows, std::uint16_t* present) {
-    for (int w = 0; w < span.n_words; ++w)
+    for (int w = 0; w < span.n_words; ++w) {
         present[span.first_word + w] =
             static_cast<std::uint16_t>((1u << std::min(16, n_rows - 16 * w)) - 1u);
+    }
 }
 
 template <class Lane>
-void lay_out_segment(
-    const Reduction& reduced, const std::vector<std::int32_t>& rows, Span span,
-    Problem<Lane>& problem) {
+void lay_out_segment(const Reduction& reduced, const std::vector<std::int32_t>& rows, Span span,
+                     Problem<Lane>& problem) {
     const int n = static_cast<int>(rows.size());
-    if (problem.stride > 0)
+    if (problem.stride > 0) {
         problem.bits.rows_to_words(
             reduced.bits.data(), reduced.row_bytes, rows.data(), n,
             problem.words.data() + static_cast<std::size_t>(span.first_word) * problem.stride,
             problem.stride);
+    }
     mark_present(span, n, problem.present.data());
 }
 
 template <class Lane>
-void lay_out(
-    const Reduction& reduced, const std::vector<double>& coefficients, Problem<Lane>& problem) {
+void lay_out(const Reduction& reduced, const std::vector<double>& coefficients,
+             Problem<Lane>& problem) {
     problem.columns = reduced.columns;
     problem.n_columns = static_cast<int>(reduced.columns.size());
     problem.stride = padded(problem.n_columns);
@@ -100,25 +101,26 @@ void lay_out(
         const int n_all = problem.channels.n_all();
         lay_out_segment(reduced, reduced.groups, problem.spans[0], problem);
         problem.values.zeros(static_cast<std::size_t>(problem.n_words) * 16 * n_all);
-        std::copy(
-            reduced.group_values.begin(), reduced.group_values.end(), problem.values.data());
+        std::copy(reduced.group_values.begin(), reduced.group_values.end(), problem.values.data());
     }
     std::size_t s = 0;
-    for (const auto& segment : reduced.segments)
+    for (const auto& segment : reduced.segments) {
         lay_out_segment(reduced, segment.second, problem.spans[s++], problem);
+    }
     problem.coefficients.assign(coefficients.begin(), coefficients.end());
 }
 
 // Costs as multiples of a power of two: coarse enough that their sums are exact, fine enough not to
-// be seen. Counted errors are whole anyway. Sums of real weights are rounded by a share of the whole
-// that grows with the number of rows, which some units (see Problem::slack) have to cover, but no more:
-// beside heavy rows, light ones would not count.
-inline double cost_grid(
-    const Objective& objective, LaneType lane, double split_cost, double largest_cost, int n_rows) {
+// be seen. Counted errors are whole anyway. Sums of real weights are rounded by a share of the
+// whole that grows with the number of rows, which some units (see Problem::slack) have to cover,
+// but no more: beside heavy rows, light ones would not count.
+inline double cost_grid(const Objective& objective, LaneType lane, double split_cost,
+                        double largest_cost, int n_rows) {
     if (lane != LaneType::DOUBLE && split_cost == std::floor(split_cost)) return objective.unit;
     int bits = 40;
-    if (objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST)
+    if (objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST) {
         bits = std::clamp(56 - std::ilogb(static_cast<double>(n_rows)) - 1, 40, 49);
+    }
     return std::ldexp(1.0, std::ilogb(std::max(largest_cost, 1e-290)) - bits);
 }
 

@@ -1,11 +1,12 @@
-// What is known of a row set, for a depth and a number of splits: bounds and the root of an optimum.
+// What is known of a row set, for a depth and a number of splits: bounds and the root of an
+// optimum.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), sections 4.5.2-4.5.4 (dataset caching; optimal
 // values and lower bounds), after the itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
 // Deviations: a row set is known by its 128-bit key alone (see row_set.hpp); memory is bounded:
-// when the table may not grow, the shallowest entry of a short run of places gives way. A lost entry
-// costs time, never the optimum. Tables are split into stripes with a lock each, so that threads
-// share them.
+// when the table may not grow, the shallowest entry of a short run of places gives way. A lost
+// entry costs time, never the optimum. Tables are split into stripes with a lock each, so that
+// threads share them.
 #pragma once
 
 #include <atomic>
@@ -29,13 +30,14 @@ inline Key problem_key(Key rows, int depth, int splits, int salt) {
 
 struct Bounds {
     std::uint64_t low = 0, high = 0;
-    double bound = 0.0;         // the optimum if exact, else below it
-    std::int32_t column = -1;   // root of an optimum, if deeper than two levels and exact
-    std::int16_t depth = 0;     // 0: place is empty
+    double bound = 0.0;        // the optimum if exact, else below it
+    std::int32_t column = -1;  // root of an optimum, if deeper than two levels and exact
+    std::int16_t depth = 0;    // 0: place is empty
     std::int16_t exact = 0;
 };
 
-// Optima of a row set with at most 0, 1, 2, 3 splits, depth two; if `depth` is 1, bounds below them.
+// Optima of a row set with at most 0, 1, 2, 3 splits, depth two; if `depth` is 1, bounds below
+// them.
 struct SmallOptima {
     std::uint64_t low = 0, high = 0;
     double leaf = 0.0;

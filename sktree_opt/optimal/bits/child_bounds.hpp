@@ -1,18 +1,18 @@
 // Lower bounds on the children of a node, by column.
 //
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022): local bounds of eqs. 15-16, similarity of section
-// 4.4 (see similarity.hpp for the inequality and for what it needs).
-// Size: a tree has at least as many splits as levels, and each split has its cost. So the best tree of
-// a child is its leaf, one of its trees of one split, both known from the node's counts, or costs two
-// splits; and to a depth d it is one of those to depth d - 1, or costs d splits. Where trees without
-// an error are found, and only the cost of ties is left, that is what ends the search.
-// Deviation, inheritance: the children that a node's parent has at the same depth bound the node's
-// own by the same inequality, since their rows overlap by counts that the parent knows.
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022): local bounds of eqs. 15-16, similarity of
+// section 4.4 (see similarity.hpp for the inequality and for what it needs).
+// Size: a tree has at least as many splits as levels, and each split has its cost. So the best tree
+// of a child is its leaf, one of its trees of one split, both known from the node's counts, or
+// costs two splits; and to a depth d it is one of those to depth d - 1, or costs d splits. Where
+// trees without an error are found, and only the cost of ties is left, that is what ends the
+// search. Deviation, inheritance: the children that a node's parent has at the same depth bound the
+// node's own by the same inequality, since their rows overlap by counts that the parent knows.
 // Deviation, removal: so does the node's own optimum with one level less, since a child is the node
-// without the rows of the other side. With a cost of splits it rules out tests that part so few rows
-// from the others that no tree for them can save what the test costs.
-// Deviation, sides: a column of a node of depth three is ruled out as soon as one child, out of the cache
-// of optima, or both, to the precision of a rough sweep (rough_squares.hpp), cost too much.
+// without the rows of the other side. With a cost of splits it rules out tests that part so few
+// rows from the others that no tree for them can save what the test costs.
+// Deviation, sides: a column of a node of depth three is ruled out as soon as one child, out of the
+// cache of optima, or both, to the precision of a rough sweep (rough_squares.hpp), cost too much.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ bool is_supported(const Problem<Lane>& problem, const Node<Lane>& node, int colu
 
 // Cost of a side of a column, from its score.
 template <class Lane>
-double side_cost(
-    const Problem<Lane>& problem, const Node<Lane>& node, int j, bool side, Lane score) {
+double side_cost(const Problem<Lane>& problem, const Node<Lane>& node, int j, bool side,
+                 Lane score) {
     const int base = problem.channels.base();
     const Lane with = node.marginal_row(base)[j];
     const double mass = static_cast<double>(side ? with : node.totals[base] - with);
@@ -56,9 +56,8 @@ double side_cost(
 // The least that a side of each column costs with at most `budget` splits, but for rounding, to a
 // depth whose `before`, less one, may have been searched.
 template <class Lane>
-void bound_by_size(
-    const Problem<Lane>& problem, const Node<Lane>& node, bool side, int depth, int budget,
-    const double* before, double* bounds) {
+void bound_by_size(const Problem<Lane>& problem, const Node<Lane>& node, bool side, int depth,
+                   int budget, const double* before, double* bounds) {
     const Lane* leaf = side ? node.leaf_true.data() : node.leaf_false.data();
     const Lane* best = side ? node.best_true.data() : node.best_false.data();
     const double none = std::numeric_limits<double>::infinity();
@@ -68,8 +67,9 @@ void bound_by_size(
         const double as_leaf = side_cost(problem, node, j, side, leaf[j]);
         const double split = side_cost(problem, node, j, side, best[j]) + problem.split_cost;
         double least = std::min({as_leaf, budget < 1 ? none : split, two_splits}) - rounding;
-        if (before != nullptr)
+        if (before != nullptr) {
             least = std::max(least, std::min(before[j], depth * problem.split_cost));
+        }
         bounds[j] = std::max(bounds[j], least);
     }
 }
@@ -77,18 +77,17 @@ void bound_by_size(
 // The least sum of bounds over the ways to share the splits.
 inline double column_bound(Phase& phase, int stride, int j) {
     double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < phase.n_budgets; ++k)
-        least = std::min(
-            least, phase.true_bounds(k, stride)[j] +
-                       phase.false_bounds(phase.n_budgets - 1 - k, stride)[j]);
+    for (int k = 0; k < phase.n_budgets; ++k) {
+        least = std::min(least, phase.true_bounds(k, stride)[j] +
+                                    phase.false_bounds(phase.n_budgets - 1 - k, stride)[j]);
+    }
     return least;
 }
 
 // What the parent knows of its children, of the node's depth less one, as bounds for the node's.
 template <class Lane>
-void inherit_bounds(
-    const Problem<Lane>& problem, const Node<Lane>& node, Node<Lane>& parent, int depth,
-    Phase& phase) {
+void inherit_bounds(const Problem<Lane>& problem, const Node<Lane>& node, Node<Lane>& parent,
+                    int depth, Phase& phase) {
     Phase& above = parent.phases[depth];
     if (!above.is_open || above.n_budgets != 1 || phase.n_budgets != 1) return;
     const double loss = problem.objective.loss_factor;
@@ -113,9 +112,8 @@ void inherit_bounds(
 
 // What the node costs with one level less, as bounds for its children.
 template <class Lane>
-void bound_by_removal(
-    const Problem<Lane>& problem, const Node<Lane>& node, double shallower, double* bounds_true,
-    double* bounds_false) {
+void bound_by_removal(const Problem<Lane>& problem, const Node<Lane>& node, double shallower,
+                      double* bounds_true, double* bounds_false) {
     const double loss = problem.objective.loss_factor;
     const int mass = problem.channels.mass();
     const Lane* weights = node.marginal_row(mass);
@@ -135,25 +133,26 @@ void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, 
     Phase no_phase;
     const bool deeper = depth > 3 && node.phases[depth - 1].is_open && problem.switches.look_ahead;
     const Phase& before = deeper ? node.phases[depth - 1] : no_phase;
-    for (int j = 0; j < node.n_columns; ++j)
+    for (int j = 0; j < node.n_columns; ++j) {
         order[j] = deeper ? before.bounds_true[j] + before.bounds_false[j]
                           : -static_cast<double>(node.best_true[j]) -
                                 static_cast<double>(node.best_false[j]);
+    }
 }
 
-// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits, and
-// costs `shallower` at least with one level less.
+// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits,
+// and costs `shallower` at least with one level less.
 template <class Lane>
-Phase& open_phase(
-    const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth, int budget,
-    double shallower) {
+Phase& open_phase(const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth,
+                  int budget, double shallower) {
     Phase& phase = node.phases[depth];
     const int child_full = full_budget(depth - 1);
     const int first_budget = std::max(0, budget - 1 - child_full);
     const int n_budgets = std::min(child_full, budget - 1) - first_budget + 1;
     // What an earlier search of the same node found is still true.
-    if (phase.is_open && phase.first_budget == first_budget && phase.n_budgets == n_budgets)
+    if (phase.is_open && phase.first_budget == first_budget && phase.n_budgets == n_budgets) {
         return phase;
+    }
     phase.first_budget = first_budget;
     phase.n_budgets = n_budgets;
     const std::size_t size = static_cast<std::size_t>(phase.n_budgets) * node.stride;
@@ -165,23 +164,23 @@ Phase& open_phase(
         const bool is_known =
             depth > 3 && before.is_open && before.n_budgets == 1 && phase.n_budgets == 1;
         for (int k = 0; k < phase.n_budgets; ++k) {
-            bound_by_size(
-                problem, node, true, depth - 1, first_budget + k,
-                is_known ? before.bounds_true.data() : nullptr,
-                phase.true_bounds(k, node.stride));
-            bound_by_size(
-                problem, node, false, depth - 1, first_budget + k,
-                is_known ? before.bounds_false.data() : nullptr,
-                phase.false_bounds(k, node.stride));
+            bound_by_size(problem, node, true, depth - 1, first_budget + k,
+                          is_known ? before.bounds_true.data() : nullptr,
+                          phase.true_bounds(k, node.stride));
+            bound_by_size(problem, node, false, depth - 1, first_budget + k,
+                          is_known ? before.bounds_false.data() : nullptr,
+                          phase.false_bounds(k, node.stride));
         }
     }
-    if (parent != nullptr && problem.switches.inheritance && has_similarity(problem))
+    if (parent != nullptr && problem.switches.inheritance && has_similarity(problem)) {
         inherit_bounds(problem, node, *parent, depth, phase);
-    if (shallower > 0.0 && problem.switches.removal && has_similarity(problem))
-        for (int k = 0; k < phase.n_budgets; ++k)
-            bound_by_removal(
-                problem, node, shallower, phase.true_bounds(k, node.stride),
-                phase.false_bounds(k, node.stride));
+    }
+    if (shallower > 0.0 && problem.switches.removal && has_similarity(problem)) {
+        for (int k = 0; k < phase.n_budgets; ++k) {
+            bound_by_removal(problem, node, shallower, phase.true_bounds(k, node.stride),
+                             phase.false_bounds(k, node.stride));
+        }
+    }
     phase.is_open = true;
     return phase;
 }
@@ -196,9 +195,9 @@ void spread_bounds(const Problem<Lane>& problem, Node<Lane>& node, Phase& phase,
     for (int k = 0; k < phase.n_budgets; ++k) {
         double* with = phase.true_bounds(k, node.stride);
         double* without = phase.false_bounds(k, node.stride);
-        problem.kernels.refresh_bounds(
-            shared, weights, weights[j], node.totals[mass],
-            problem.objective.loss_factor, {with[j], without[j]}, node.n_columns, with, without);
+        problem.kernels.refresh_bounds(shared, weights, weights[j], node.totals[mass],
+                                       problem.objective.loss_factor, {with[j], without[j]},
+                                       node.n_columns, with, without);
     }
 }
 

@@ -1,9 +1,9 @@
 // In which order the columns of a node are tried as its root.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.7: in order of index, by Gini
-// coefficient, at random. Deviations: the rule is none of these but what the children cost at one level
-// less or, before that is known, with one test each; the others are there to compare with. A random
-// order is drawn for each node, from its key: the same for any number of threads.
+// coefficient, at random. Deviations: the rule is none of these but what the children cost at one
+// level less or, before that is known, with one test each; the others are there to compare with. A
+// random order is drawn for each node, from its key: the same for any number of threads.
 // Time O(n log n) a node for n columns.
 #pragma once
 
@@ -42,18 +42,17 @@ double random_score(const Problem<Lane>& problem, const Node<Lane>& node, int j)
 
 // Sorts columns, which are in order of index.
 template <class Lane>
-void sort_columns(
-    const Problem<Lane>& problem, const Node<Lane>& node, const double* bounds, Order by,
-    std::vector<std::int32_t>& columns) {
+void sort_columns(const Problem<Lane>& problem, const Node<Lane>& node, const double* bounds,
+                  Order by, std::vector<std::int32_t>& columns) {
     if (by == Order::INDEX) return;
     if (by == Order::GINI || by == Order::RANDOM) {
         std::vector<double> scores(node.n_columns);
-        for (const int j : columns)
-            scores[j] = by == Order::GINI ? gini_gain(problem, node, j)
-                                          : random_score(problem, node, j);
-        std::stable_sort(columns.begin(), columns.end(), [&scores](int a, int b) {
-            return scores[a] > scores[b];
-        });
+        for (const int j : columns) {
+            scores[j] =
+                by == Order::GINI ? gini_gain(problem, node, j) : random_score(problem, node, j);
+        }
+        std::stable_sort(columns.begin(), columns.end(),
+                         [&scores](int a, int b) { return scores[a] > scores[b]; });
         return;
     }
     const bool by_look_ahead = by == Order::LOOK_AHEAD;

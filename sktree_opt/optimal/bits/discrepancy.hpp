@@ -1,18 +1,19 @@
-// A good tree of any depth at once, and better ones the longer it may take. Heuristic: proves nothing.
+// A good tree of any depth at once, and better ones the longer it may take. Heuristic: proves
+// nothing.
 //
 // Papers: Harvey and Ginsberg, "Limited discrepancy search", IJCAI 1995; for optimal trees Kiossou,
 // Schaus, Nijssen and Houndji, "Time constrained DL8.5 using limited discrepancy search", ECML PKDD
-// 2022. At each node columns are ranked by a heuristic; a tree that takes the first everywhere is the
-// greedy one, and all trees are tried that leave it in few places.
-// Deviations: the last two levels are solved exactly, as their optimum comes with the node; a column
-// of rank r costs 1 + floor(log2 r) discrepancies in place of one or r, so that each more tries
-// twice as many; two rankings take turns, by errors with one test more and by Gini gain (or variance,
-// with targets), since errors say little far from the leaves. With a limit on splits a node answers
-// the best tree found for each number of them, and the limit is shared out exactly over the columns
-// chosen. After a stop what was found so far is put together.
+// 2022. At each node columns are ranked by a heuristic; a tree that takes the first everywhere is
+// the greedy one, and all trees are tried that leave it in few places.
+// Deviations: the last two levels are solved exactly, as their optimum comes with the node; a
+// column of rank r costs 1 + floor(log2 r) discrepancies in place of one or r, so that each more
+// tries twice as many; two rankings take turns, by errors with one test more and by Gini gain (or
+// variance, with targets), since errors say little far from the leaves. With a limit on splits a
+// node answers the best tree found for each number of them, and the limit is shared out exactly
+// over the columns chosen. After a stop what was found so far is put together.
 //   discrepancies -> discrepancies; what a node answers -> Curve of Plans, by number of splits
-// Time about three times as much a discrepancy, from max_depth sweeps of all rows on; memory: the plans
-// of the best trees known at each node on the path.
+// Time about three times as much a discrepancy, from max_depth sweeps of all rows on; memory: the
+// plans of the best trees known at each node on the path.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +67,12 @@ private:
 
     Curve two_levels(const double* costs, int most_small, int most) {
         Curve curve;
-        for (int k = 0; k <= most_small; ++k) curve.push_back(add({costs[k], k}));
-        if (!binds_) return {curve.back()};
+        for (int k = 0; k <= most_small; ++k) {
+            curve.push_back(add({costs[k], k}));
+        }
+        if (!binds_) {
+            return {curve.back()};
+        }
         curve.resize(std::max(most, most_small) + 1, curve.back());
         return curve;
     }
@@ -151,7 +156,7 @@ private:
 
     // Trees with a column at the root, if they cost less than those of `curve`.
     void offer(int column, const Curve& with, const Curve& without, Curve& curve) {
-        for (std::size_t a = 0; a < with.size(); ++a)
+        for (std::size_t a = 0; a < with.size(); ++a) {
             for (std::size_t b = 0; b < without.size(); ++b) {
                 const std::size_t splits = binds_ ? a + b + 1 : 0;
                 if (splits >= curve.size()) break;
@@ -159,8 +164,10 @@ private:
                 if (sum >= cost(curve[splits])) continue;
                 curve[splits] = add({sum, static_cast<int>(splits), column, with[a], without[b]});
             }
-        for (std::size_t k = 1; k < curve.size(); ++k)
+        }
+        for (std::size_t k = 1; k < curve.size(); ++k) {
             if (cost(curve[k - 1]) < cost(curve[k])) curve[k] = curve[k - 1];
+        }
     }
 
     static int discrepancies_of(std::size_t rank) {
@@ -172,8 +179,9 @@ private:
     // The first columns of two rankings in turn: far from the leaves, Gini gain goes first.
     std::vector<std::int32_t> ranking(const Node<Lane>& node, int depth, int discrepancies) {
         std::vector<std::int32_t> all;
-        for (int j = 0; j < node.n_columns; ++j)
+        for (int j = 0; j < node.n_columns; ++j) {
             if (is_supported(problem_, node, j)) all.push_back(j);
+        }
         std::size_t n = all.size();
         if (discrepancies < 20) n = std::min(n, std::size_t(1) << discrepancies);
         std::vector<double> errors(node.n_columns), gains(node.n_columns);
@@ -184,23 +192,24 @@ private:
         }
         std::vector<std::int32_t> by_error = all, by_gain = all, both;
         const auto sort = [n](auto& columns, const std::vector<double>& score) {
-            std::partial_sort(
-                columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(n), columns.end(),
-                [&score](int a, int b) {
-                    return score[a] > score[b] || (score[a] == score[b] && a < b);
-                });
+            std::partial_sort(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(n),
+                              columns.end(), [&score](int a, int b) {
+                                  return score[a] > score[b] || (score[a] == score[b] && a < b);
+                              });
         };
         sort(by_error, errors);
         sort(by_gain, gains);
         const auto& first = depth > 4 ? by_gain : by_error;
         const auto& second = depth > 4 ? by_error : by_gain;
         std::vector<char> taken(node.n_columns, 0);
-        for (std::size_t k = 0; k < n && both.size() < n; ++k)
-            for (const int j : {first[k], second[k]})
+        for (std::size_t k = 0; k < n && both.size() < n; ++k) {
+            for (const int j : {first[k], second[k]}) {
                 if (!taken[j]) {
                     taken[j] = 1;
                     both.push_back(j);
                 }
+            }
+        }
         return both;
     }
 

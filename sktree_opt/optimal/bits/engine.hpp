@@ -33,11 +33,11 @@ public:
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
     // Of the trees that cost as little as the incumbent, the one that ties fall to (see
-    // reconstruct.hpp), if the search has got so far. At the floor the fewest splits are still to be
-    // found: with so much work, as a share of all before, the incumbent is made smaller.
+    // reconstruct.hpp), if the search has got so far. At the floor the fewest splits are still to
+    // be found: with so much work, as a share of all before, the incumbent is made smaller.
     virtual std::vector<TreeNode> tree(double share) = 0;
-    // Whether the incumbent, of more than two levels, costs as little as any tree might, so that the
-    // search has ended, or may end, at the first tree that did.
+    // Whether the incumbent, of more than two levels, costs as little as any tree might, so that
+    // the search has ended, or may end, at the first tree that did.
     virtual bool is_at_floor() const = 0;
     // Whether `tree` has found that no tree as good has fewer splits.
     bool has_fewest_splits() const { return has_fewest_splits_; }
@@ -77,33 +77,32 @@ protected:
 template <class Lane>
 class EngineOf final : public Engine {
 public:
-    EngineOf(
-        const Reduction& reduced, const std::vector<double>& coefficients,
-        const Objective& objective, const Constraints& constraints, const Switches& switches,
-        Simd simd, SearchControl& control, std::int64_t cache_bytes)
+    EngineOf(const Reduction& reduced, const std::vector<double>& coefficients,
+             const Objective& objective, const Constraints& constraints, const Switches& switches,
+             Simd simd, SearchControl& control, std::int64_t cache_bytes)
         : Engine(control), control_(control) {
         problem_.objective = objective;
         problem_.constraints = constraints;
         problem_.switches = switches;
         problem_.channels = plan_channels(objective, constraints);
-        if (!choose_kernels(simd, objective.score, problem_.kernels))
+        if (!choose_kernels(simd, objective.score, problem_.kernels)) {
             throw std::logic_error("no kernel for this score and number type");
+        }
         problem_.bits = choose_bit_kernels(simd);
         lay_out(reduced, coefficients, problem_);
         problem_.largest_power = largest_power();
         set_score();
         problem_.common_weight = reduced.common_weight;
-        if (can_sweep_roughly())
-            round_values(
-                problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
-                problem_.common_weight, problem_.rough);
+        if (can_sweep_roughly()) {
+            round_values(problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
+                         problem_.common_weight, problem_.rough);
+        }
         // What equal rows cost counts for the grid: differences far below it are rounding.
         const double within = objective.base_factor * reduced.within;
         largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
         set_table(largest_cost_);
-        row_sets_.build(
-            problem_.words.data(), problem_.present.data(), problem_.n_words, problem_.stride,
-            problem_.n_columns);
+        row_sets_.build(problem_.words.data(), problem_.present.data(), problem_.n_words,
+                        problem_.stride, problem_.n_columns);
         if (!switches.row_sets) problem_.branches.build(problem_.n_columns);
         caches_.reset(new Caches(control, cache_bytes));
         constant_ = problem_.constant =
@@ -114,9 +113,10 @@ public:
     }
 
     void begin(int max_depth, int max_splits, double split_cost) override {
-        // A limit that no tree can reach is none: bounds are kept for each number of splits up to it.
-        budget_ = max_splits = max_splits < most_useful_splits(split_cost) ? max_splits
-                                                                           : full_budget(max_depth);
+        // A limit that no tree can reach is none: bounds are kept for each number of splits up to
+        // it.
+        budget_ = max_splits =
+            max_splits < most_useful_splits(split_cost) ? max_splits : full_budget(max_depth);
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
@@ -126,7 +126,8 @@ public:
         max_depth_ = max_depth;
         shared_.reset();
         searches_.clear();
-        searches_.emplace_back(new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
+        searches_.emplace_back(
+            new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
         incumbent_ = Incumbent();
         moments_.clear();
         const Node<Lane>& root = searches_[0]->root();
@@ -135,7 +136,8 @@ public:
                               ? leaf_cost(root)
                               : searches_[0]->small_cost(root, max_depth, max_splits);
         proved_depth_ = control_.stopped() ? 0 : std::min(max_depth, 2);
-        lower_bound_ = proved_depth_ > 0 && (max_depth <= 2 || max_splits <= 1) ? incumbent_.cost : 0.0;
+        lower_bound_ =
+            proved_depth_ > 0 && (max_depth <= 2 || max_splits <= 1) ? incumbent_.cost : 0.0;
         add_moment();
     }
 
@@ -195,7 +197,9 @@ public:
 
     std::vector<TreeNode> known_tree() override {
         if (!incumbent_.nodes.empty()) return incumbent_.nodes;
-        if (proved_depth_ == 0) return {TreeNode()};
+        if (proved_depth_ == 0) {
+            return {TreeNode()};
+        }
         return Reconstruction<Lane>(*searches_[0], Order::INDEX).two_levels(max_depth_, budget_);
     }
 
@@ -211,10 +215,11 @@ public:
         Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
         std::vector<TreeNode> nodes;
         // Where a bound ended the search early, deeper trees are not looked at.
-        if (proved_depth_ == max_depth_ || is_perfect)
+        if (proved_depth_ == max_depth_ || is_perfect) {
             nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
-        else
+        } else {
             nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
+        }
         collect_stats();
         // No tree of more than two levels has fewer splits than the smallest of two.
         const bool has_two_levels = incumbent_.nodes.empty();
@@ -234,13 +239,13 @@ private:
         score.n_channels = plan.n_channels;
         score.n_supports = plan.n_supports();
         int k = 0;
-        if (plan.counts_rows)
+        if (plan.counts_rows) {
             score.minimum_support[k++] = static_cast<Lane>(constraints.min_samples_leaf);
+        }
         if (plan.sums_weights) {
             // Sums of real weights that should equal the minimum may fall short by rounding.
-            const double minimum = sizeof(Lane) == 8
-                                       ? constraints.min_weight_leaf * (1.0 - 1e-12)
-                                       : std::ceil(constraints.min_weight_leaf);
+            const double minimum = sizeof(Lane) == 8 ? constraints.min_weight_leaf * (1.0 - 1e-12)
+                                                     : std::ceil(constraints.min_weight_leaf);
             score.minimum_support[k++] = static_cast<Lane>(minimum);
         }
         score.z = problem_.objective.z;
@@ -253,8 +258,8 @@ private:
                problem_.channels.n_supports() == 0 && problem_.switches.rough_sweeps;
     }
 
-    // Two classes, weights that are powers of two (or their bits), and nothing counted but the score
-    // and the mass: the largest of these powers, see SweepTask. Else 0.
+    // Two classes, weights that are powers of two (or their bits), and nothing counted but the
+    // score and the mass: the largest of these powers, see SweepTask. Else 0.
     int largest_power() const {
         if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return 0;
         int largest = 0;
@@ -272,32 +277,38 @@ private:
         double total = 0.0;
         const ChannelPlan& plan = problem_.channels;
         const int n_all = plan.n_all();
-        for (std::size_t g = 0; g < reduced.groups.size(); ++g)
+        for (std::size_t g = 0; g < reduced.groups.size(); ++g) {
             total += reduced.group_values[g * n_all + plan.base()];
+        }
         std::size_t s = 0;
-        for (const auto& segment : reduced.segments)
+        for (const auto& segment : reduced.segments) {
             total += static_cast<double>(problem_.coefficients[s++ * n_all + plan.mass()]) *
                      static_cast<double>(segment.second.size());
+        }
         return total;
     }
 
     // Whole counts: logarithms by table.
     void set_table(double total) {
         if (problem_.objective.score != Score::ENTROPY || problem_.has_values) return;
-        for (const Lane coefficient : problem_.coefficients)
-            if (static_cast<double>(coefficient) != std::floor(static_cast<double>(coefficient)))
+        for (const Lane coefficient : problem_.coefficients) {
+            if (static_cast<double>(coefficient) != std::floor(static_cast<double>(coefficient))) {
                 return;
+            }
+        }
         if (total > 1e6) return;
         problem_.x_log_x.resize(static_cast<std::size_t>(total) + 2);
-        for (std::size_t x = 1; x < problem_.x_log_x.size(); ++x)
+        for (std::size_t x = 1; x < problem_.x_log_x.size(); ++x) {
             problem_.x_log_x[x] = static_cast<double>(x) * std::log2(static_cast<double>(x));
+        }
         problem_.score.x_log_x = problem_.x_log_x.data();
     }
 
     double leaf_cost(const Node<Lane>& root) const {
         // Scores of objectives without a base are no merits, but costs themselves.
-        if (problem_.objective.base_factor == 0.0)
+        if (problem_.objective.base_factor == 0.0) {
             return std::nearbyint(problem_.objective.leaf_cost / problem_.grid) * problem_.grid;
+        }
         // The base is the cost of a tree without any merit; no leaf costs more.
         const double base = static_cast<double>(root.totals[problem_.channels.base()]);
         return problem_.objective.unit * problem_.objective.base_factor * base;
@@ -309,13 +320,14 @@ private:
 #endif
         n_threads = std::max(1, std::min(n_threads, n_columns_));
         searches_.resize(std::min<std::size_t>(searches_.size(), n_threads));
-        while (static_cast<int>(searches_.size()) < n_threads)
+        while (static_cast<int>(searches_.size()) < n_threads) {
             searches_.emplace_back(
                 new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
+        }
     }
 
-    // Searches on, where only the number of splits counts, for a smaller tree than the incumbent. True if
-    // none is left, false after a stop or with more work than a share of all before.
+    // Searches on, where only the number of splits counts, for a smaller tree than the incumbent.
+    // True if none is left, false after a stop or with more work than a share of all before.
     bool make_smallest(double share) {
         Search<Lane>& search = *searches_[0];
         const double free_work = share > 0.0 ? FREE_WORK : 0.0;
@@ -386,7 +398,8 @@ private:
         if (lane == LaneType::DOUBLE || problem_.grid != problem_.objective.unit) return;
         problem_.unit = problem_.grid;
         // No tree has as many splits as rows, nor more than 2^20.
-        problem_.tie_cost = problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
+        problem_.tie_cost =
+            problem_.unit / std::exp2(std::min(std::ceil(std::log2(n_slots_ + 1)), 21.0));
         problem_.grid = problem_.tie_cost;
         problem_.split_cost += problem_.tie_cost;
     }
@@ -405,8 +418,9 @@ private:
 
     void add_moment() {
         if (!moments_.empty() && moments_.back().cost == incumbent_.cost &&
-            moments_.back().bound == lower_bound_)
+            moments_.back().bound == lower_bound_) {
             return;
+        }
         moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_});
     }
 
@@ -433,13 +447,14 @@ private:
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
 };
 
-inline Engine* make_engine(
-    const Rows& rows, const Objective& objective, const Constraints& constraints,
-    const Switches& switches, SearchControl& control, std::int64_t cache_bytes) {
+inline Engine* make_engine(const Rows& rows, const Objective& objective,
+                           const Constraints& constraints, const Switches& switches,
+                           SearchControl& control, std::int64_t cache_bytes) {
     Simd simd;
-    if (!choose_simd(simd))
+    if (!choose_simd(simd)) {
         throw std::invalid_argument(
             "SKTREE_OPT_SIMD must be one of avx512, avx2, neon, portable that this processor has.");
+    }
     const Reduction reduced =
         reduce(rows, objective, constraints, switches, choose_bit_kernels(simd));
     const ChannelPlan plan = plan_channels(objective, constraints);
@@ -447,14 +462,14 @@ inline Engine* make_engine(
         segment_coefficients(reduced, objective, plan, rows.weights == nullptr);
     switch (pick_lane(objective, reduced, coefficients, plan.n_all())) {
         case LaneType::INT16:
-            return new EngineOf<std::int16_t>(
-                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+            return new EngineOf<std::int16_t>(reduced, coefficients, objective, constraints,
+                                              switches, simd, control, cache_bytes);
         case LaneType::INT32:
-            return new EngineOf<std::int32_t>(
-                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+            return new EngineOf<std::int32_t>(reduced, coefficients, objective, constraints,
+                                              switches, simd, control, cache_bytes);
         default:
-            return new EngineOf<double>(
-                reduced, coefficients, objective, constraints, switches, simd, control, cache_bytes);
+            return new EngineOf<double>(reduced, coefficients, objective, constraints, switches,
+                                        simd, control, cache_bytes);
     }
 }
 

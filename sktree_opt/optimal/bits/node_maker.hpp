@@ -38,8 +38,7 @@ public:
     void make_root(Node<Lane>& root) {
         root.n_words = problem_.n_words;
         root.spans = problem_.spans;
-        root.n_rows =
-            problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
+        root.n_rows = problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
         root.n_columns = problem_.n_columns;
         root.stride = problem_.stride;
         root.row_bytes = problem_.stride / 8;
@@ -55,8 +54,9 @@ public:
             root.row_bytes);
         const std::size_t n_values =
             static_cast<std::size_t>(root.n_words) * 16 * problem_.channels.n_all();
-        if (problem_.has_values)
+        if (problem_.has_values) {
             std::copy_n(problem_.values.data(), n_values, root.values.need(n_values));
+        }
         std::copy_n(row_sets_.all.data(), row_sets_.n_words, root.mask.need(row_sets_.n_words));
         root.key = row_sets_.key(root.mask.data());
         sum_totals(root);
@@ -67,23 +67,21 @@ public:
     // The rest of the child, after set_rows.
     void make_child(const Node<Lane>& node, int column, bool side, Node<Lane>& child) {
         ++n_nodes;
-        take_rows(
-            node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
+        take_rows(node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
         child.n_words = side_.n_words;
         child.n_rows = side_.n_rows;
         child.spans = side_.spans;
-        settle_columns(
-            child, problem_.bits, side_.words.data(), node.columns, node.stride,
-            problem_.switches.merge_node_columns);
+        settle_columns(child, problem_.bits, side_.words.data(), node.columns, node.stride,
+                       problem_.switches.merge_node_columns);
         child.parent_column = column;
         child.parent_side = side;
         const int n_all = problem_.channels.n_all();
         if (problem_.has_values) {
             child.values.zeros(static_cast<std::size_t>(child.n_words) * 16 * n_all);
-            for (int k = 0; k < side_.n_rows; ++k)
-                std::copy_n(
-                    node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all, n_all,
-                    child.values.data() + static_cast<std::size_t>(k) * n_all);
+            for (int k = 0; k < side_.n_rows; ++k) {
+                std::copy_n(node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all,
+                            n_all, child.values.data() + static_cast<std::size_t>(k) * n_all);
+            }
         }
         const bool has_marginals =
             problem_.rough.are_there &&
@@ -96,13 +94,12 @@ public:
         solve_small(child, has_marginals);
     }
 
-    // Optima of both children of a column (with: rows that have it), without costs of splits. Counts
-    // the smaller child; the larger one's counts are what is left of the node's. Where bounds come
-    // first, they are all that is found if they make `is_enough` true.
+    // Optima of both children of a column (with: rows that have it), without costs of splits.
+    // Counts the smaller child; the larger one's counts are what is left of the node's. Where
+    // bounds come first, they are all that is found if they make `is_enough` true.
     template <class IsEnough>
-    void solve_sides(
-        Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
-        const IsEnough& is_enough) {
+    void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+                     const IsEnough& is_enough) {
         const int n_true =
             problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
         const bool small_is_true = 2 * n_true <= node.n_rows;
@@ -133,10 +130,8 @@ public:
             if (control_.stopped() || of_counted.known == Known::BOUND) return;
         } else {
             set_side_counts(node, j, small_is_true);
-            if (problem_.switches.subtraction)
-                problem_.kernels.sweep(task);
-            else
-                sweep_apart(node, j, small_is_true, task);
+            if (problem_.switches.subtraction) problem_.kernels.sweep(task);
+            else sweep_apart(node, j, small_is_true, task);
         }
         set_costs(counted.best, base_cost(counted.totals), of_counted.costs);
         set_costs(sibling.best, base_cost(sibling.totals), of_sibling.costs);
@@ -148,20 +143,20 @@ public:
         const int n_all = problem_.channels.n_all();
         SweepTask<Lane> task = task_for(node, n_paired());
         if (problem_.has_values) list_slots(node, task);
-        if (!has_marginals)
+        if (!has_marginals) {
             problem_.kernels.count_marginals(
                 task, node.marginals.need(static_cast<std::size_t>(n_all) * node.stride + STRIDE));
+        }
         for (Buffer<Lane>* scores :
-             {&node.best_true, &node.best_false, &node.leaf_true, &node.leaf_false})
+             {&node.best_true, &node.best_false, &node.leaf_true, &node.leaf_false}) {
             scores->need(node.stride + STRIDE);
+        }
         SweepSide<Lane> side = side_of(node);
         task.counted = &side;
         task.pairs =
             node.pairs.need(static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
-        if (problem_.rough.are_there)
-            solve_small_roughly(node, task);
-        else
-            problem_.kernels.sweep(task);
+        if (problem_.rough.are_there) solve_small_roughly(node, task);
+        else problem_.kernels.sweep(task);
         sweeps.add(node.n_words, node.n_columns);
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
@@ -180,9 +175,7 @@ public:
         problem_.kernels.score_pairs_of(task, j);
     }
 
-    double snap(double cost) const {
-        return std::nearbyint(cost / problem_.grid) * problem_.grid;
-    }
+    double snap(double cost) const { return std::nearbyint(cost / problem_.grid) * problem_.grid; }
 
 private:
     double base_cost(const Lane* totals) const {
@@ -190,10 +183,11 @@ private:
                static_cast<double>(totals[problem_.channels.base()]);
     }
 
-    // Channels of pairs: nobody asks for the base, if it is a channel of its own; of the mass there are
-    // rough sums if any, which are exact.
+    // Channels of pairs: nobody asks for the base, if it is a channel of its own; of the mass there
+    // are rough sums if any, which are exact.
     int n_paired() const {
-        return problem_.rough.are_there ? problem_.channels.n_channels : problem_.channels.mass() + 1;
+        return problem_.rough.are_there ? problem_.channels.n_channels
+                                        : problem_.channels.mass() + 1;
     }
 
     static SweepSide<Lane> side_of(Node<Lane>& node) {
@@ -212,8 +206,9 @@ private:
         if (!problem_.rough.are_there || node.has_pairs[i]) return;
         SweepTask<Lane> task = task_for(node, n_paired());
         // Rows of one segment stand in the first slots.
-        for (int slot = static_cast<int>(first_slots_.size()); slot < node.n_rows; ++slot)
+        for (int slot = static_cast<int>(first_slots_.size()); slot < node.n_rows; ++slot) {
             first_slots_.push_back(slot);
+        }
         task.slots = first_slots_.data();
         task.n_slots = node.n_rows;
         SweepSide<Lane> side = side_of(node);
@@ -226,18 +221,21 @@ private:
     void sum_totals(Node<Lane>& node) const {
         const int n_all = problem_.channels.n_all();
         node.totals.assign(n_all, 0);
-        for (int slot = 0; problem_.has_values && slot < 16 * node.n_words; ++slot)
-            for (int c = 0; c < n_all; ++c)
-                node.totals[c] += static_cast<Lane>(
-                    node.values[static_cast<std::size_t>(slot) * n_all + c]);
+        for (int slot = 0; problem_.has_values && slot < 16 * node.n_words; ++slot) {
+            for (int c = 0; c < n_all; ++c) {
+                node.totals[c] +=
+                    static_cast<Lane>(node.values[static_cast<std::size_t>(slot) * n_all + c]);
+            }
+        }
         if (problem_.has_values) return;
         for (std::size_t s = 0; s < node.spans.size(); ++s) {
             const Span span = node.spans[s];
-            const int count = problem_.bits.count_column(
-                node.present.data() + span.first_word, 1, span.n_words);
-            for (int c = 0; c < n_all; ++c)
-                node.totals[c] += static_cast<Lane>(
-                    problem_.coefficients[s * n_all + c] * static_cast<Lane>(count));
+            const int count =
+                problem_.bits.count_column(node.present.data() + span.first_word, 1, span.n_words);
+            for (int c = 0; c < n_all; ++c) {
+                node.totals[c] += static_cast<Lane>(problem_.coefficients[s * n_all + c] *
+                                                    static_cast<Lane>(count));
+            }
         }
     }
 
@@ -298,8 +296,8 @@ private:
         side.best = rough_best_.need(4 * stride + STRIDE);
         side.sides = side.best + 2 * stride;
         problem_.kernels.score_rough_pairs(rough);
-        const double error = problem_.rough.error(
-            side.largest[1], node.totals[0], node.totals[problem_.channels.base()]);
+        const double error = problem_.rough.error(side.largest[1], node.totals[0],
+                                                  node.totals[problem_.channels.base()]);
         for (int j = 0; j < node.n_columns; ++j) {
             const double with = side.sides[j], without = side.sides[stride + j];
             node.best_true[j] = static_cast<Lane>(problem_.rough.exact_score(with + error));
@@ -318,8 +316,8 @@ private:
     void sweep_apart(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
         SweepSide<Lane>* const sibling = task.sibling;
         task.sibling = nullptr;
-        task.pairs = pairs_apart_.need(
-            static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
+        task.pairs =
+            pairs_apart_.need(static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
         problem_.kernels.sweep(task);
         take_rows(node, problem_.bits, j, !small_is_true, side_, nullptr);
         task.words = side_.words.data();
@@ -330,12 +328,11 @@ private:
         problem_.kernels.sweep(task);
     }
 
-    // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none is
-    // scored again if bounds are enough.
+    // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none
+    // is scored again if bounds are enough.
     template <class IsEnough>
-    void sweep_roughly(
-        Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task, SmallCosts& of_counted,
-        SmallCosts& of_sibling, const IsEnough& is_enough) {
+    void sweep_roughly(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task,
+                       SmallCosts& of_counted, SmallCosts& of_sibling, const IsEnough& is_enough) {
         const int stride = node.stride;
         RoughTask rough = rough_task(node);
         rough.words = side_.words.data();
@@ -355,10 +352,9 @@ private:
         }
         RoughSide& with = *rough_sides[small_is_true ? 0 : 1];
         RoughSide& without = *rough_sides[small_is_true ? 1 : 0];
-        split_sums(
-            node.rough, 2, node.n_columns, stride, j,
-            sums + (small_is_true ? 0 : 2 * stride), sums + (small_is_true ? 2 * stride : 0),
-            with.totals, without.totals);
+        split_sums(node.rough, 2, node.n_columns, stride, j,
+                   sums + (small_is_true ? 0 : 2 * stride), sums + (small_is_true ? 2 * stride : 0),
+                   with.totals, without.totals);
         problem_.kernels.sweep_roughly(rough);
         if (control_.stopped()) return;
         of_counted = bound_costs(*task.counted, rough.counted);
@@ -392,42 +388,48 @@ private:
         return least;
     }
 
-    // Solves the root columns that may be the best with two or three splits of a node or either side.
+    // Solves the root columns that may be the best with two or three splits of a node or either
+    // side.
     template <int N, class Solve>
-    void solve_best_columns(
-        const SweepTask<Lane>& task, RoughSide* const (&rough)[N],
-        SweepSide<Lane>* const (&sides)[N], const Solve& solve) {
+    void solve_best_columns(const SweepTask<Lane>& task, RoughSide* const (&rough)[N],
+                            SweepSide<Lane>* const (&sides)[N], const Solve& solve) {
         float least[N][2];
         double error[N][2];
-        for (int k = 0; k < N; ++k)
+        for (int k = 0; k < N; ++k) {
             for (int b = 0; b < 2; ++b) {
-                error[k][b] = problem_.rough.error(
-                    rough[k]->largest[b], sides[k]->totals[0],
-                    sides[k]->totals[problem_.channels.base()]);
+                error[k][b] = problem_.rough.error(rough[k]->largest[b], sides[k]->totals[0],
+                                                   sides[k]->totals[problem_.channels.base()]);
                 least[k][b] = static_cast<float>(rough[k]->largest[b] - 2.0 * error[k][b]);
             }
+        }
         for (int i = 0; i < task.n_columns; ++i) {
             bool may_be_best = false;
-            for (int k = 0; k < N; ++k)
-                for (int b = 0; b < 2; ++b)
+            for (int k = 0; k < N; ++k) {
+                for (int b = 0; b < 2; ++b) {
                     may_be_best |= rough[k]->best[b * task.stride + i] >= least[k][b];
+                }
+            }
             if (!may_be_best) continue;
             solve(i);
-            for (int k = 0; k < N; ++k)
+            for (int k = 0; k < N; ++k) {
                 for (int b = 0; b < 2; ++b) {
                     const double found = sides[k]->best[2 + b];
                     // Nothing costs less than nothing.
-                    const bool is_perfect = problem_.objective.unit *
-                        (sides[k]->totals[problem_.channels.base()] - found) <= problem_.slack;
+                    const bool is_perfect =
+                        problem_.objective.unit *
+                            (sides[k]->totals[problem_.channels.base()] - found) <=
+                        problem_.slack;
                     if (is_perfect) least[k][b] = std::numeric_limits<float>::infinity();
                 }
+            }
         }
     }
 
     void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {
         slots_.clear();
-        for (int slot = 0; slot < 16 * node.n_words; ++slot)
+        for (int slot = 0; slot < 16 * node.n_words; ++slot) {
             if ((node.present[slot / 16] >> (slot % 16)) & 1) slots_.push_back(slot);
+        }
         task.slots = slots_.data();
         task.n_slots = static_cast<int>(slots_.size());
     }

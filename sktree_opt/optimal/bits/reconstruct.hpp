@@ -1,12 +1,12 @@
-// The tree behind an optimum: of all trees that cost as little, one and the same for any threads, any
-// order of rows, and whatever caches happen to hold.
+// The tree behind an optimum: of all trees that cost as little, one and the same for any threads,
+// any order of rows, and whatever caches happen to hold.
 //
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.6: caches keep values and roots, the
-// tree is found again from the top. Here the value alone decides. Taken is, first, the fewest splits
-// (found by searches with fewer and fewer of them for a tree that costs no more); then, at each node
-// from the root down, the fewest levels, the first column, and the fewest splits on the side that has
-// it. A search for a tree of a known cost is cheap: what cannot be as good is pruned at once. Where
-// costs are whole, a tie cost (see Problem) has had the fewest splits found already.
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.6: caches keep values and roots,
+// the tree is found again from the top. Here the value alone decides. Taken is, first, the fewest
+// splits (found by searches with fewer and fewer of them for a tree that costs no more); then, at
+// each node from the root down, the fewest levels, the first column, and the fewest splits on the
+// side that has it. A search for a tree of a known cost is cheap: what cannot be as good is pruned
+// at once. Where costs are whole, a tie cost (see Problem) has had the fewest splits found already.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ public:
     Reconstruction(Search<Lane>& search, Order order)
         : search_(search), problem_(search.problem()), order_(order) {}
 
-    // Of the trees of the root that cost `target`, or more by ties, one with the fewest levels. This
-    // and what follows mean nothing after `failed`.
+    // Of the trees of the root that cost `target`, or more by ties, one with the fewest levels.
+    // This and what follows mean nothing after `failed`.
     std::vector<TreeNode> shallowest(int most, int budget, double target) {
         const double cost = problem_.true_cost(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
@@ -40,8 +40,9 @@ public:
     std::vector<TreeNode> smallest(int depth, int budget, double target) {
         budget = std::min(budget, full_budget(depth));
         const double small = search_.small_cost(search_.root(), depth, budget);
-        if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget))
+        if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget)) {
             budget = fewest_splits(depth, std::min(budget, useful_splits(target)), target);
+        }
         build(0, depth, budget, target);
         return std::move(nodes_);
     }
@@ -105,24 +106,21 @@ public:
     }
 
 private:
-    // Two levels, with column j at the root and so many splits on either side; a bound, where scores
-    // are bounds.
+    // Two levels, with column j at the root and so many splits on either side; a bound, where
+    // scores are bounds.
     double cost_of(const Node<Lane>& node, int j, int of_true, int of_false) {
         const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
         const Lane without = of_false ? node.best_false[j] : node.leaf_false[j];
-        return search_.maker().snap(
-                   side_cost(problem_, node, j, true, with) +
-                   side_cost(problem_, node, j, false, without)) +
+        return search_.maker().snap(side_cost(problem_, node, j, true, with) +
+                                    side_cost(problem_, node, j, false, without)) +
                (1 + of_true + of_false) * problem_.split_cost;
     }
 
-    bool is_within(double cost, double target) const {
-        return cost <= target + problem_.slack;
-    }
+    bool is_within(double cost, double target) const { return cost <= target + problem_.slack; }
     double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
 
-    // Whether trees of different size may cost the same, with at most so many splits: where leaves cost
-    // a multiple of some unit, only if some number of splits does, too.
+    // Whether trees of different size may cost the same, with at most so many splits: where leaves
+    // cost a multiple of some unit, only if some number of splits does, too.
     bool sizes_may_tie(int budget) const {
         if (problem_.tie_cost > 0.0) return false;
         if (sizeof(Lane) == sizeof(double) || problem_.split_cost == 0.0) return true;
@@ -139,13 +137,14 @@ private:
     // each number of splits up to their budget, so a budget of 2^20 must not reach them.
     int useful_splits(double target) const {
         double most = problem_.n_words * 16;
-        if (problem_.split_cost > 0.0)
+        if (problem_.split_cost > 0.0) {
             most = std::min(most, upper_bound(target) / problem_.split_cost);
+        }
         return std::max(3, static_cast<int>(most));
     }
 
-    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do, so
-    // the first step down is small.
+    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do,
+    // so the first step down is small.
     int fewest_splits(int depth, int known, double target) {
         int below = 2;
         for (int step = 1; known - below > 1 && !search_.stopped();) {
@@ -170,8 +169,9 @@ private:
             grow_small(level, splits, at);
             return at;
         }
-        for (int d = 3; d <= depth; ++d)
+        for (int d = 3; d <= depth; ++d) {
             if (grow_deep(level, d, std::min(budget, full_budget(d)), target, at)) return at;
+        }
         failed_ = true;
         return at;
     }

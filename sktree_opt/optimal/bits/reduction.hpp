@@ -1,10 +1,10 @@
 // From a table's rows to the smallest equal problem. Exact.
 //
 // Columns: see bit_columns.hpp. Rows: rows with equal features are one row with a weight; with two
-// classes that weigh alike, a pair of equal rows of opposite classes adds one error to every tree and
-// goes into a constant. Both are what the equivalent-points bound of OSDT (Hu et al., NeurIPS 2019)
-// counts, done once. A weight k = sum of 2^b is the row in segments b, whose counts the kernel
-// multiplies by 2^b; so weights run through the same popcounts as plain rows.
+// classes that weigh alike, a pair of equal rows of opposite classes adds one error to every tree
+// and goes into a constant. Both are what the equivalent-points bound of OSDT (Hu et al., NeurIPS
+// 2019) counts, done once. A weight k = sum of 2^b is the row in segments b, whose counts the
+// kernel multiplies by 2^b; so weights run through the same popcounts as plain rows.
 // Time O(n_rows * n_columns / 8) and a hash table of the rows.
 #pragma once
 
@@ -39,51 +39,48 @@ struct Reduction {
     std::vector<std::uint8_t> bits;     // of kept columns, by row
     int row_bytes = 0;
     std::vector<Atom> atoms;
-    std::vector<double> values;         // the weights
+    std::vector<double> values;  // the weights
     bool whole_weights = true;
-    double cancelled = 0.0;             // pairs that went into the constant
-    double within = 0.0;                // base of targets about the means of equal rows: the same
-    bool has_values = false;            // rows carry real numbers: `groups` in place of segments
-    std::vector<std::int32_t> groups;   // a row of each
-    std::vector<double> group_values;   // [group][channel]
-    double common_weight = 0.0;         // of all groups, with targets; 0 if they differ
+    double cancelled = 0.0;            // pairs that went into the constant
+    double within = 0.0;               // base of targets about the means of equal rows: the same
+    bool has_values = false;           // rows carry real numbers: `groups` in place of segments
+    std::vector<std::int32_t> groups;  // a row of each
+    std::vector<double> group_values;  // [group][channel]
+    double common_weight = 0.0;        // of all groups, with targets; 0 if they differ
     std::map<SegmentName, std::vector<std::int32_t>> segments;  // rows of each
 };
 
-inline void keep_distinct_columns(
-    const Rows& rows, const BitKernels& kernels, bool merge, Reduction& out) {
+inline void keep_distinct_columns(const Rows& rows, const BitKernels& kernels, bool merge,
+                                  Reduction& out) {
     const int n = static_cast<int>(rows.n_rows), stride = padded(rows.n_columns);
     const int n_words = (n + 15) / 16;
     std::vector<std::int32_t> slots(n);
     for (int i = 0; i < n; ++i) slots[i] = i;
     Buffer<std::uint16_t> words, kept_words;
-    kernels.rows_to_words(
-        rows.bits, rows.row_bytes, slots.data(), n,
-        words.need(static_cast<std::size_t>(n_words) * stride), stride);
+    kernels.rows_to_words(rows.bits, rows.row_bytes, slots.data(), n,
+                          words.need(static_cast<std::size_t>(n_words) * stride), stride);
     std::vector<std::uint16_t> present(n_words, 0xFFFF);
     if (n % 16 != 0) present.back() = static_cast<std::uint16_t>((1 << (n % 16)) - 1);
     if (merge) {
         Buffer<std::uint32_t> hashes;
         std::uint32_t all[2];
-        kernels.hash_columns(
-            words.data(), n_words, stride, rows.n_columns, hashes.need(2 * stride));
+        kernels.hash_columns(words.data(), n_words, stride, rows.n_columns,
+                             hashes.need(2 * stride));
         hash_present(present.data(), n_words, all);
         ColumnFilter filter;
-        out.columns = filter.distinct(
-            words.data(), present.data(), n_words, stride, rows.n_columns, hashes.data(), all);
+        out.columns = filter.distinct(words.data(), present.data(), n_words, stride, rows.n_columns,
+                                      hashes.data(), all);
     } else {
         out.columns.clear();
         for (int j = 0; j < rows.n_columns; ++j) out.columns.push_back(j);
     }
     const int kept_stride = padded(static_cast<int>(out.columns.size()));
     out.row_bytes = kept_stride / 8;
-    keep_columns(
-        words.data(), n_words, stride, out.columns,
-        kept_words.need(static_cast<std::size_t>(n_words) * kept_stride), kept_stride);
+    keep_columns(words.data(), n_words, stride, out.columns,
+                 kept_words.need(static_cast<std::size_t>(n_words) * kept_stride), kept_stride);
     // The last word has a few rows more than there are.
     out.bits.resize(static_cast<std::size_t>(n_words) * 16 * out.row_bytes);
-    kernels.words_to_rows(
-        kept_words.data(), n_words, kept_stride, out.bits.data(), out.row_bytes);
+    kernels.words_to_rows(kept_words.data(), n_words, kept_stride, out.bits.data(), out.row_bytes);
 }
 
 inline std::uint64_t hash_bytes(const std::uint8_t* bytes, int size) {
@@ -108,8 +105,9 @@ inline std::vector<std::int32_t> first_equal_rows(const Reduction& reduced, std:
         std::size_t at = hash_bytes(row, size) >> (64 - bits);
         // No feature may be left, and then there is no row to compare.
         while (places[at] >= 0 && size > 0 &&
-               std::memcmp(reduced.bits.data() + std::int64_t(places[at]) * size, row, size) != 0)
+               std::memcmp(reduced.bits.data() + std::int64_t(places[at]) * size, row, size) != 0) {
             at = (at + 1) & (places.size() - 1);
+        }
         if (places[at] < 0) places[at] = static_cast<std::int32_t>(i);
         first[i] = places[at];
     }
@@ -121,17 +119,19 @@ inline void index_weights(const Rows& rows, Reduction& out, std::vector<std::int
     out.values = {1.0};
     out.whole_weights = true;
     if (rows.weights == nullptr) return;
-    for (std::int64_t i = 0; i < rows.n_rows && out.whole_weights; ++i)
+    for (std::int64_t i = 0; i < rows.n_rows && out.whole_weights; ++i) {
         out.whole_weights =
             rows.weights[i] == std::floor(rows.weights[i]) && rows.weights[i] < (1 << 24);
+    }
     if (out.whole_weights) return;
     out.values.assign(rows.weights, rows.weights + rows.n_rows);
     std::sort(out.values.begin(), out.values.end());
     out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
-    for (std::int64_t i = 0; i < rows.n_rows; ++i)
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
         indices[i] = static_cast<std::int32_t>(
             std::lower_bound(out.values.begin(), out.values.end(), rows.weights[i]) -
             out.values.begin());
+    }
 }
 
 // Stable, by counting; keys are below `n_keys`.
@@ -146,9 +146,8 @@ void sort_atoms(std::vector<Atom>& atoms, std::int32_t n_keys, const KeyOf& key_
     atoms.swap(sorted);
 }
 
-inline void make_atoms(
-    const Rows& rows, int n_classes, const std::vector<std::int32_t>& value_of,
-    const std::vector<std::int32_t>& first, Reduction& out) {
+inline void make_atoms(const Rows& rows, int n_classes, const std::vector<std::int32_t>& value_of,
+                       const std::vector<std::int32_t>& first, Reduction& out) {
     const bool weighted = rows.weights != nullptr && out.whole_weights;
     out.atoms.reserve(rows.n_rows);
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
@@ -192,26 +191,29 @@ inline void cancel_pairs(Reduction& out) {
     out.atoms.resize(n_kept);
 }
 
-inline void add_to_segments(
-    Reduction& out, std::int32_t class_, std::int32_t value, std::int32_t row, std::int64_t count,
-    bool by_bits) {
+inline void add_to_segments(Reduction& out, std::int32_t class_, std::int32_t value,
+                            std::int32_t row, std::int64_t count, bool by_bits) {
     if (!by_bits) {
         auto& rows = out.segments[{class_, value, 0}];
         rows.insert(rows.end(), count, row);
         return;
     }
-    for (int bit = 0; (count >> bit) != 0; ++bit)
-        if ((count >> bit) & 1) out.segments[{class_, value, bit}].push_back(row);
+    for (int bit = 0; (count >> bit) != 0; ++bit) {
+        if ((count >> bit) & 1) {
+            out.segments[{class_, value, bit}].push_back(row);
+        }
+    }
 }
 
-// Whether a row once per bit of its weight makes less work than the row repeated. Counted in words of
-// a node with an eighth of the rows, where each segment wastes half a word.
+// Whether a row once per bit of its weight makes less work than the row repeated. Counted in words
+// of a node with an eighth of the rows, where each segment wastes half a word.
 inline bool bits_pay(const Reduction& out) {
     std::map<SegmentName, std::int64_t> by_bits, repeated;
     for (const Atom& atom : out.atoms) {
         repeated[{atom.class_, atom.value, 0}] += atom.count;
-        for (int bit = 0; (atom.count >> bit) != 0; ++bit)
+        for (int bit = 0; (atom.count >> bit) != 0; ++bit) {
             by_bits[{atom.class_, atom.value, bit}] += (atom.count >> bit) & 1;
+        }
     }
     const auto words = [](const std::map<SegmentName, std::int64_t>& segments) {
         double sum = 0.0;
@@ -222,9 +224,8 @@ inline bool bits_pay(const Reduction& out) {
 }
 
 // Real values of one row, by channel.
-inline void row_values(
-    const Rows& rows, const Objective& objective, const ChannelPlan& plan, std::int64_t i,
-    double* values) {
+inline void row_values(const Rows& rows, const Objective& objective, const ChannelPlan& plan,
+                       std::int64_t i, double* values) {
     const double weight = rows.weights == nullptr ? 1.0 : rows.weights[i];
     if (objective.has_target()) {
         const double y = rows.targets[i];
@@ -233,8 +234,9 @@ inline void row_values(
         values[plan.base()] += weight * y * y;
     } else {
         const int class_ = rows.classes[i];
-        for (int c = 0; c < plan.n_channels; ++c)
+        for (int c = 0; c < plan.n_channels; ++c) {
             values[c] += weight * objective.channel(class_, c);
+        }
         values[plan.mass()] += weight * objective.class_mass[class_];
     }
     if (plan.counts_rows) values[plan.rows()] += 1.0;
@@ -265,9 +267,8 @@ inline void centre_groups(const ChannelPlan& plan, Reduction& out) {
 }
 
 // Rows with the same features are one, whatever their values: these are sums.
-inline void make_groups(
-    const Rows& rows, const Objective& objective, const ChannelPlan& plan,
-    const std::vector<std::int32_t>& first, Reduction& out) {
+inline void make_groups(const Rows& rows, const Objective& objective, const ChannelPlan& plan,
+                        const std::vector<std::int32_t>& first, Reduction& out) {
     std::vector<std::int32_t> group_of(rows.n_rows, -1);
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
         std::int32_t& group = group_of[first[i]];
@@ -276,9 +277,8 @@ inline void make_groups(
             out.groups.push_back(static_cast<std::int32_t>(i));
             out.group_values.resize(out.group_values.size() + plan.n_all(), 0.0);
         }
-        row_values(
-            rows, objective, plan, i,
-            out.group_values.data() + static_cast<std::size_t>(group) * plan.n_all());
+        row_values(rows, objective, plan, i,
+                   out.group_values.data() + static_cast<std::size_t>(group) * plan.n_all());
     }
     if (objective.has_target()) centre_groups(plan, out);
 }
@@ -289,9 +289,9 @@ inline bool values_pay(const Rows& rows, const Objective& objective, std::size_t
            (n_weights > 8 && static_cast<std::int64_t>(n_weights) * 64 > rows.n_rows);
 }
 
-inline Reduction reduce(
-    const Rows& rows, const Objective& objective, const Constraints& constraints,
-    const Switches& switches, const BitKernels& kernels) {
+inline Reduction reduce(const Rows& rows, const Objective& objective,
+                        const Constraints& constraints, const Switches& switches,
+                        const BitKernels& kernels) {
     Reduction out;
     keep_distinct_columns(rows, kernels, switches.merge_columns, out);
     std::vector<std::int32_t> first, value_of;
@@ -311,15 +311,18 @@ inline Reduction reduce(
     make_atoms(rows, objective.n_classes, value_of, first, out);
     const bool alike = objective.n_classes == 2 && out.whole_weights &&
                        objective.class_mass[0] == objective.class_mass[1];
-    if (switches.merge_rows && objective.cancels && alike && plan.n_supports() == 0)
+    if (switches.merge_rows && objective.cancels && alike && plan.n_supports() == 0) {
         cancel_pairs(out);
+    }
     const bool by_bits = bits_pay(out);
-    for (const Atom& atom : out.atoms)
+    for (const Atom& atom : out.atoms) {
         add_to_segments(out, atom.class_, atom.value, atom.row, atom.count, by_bits);
+    }
     if (plan.counts_rows && rows.weights != nullptr) {
         // Weighted rows are counted in a segment of their own.
-        for (std::int64_t i = 0; i < rows.n_rows; ++i)
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) {
             add_to_segments(out, -1, 0, static_cast<std::int32_t>(i), 1, false);
+        }
     }
     return out;
 }

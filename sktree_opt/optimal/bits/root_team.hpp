@@ -41,7 +41,7 @@ struct SharedRoot {
     std::atomic<double> best;
     double seconds = std::numeric_limits<double>::infinity();  // when to pause
     bool counts_splits = false;  // goes on for smaller trees where one is perfect
-    bool is_last = false;  // no deeper trees are asked for, so that bounds are bounds on all
+    bool is_last = false;        // no deeper trees are asked for, so that bounds are bounds on all
     // One order for all, since `next` hands out places in it: the threads' own bounds differ.
     std::vector<std::int32_t> sequence;
     std::atomic<int> next{0};

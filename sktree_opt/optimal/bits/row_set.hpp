@@ -1,9 +1,9 @@
 // Which rows a node has, over the slots of the root, and the 128-bit key of that set.
 //
 // The key is sum of word_w * r_w mod 2^128 for random r_w (multilinear hashing: two different sets
-// agree in the upper half with probability 2^-64). It stands for the set in all caches: DL8's closure
-// of an itemset and MurTree's dataset hashing (section 4.5.2) identify the same sets. As the words of
-// two children add up to the parent's without a carry, so do their keys.
+// agree in the upper half with probability 2^-64). It stands for the set in all caches: DL8's
+// closure of an itemset and MurTree's dataset hashing (section 4.5.2) identify the same sets. As
+// the words of two children add up to the parent's without a carry, so do their keys.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,7 @@ struct Key {
     std::uint64_t high = 0;
 };
 
-inline Key operator-(Key a, Key b) {
-    return {a.low - b.low, a.high - b.high - (a.low < b.low)};
-}
+inline Key operator-(Key a, Key b) { return {a.low - b.low, a.high - b.high - (a.low < b.low)}; }
 
 inline Key operator+(Key a, Key b) {
     const std::uint64_t low = a.low + b.low;
@@ -58,22 +56,24 @@ struct RowSets {
     std::vector<Key> factors;
 
     // From words of 16 slots by column.
-    void build(
-        const std::uint16_t* words, const std::uint16_t* present, int n_narrow, int stride,
-        int n_columns) {
+    void build(const std::uint16_t* words, const std::uint16_t* present, int n_narrow, int stride,
+               int n_columns) {
         n_words = (n_narrow + 3) / 4;
         columns.assign(static_cast<std::size_t>(n_columns) * n_words, 0);
         all.assign(n_words, 0);
         factors.resize(n_words);
         std::uint64_t state = 0;
-        for (Key& factor : factors) factor = {split_mix(state), split_mix(state)};
+        for (Key& factor : factors) {
+            factor = {split_mix(state), split_mix(state)};
+        }
         for (int w = 0; w < n_narrow; ++w) {
             const int shift = 16 * (w % 4);
             all[w / 4] |= static_cast<std::uint64_t>(present[w]) << shift;
-            for (int j = 0; j < n_columns; ++j)
+            for (int j = 0; j < n_columns; ++j) {
                 columns[static_cast<std::size_t>(j) * n_words + w / 4] |=
                     static_cast<std::uint64_t>(words[static_cast<std::size_t>(w) * stride + j])
                     << shift;
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-// Similarity bound: what one solved column says about all others. Included once per instruction set.
+// Similarity bound: what one solved column says about all others. Included once per instruction
+// set.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.4, eq. 9 and Proposition 9:
 // T(new) >= T(old) - |old \ new|, since removing a row lowers the optimum by no more than the most
@@ -10,16 +11,13 @@
 // Valid where cost never falls when rows are added and no leaf needs a minimum support.
 // Time O(n_columns) a solved column.
 template <class Lane>
-void refresh_bounds(
-    const Lane* overlaps,  // IN: n_fg by column g
-    const Lane* weights,   // IN: n_g
-    Lane weight,           // IN: n_f
-    Lane total,            // IN: n
-    double loss,
-    SolvedSides solved,
-    int n_columns,
-    double* bounds_true,   // IN and OUT: lower bounds of the side that has g
-    double* bounds_false)  // IN and OUT: of the other side
+void refresh_bounds(const Lane* overlaps,  // IN: n_fg by column g
+                    const Lane* weights,   // IN: n_g
+                    Lane weight,           // IN: n_f
+                    Lane total,            // IN: n
+                    double loss, SolvedSides solved, int n_columns,
+                    double* bounds_true,   // IN and OUT: lower bounds of the side that has g
+                    double* bounds_false)  // IN and OUT: of the other side
 {
     const double n = total, n_f = weight;
     for (int g = 0; g < n_columns; ++g) {

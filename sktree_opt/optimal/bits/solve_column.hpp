@@ -22,9 +22,10 @@ inline void sum_pairs_of(const SweepTask<double>& task, int i) {
     const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
     for (int j = 0; j < task.n_columns; j += LANES) {
         sum_tile<1, 1>(task, i, j, task.tile);
-        for (int c = 0; c < task.n_counted; ++c)
-            store_pack(
-                task.pairs + c * channel_step + i * stride + j, load_pack(task.tile + c * LANES));
+        for (int c = 0; c < task.n_counted; ++c) {
+            store_pack(task.pairs + c * channel_step + i * stride + j,
+                       load_pack(task.tile + c * LANES));
+        }
     }
 }
 
@@ -35,8 +36,8 @@ void score_pairs_of(SweepTask<Lane>& task, int i) {
     SweepSide<Lane>& side = *task.counted;
     auto best = Running<Objective, false, Lane>::start();
     for (int j = 0; j < task.n_columns; j += LANES) {
-        const CountsInMemory<Lane> both = {
-            task.pairs + i * stride + j, static_cast<int>(channel_step)};
+        const CountsInMemory<Lane> both = {task.pairs + i * stride + j,
+                                           static_cast<int>(channel_step)};
         best.improve_row(pair_counts(side, task.stride, i, j, both), task.score);
     }
     Pack<Lane> with, without;
@@ -68,7 +69,8 @@ void solve_column(SweepTask<Lane>& task, int i) {
     }
 }
 
-// The best sums of a node, or of both sides, with at most one split; the scores of leaves by column.
+// The best sums of a node, or of both sides, with at most one split; the scores of leaves by
+// column.
 template <class Objective, class Lane>
 void solve_leaves(SweepTask<Lane>& task) {
     for (SweepSide<Lane>* side : {task.counted, task.sibling}) {
@@ -84,7 +86,6 @@ void solve_leaves(SweepTask<Lane>& task) {
         }
         const auto n = pair_counts<Lane>(*side, task.stride, 0, 0, NoCounts());
         side->best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
-        side->best[1] = side->best[2] = side->best[3] =
-            std::max(side->best[0], largest_lane(sums));
+        side->best[1] = side->best[2] = side->best[3] = std::max(side->best[0], largest_lane(sums));
     }
 }

@@ -9,17 +9,17 @@
 // counts of the other three combinations follow from (eqs. 2-5 of the paper).
 template <class Lane, class Both>
 struct PairCounts {
-    Both both;               // n_ij, see below
-    const Lane* row;         // n_i, by channel
-    const Lane* column;      // n_j
-    int stride;              // between channels of `row` and `column`
-    const Lane* total;       // n
+    Both both;           // n_ij, see below
+    const Lane* row;     // n_i, by channel
+    const Lane* column;  // n_j
+    int stride;          // between channels of `row` and `column`
+    const Lane* total;   // n
 };
 
 template <class Lane>
 struct CountsInMemory {
     const Lane* counts;
-    int step;                // between channels
+    int step;  // between channels
     SKTREE_INLINE Pack<Lane> channel(int c) const { return load_pack(counts + c * step); }
 };
 // Of one channel.
@@ -80,7 +80,8 @@ struct LeafAll {
 // weight w errs on (w - |d|) / 2. One channel in place of two halves the work of the kernel.
 struct TwoClassError {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>&) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>&) {
         return magnitude(Leaf::count(n, 0));
     }
 };
@@ -89,8 +90,8 @@ struct TwoClassError {
 // with a channel for each answer, what that answer saves over the worst one (a cost matrix).
 struct LargestChannel {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>& p) {
         Pack<Lane> best = Leaf::count(n, 0);
         for (int c = 1; c < p.n_channels; ++c) best = larger(best, Leaf::count(n, c));
         return best;
@@ -100,8 +101,8 @@ struct LargestChannel {
 // Summed Gini impurity: w (1 - sum of (w_c / w)^2) = w - sum of w_c^2 / w.
 struct Gini {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>& p) {
         Pack<Lane> weight = Leaf::count(n, 0);
         Pack<Lane> squares = weight * weight;
         for (int c = 1; c < p.n_channels; ++c) {
@@ -116,8 +117,8 @@ struct Gini {
 // Summed entropy in bits: w log w - sum of w_c log w_c.
 struct Entropy {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>& p) {
         Pack<Lane> weight = Leaf::count(n, 0);
         Pack<Lane> sum = x_log_x(weight, p);
         for (int c = 1; c < p.n_channels; ++c) {
@@ -129,11 +130,12 @@ struct Entropy {
     }
 };
 
-// C4.5's estimate of a leaf's errors on new rows: DL8's example of an objective that is not a count.
+// C4.5's estimate of a leaf's errors on new rows: DL8's example of an objective that is not a
+// count.
 struct PessimisticError {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>& p) {
         Pack<Lane> weight = Leaf::count(n, 0);
         Pack<Lane> best = weight;
         for (int c = 1; c < p.n_channels; ++c) {
@@ -148,8 +150,8 @@ struct PessimisticError {
 // Squared error: sum of w y^2 (the base) - (sum of w y)^2 / sum of w.
 struct SquaredError {
     template <class Leaf, class Lane, class Both>
-    static SKTREE_INLINE Pack<Lane> score(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
+    static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
+                                          const ScoreParameters<Lane>& p) {
         const Pack<Lane> sum = Leaf::count(n, 1);
         return share(sum * sum, Leaf::count(n, 0), p);
     }

@@ -12,8 +12,7 @@
 
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // A leaf that rows can be taken out of.
 class MedianList {
@@ -156,8 +155,9 @@ private:
         const std::uint32_t* order = node_->order(k);
         const std::uint32_t n_present = node_->columns[k].n_present;
         end_.clear();
-        for (std::uint32_t i = 1; i < n_present; ++i)
+        for (std::uint32_t i = 1; i < n_present; ++i) {
             if (order[i] & FIRST_OF_GROUP) end_.push_back(i);
+        }
         if (n_present > 0) end_.push_back(n_present);
     }
 
@@ -195,8 +195,7 @@ private:
             list_.reset();
             remove(order, begin, end);
             if (with_missing) remove(order, n_present, node_->n);
-            Division division = {list_.cost(), n_rows_ - list_.n_rows(),
-                                 weight_ - list_.weight()};
+            Division division = {list_.cost(), n_rows_ - list_.n_rows(), weight_ - list_.weight()};
             list_.reset();
             remove(order, 0, begin);
             remove(order, end, with_missing ? n_present : node_->n);
@@ -213,5 +212,4 @@ private:
     std::vector<Division> divisions_;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -5,9 +5,9 @@
 // bin sends all rows of lower bins to one side and those of higher bins to the other; whatever
 // becomes of the bin's own rows, it errs on the others no less than if the bin were not there:
 //   errors(test in bin k) >= leaf(rows below bin k) + leaf(rows above bin k).
-// With the table of the rows by the bins of two columns and by class, the least of these bounds over
-// the tests of one column is known for both sides of every cut between bins of the other. From the
-// values at the cuts the interval bounds of intervals.hpp exclude the root tests between them.
+// With the table of the rows by the bins of two columns and by class, the least of these bounds
+// over the tests of one column is known for both sides of every cut between bins of the other. From
+// the values at the cuts the interval bounds of intervals.hpp exclude the root tests between them.
 // Nominal columns are binned by category; where there are too many, the rarest share a bin.
 //
 // A table costs one addition for each row: with m columns m^2 / 2 for each row, which is less than
@@ -27,8 +27,7 @@
 #include "sktree_opt/optimal/thresholds/bin_tables.hpp"
 #include "sktree_opt/optimal/thresholds/families.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // What a sweep says of the two sides of the tests of a column.
 struct SweptTests {
@@ -44,14 +43,15 @@ public:
     // Whether bounds may save more than they cost.
     static bool is_worthwhile(const Problem& problem, const NodeRows& node) {
         if (!problem.use.bins || !problem.use.intervals || problem.is_regression() ||
-            !problem.is_error || problem.n_classes > MOST_CLASSES)
+            !problem.is_error || problem.n_classes > MOST_CLASSES) {
             return false;
+        }
         return !problem.use.large_bins ||
                (node.n >= LEAST_ROWS && node.columns.size() >= LEAST_COLUMNS);
     }
 
-    // Bounds of `node`; of columns that are known to cost `cap` or more not again. False when a limit
-    // ended it: then they are of no use.
+    // Bounds of `node`; of columns that are known to cost `cap` or more not again. False when a
+    // limit ended it: then they are of no use.
     bool open(const Problem& problem, const NodeRows& node, bool is_whole,
               const std::vector<double>* known, double cap, Watch& watch) {
         if (!begin(problem, node, is_whole, watch)) return false;
@@ -61,8 +61,8 @@ public:
             known_here[k] = (*known)[node.columns[k].column];
             wanted_[k] = known_here[k] < cap;
         }
-        const bool is_done = whole_ ? whole_->fill(wanted_, bounds_, watch)
-                                    : real_->fill(wanted_, bounds_, watch);
+        const bool is_done =
+            whole_ ? whole_->fill(wanted_, bounds_, watch) : real_->fill(wanted_, bounds_, watch);
         if (!is_done || !book(watch)) return false;
         trees_.sum_up(bins_, bounds_.data(), problem.split_cost, wanted_, std::move(known_here));
         return true;
@@ -96,9 +96,10 @@ public:
                                     : real_->sweep(swept.plan, bounds_, watch);
         if (!is_done || !book(watch)) return false;
         swept.sides.resize(swept.plan.n_sides());
-        for (std::size_t i = 0; i < swept.sides.size(); ++i)
+        for (std::size_t i = 0; i < swept.sides.size(); ++i) {
             swept.sides[i].sum_up(bins_, &bounds_[i * 2 * bins_.n_lanes], problem_->split_cost,
                                   wanted_, std::vector<double>(wanted_.size(), 0.0));
+        }
         return true;
     }
 
@@ -157,12 +158,11 @@ private:
     const NodeRows* node_ = nullptr;
     Booking booking_;
     NodeBins bins_;
-    std::vector<char> wanted_;                  // by column: whether it has bounds
-    std::vector<SideBounds> bounds_;            // [lane][variant]
+    std::vector<char> wanted_;        // by column: whether it has bounds
+    std::vector<SideBounds> bounds_;  // [lane][variant]
     TreeBounds trees_;
     std::unique_ptr<BinTables<std::int32_t>> whole_;
     std::unique_ptr<BinTables<double>> real_;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

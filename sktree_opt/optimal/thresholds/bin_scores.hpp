@@ -5,8 +5,8 @@
 // both places of missing values are had from the same sums.
 
 template <class Sum, int CLASSES, bool HOLES>
-SKTREE_INLINE Sum least_errors(
-    const BinTask<Sum>& task, const Sum* part, const Sum* missing, bool right) {
+SKTREE_INLINE Sum least_errors(const BinTask<Sum>& task, const Sum* part, const Sum* missing,
+                               bool right) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Sum);
     const int n_classes = CLASSES > 0 ? CLASSES : task.n_classes;
     const int n_slots = task.n_slots;
@@ -54,13 +54,14 @@ void score_parts(const BinTask<Sum>& task) {
     Sum* least = task.least;
     for (int i = 0; i < task.n_parts; ++i) {
         const Sum* part = task.parts + static_cast<std::size_t>(i) * task.part_stride();
-        for (int variant = 0; variant < 2; ++variant)
+        for (int variant = 0; variant < 2; ++variant) {
             for (int side = 0; side < 2; ++side, ++least) {
                 if (variant == 1 && task.missing == nullptr) continue;
                 const Sum errors = least_errors<Sum, CLASSES, HOLES>(
                     task, part, variant == 0 ? nullptr : task.missing, side == 1);
                 *least = errors < *least ? errors : *least;
             }
+        }
     }
 }
 

@@ -8,16 +8,15 @@
 #include "sktree_opt/optimal/thresholds/bins.hpp"
 #include "sktree_opt/optimal/thresholds/pass_kernels.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // The two sides of tests of one column: below each cut between bins, or one category.
 struct SweepPlan {
     int column_index = 0;
-    std::vector<int> cuts;             // numeric: numbers of bins below
-    std::vector<std::uint32_t> ends;   // of the segments in the column's order: up to each cut or
-                                       // of each category, and of what is left of the present rows
-    int n_tests = 0;                   // cuts, or categories and "is it missing?"
+    std::vector<int> cuts;            // numeric: numbers of bins below
+    std::vector<std::uint32_t> ends;  // of the segments in the column's order: up to each cut or
+                                      // of each category, and of what is left of the present rows
+    int n_tests = 0;                  // cuts, or categories and "is it missing?"
     bool has_missing = false;
 
     std::size_t side(int test, int variant, int b) const { return 4 * test + 2 * variant + b; }
@@ -42,31 +41,34 @@ public:
         }
         n_classes_ = std::max(n_classes_, 2);
         int most_bins = 0;
-        for (const ColumnBins& column : bins.columns)
+        for (const ColumnBins& column : bins.columns) {
             most_bins = std::max(most_bins, column.n_raw());
+        }
         stride_ = most_bins * n_classes_;
         table_.resize(static_cast<std::size_t>(stride_) * most_bins);
         const std::size_t n = node.n, m = bins.columns.size();
         cell_.resize(n * m);
-        for (std::size_t k = 0; k < m; ++k)
-            for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t k = 0; k < m; ++k) {
+            for (std::size_t row = 0; row < n; ++row) {
                 cell_[k * n + row] = static_cast<std::uint16_t>(
                     bins.of_row[k * n + row] * n_classes_ + place[node.label[row]]);
+            }
+        }
         bool is_unit = true;
         for (const double weight : node.weight) is_unit = is_unit && weight == 1.0;
         weight_.clear();
         if (!is_unit) weight_.assign(node.weight.begin(), node.weight.end());
     }
 
-    // Fills `bounds` ([lane][variant]) of the columns that are `wanted` as roots. False when a limit
-    // ended it.
+    // Fills `bounds` ([lane][variant]) of the columns that are `wanted` as roots. False when a
+    // limit ended it.
     bool fill(const std::vector<char>& wanted, std::vector<SideBounds>& bounds, Watch& watch) {
         const std::vector<ColumnBins>& columns = bins_->columns;
         bounds.resize(2 * bins_->n_lanes);
         clear(2 * bounds.size());
         const int m = static_cast<int>(columns.size());
         const std::size_t n = node_->n;
-        for (int j = 0; j < m; ++j)
+        for (int j = 0; j < m; ++j) {
             for (int k = j; k < m; ++k) {
                 if (!wanted[j] && !wanted[k]) continue;
                 if (watch.walked(node_->n)) return false;
@@ -80,6 +82,7 @@ public:
                     score(columns[root], parts_.data(), 0, j == k);
                 }
             }
+        }
         read(bounds);
         return true;
     }
@@ -94,7 +97,7 @@ public:
         const int m = static_cast<int>(columns.size());
         const std::size_t n = node_->n;
         const std::size_t n_segments = plan.ends.size() + plan.has_missing;
-        for (int j = 0; j < m; ++j)
+        for (int j = 0; j < m; ++j) {
             for (int k = j; k < m; ++k) {
                 if (watch.walked(node_->n)) return false;
                 for (int turn = 0; turn <= (j != k); ++turn) {
@@ -119,6 +122,7 @@ public:
                     score_sides(plan, columns[turn == 0 ? j : k], segments_[turn], j == k);
                 }
             }
+        }
         read(bounds);
         return true;
     }
@@ -138,13 +142,14 @@ private:
     }
 
     void read(std::vector<SideBounds>& bounds) const {
-        for (std::size_t i = 0; i < bounds.size(); ++i)
+        for (std::size_t i = 0; i < bounds.size(); ++i) {
             for (int side = 0; side < 2; ++side) {
                 const double leaf = static_cast<double>(leaf_[2 * i + side]);
                 bounds[i].of[side][0] = leaf;
                 bounds[i].of[side][1] = std::min(
                     leaf, static_cast<double>(least_[2 * i + side]) + problem_->split_cost);
             }
+        }
     }
 
     // Bins and cells in the order of a column, so that the rows of a segment are together.
@@ -153,15 +158,17 @@ private:
         const std::uint32_t* const order = node_->order(column_index);
         sorted_bin_.resize(n * m);
         sorted_cell_.resize(n * m);
-        for (std::size_t k = 0; k < m; ++k)
+        for (std::size_t k = 0; k < m; ++k) {
             for (std::size_t i = 0; i < n; ++i) {
                 const std::size_t row = k * n + (order[i] & ROW_MASK);
                 sorted_bin_[k * n + i] = bins_->of_row[row];
                 sorted_cell_[k * n + i] = cell_[row];
             }
+        }
         sorted_weight_.resize(weight_.size());
-        for (std::size_t i = 0; i < weight_.size(); ++i)
+        for (std::size_t i = 0; i < weight_.size(); ++i) {
             sorted_weight_[i] = weight_[order[i] & ROW_MASK];
+        }
     }
 
     // The table of rows begin..end by the bins of two columns and by class.
@@ -171,11 +178,13 @@ private:
         Sum* const table = table_.data();
         const int stride = stride_;
         if (weight_.empty()) {
-            for (std::uint32_t i = begin; i < end; ++i)
+            for (std::uint32_t i = begin; i < end; ++i) {
                 table[first[i] * stride + second[i]] += Sum(1);
+            }
         } else {
-            for (std::uint32_t i = begin; i < end; ++i)
+            for (std::uint32_t i = begin; i < end; ++i) {
                 table[first[i] * stride + second[i]] += weight[i];
+            }
         }
     }
 
@@ -264,31 +273,37 @@ private:
         const Sum* const missing = plan.has_missing ? &segments[n_present * size] : nullptr;
         const bool is_chain = !plan.cuts.empty();
         whole_.assign(segments.begin(), segments.begin() + size);
-        for (std::size_t s = 1; s < n_present + plan.has_missing; ++s)
+        for (std::size_t s = 1; s < n_present + plan.has_missing; ++s) {
             for (std::size_t i = 0; i < size; ++i) whole_[i] += segments[s * size + i];
+        }
         left_.assign(size, Sum(0));
         right_.resize(size);
         for (int test = 0; test < plan.n_tests; ++test) {
             const Sum* const own = &segments[test * size];
-            if (is_chain)
-                for (std::size_t i = 0; i < size; ++i) left_[i] += own[i];
-            else
+            if (is_chain) {
+                for (std::size_t i = 0; i < size; ++i) {
+                    left_[i] += own[i];
+                }
+            } else {
                 std::copy(own, own + size, left_.begin());
+            }
             const bool asks_for_missing = own == missing;
             for (int variant = 0; variant <= (plan.has_missing && !asks_for_missing); ++variant) {
                 for (std::size_t i = 0; variant == 1 && i < size; ++i) left_[i] += missing[i];
                 for (std::size_t i = 0; i < size; ++i) right_[i] = whole_[i] - left_[i];
-                for (int side = 0; side < 2; ++side)
+                for (int side = 0; side < 2; ++side) {
                     score(root, side == 0 ? left_.data() : right_.data(),
                           plan.side(test, variant, side) * bins_->n_lanes, with_leaves);
+                }
             }
-            if (plan.has_missing && !asks_for_missing)
+            if (plan.has_missing && !asks_for_missing) {
                 for (std::size_t i = 0; i < size; ++i) left_[i] -= missing[i];
+            }
         }
     }
 
     void count_leaves(const ColumnBins& root, Sum* leaf) const {
-        for (int i = 0; i < root.n_lanes(); ++i)
+        for (int i = 0; i < root.n_lanes(); ++i) {
             for (int variant = 0; variant <= root.has_missing; ++variant) {
                 Sum all[2] = {0, 0}, most[2] = {0, 0};
                 for (int c = 0; c < n_classes_; ++c) {
@@ -301,9 +316,11 @@ private:
                         most[side] = std::max(most[side], sides[side]);
                     }
                 }
-                for (int side = 0; side < 2; ++side)
+                for (int side = 0; side < 2; ++side) {
                     leaf[4 * i + 2 * variant + side] = all[side] - most[side];
+                }
             }
+        }
     }
 
     void (*scores_)(const BinTask<Sum>&);
@@ -312,15 +329,14 @@ private:
     const NodeRows* node_ = nullptr;
     const NodeBins* bins_ = nullptr;
     int n_classes_ = 2, stride_ = 0;
-    Sum most_ = 0;                      // weight of all rows
-    std::vector<std::uint16_t> cell_;   // [column][row]: bin and class
-    std::vector<Sum> weight_;           // by row; empty when all 1
+    Sum most_ = 0;                     // weight of all rows
+    std::vector<std::uint16_t> cell_;  // [column][row]: bin and class
+    std::vector<Sum> weight_;          // by row; empty when all 1
     std::vector<std::uint8_t> sorted_bin_;
     std::vector<std::uint16_t> sorted_cell_;
     std::vector<Sum> sorted_weight_;
     std::vector<Sum> table_, parts_, segments_[2], whole_, left_, right_;
-    std::vector<Sum> least_, leaf_;     // [lane][variant][side]
+    std::vector<Sum> least_, leaf_;  // [lane][variant][side]
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

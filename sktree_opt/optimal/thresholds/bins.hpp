@@ -1,7 +1,8 @@
 // The values of a node's columns in bins, and what bounds by bins say of trees of depth two.
 //
 // Numeric columns are cut into bins of about as many rows. Nominal ones are binned by category;
-// where there are too many, the rarest share a bin. Rows that miss a column have a bin of their own.
+// where there are too many, the rarest share a bin. Rows that miss a column have a bin of their
+// own.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,7 @@
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 #include "sktree_opt/optimal/thresholds/stump.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // How the groups of a node's column fall into bins; rows that miss it come in one more.
 struct ColumnBins {
@@ -70,17 +70,21 @@ private:
         bins.has_missing = column.n_present < node_->n;
         const std::uint32_t* order = node_->order(k);
         begin_.clear();
-        for (std::uint32_t i = 0; i < column.n_present; ++i)
+        for (std::uint32_t i = 0; i < column.n_present; ++i) {
             if (i == 0 || (order[i] & FIRST_OF_GROUP)) begin_.push_back(i);
+        }
         begin_.push_back(column.n_present);
         if (column.is_nominal) bin_categories(bins);
         else bin_numbers(bins);
         std::uint8_t* const bin = &of_row[static_cast<std::size_t>(k) * node_->n];
-        for (std::size_t g = 0; g + 1 < begin_.size(); ++g)
-            for (std::uint32_t i = begin_[g]; i < begin_[g + 1]; ++i)
+        for (std::size_t g = 0; g + 1 < begin_.size(); ++g) {
+            for (std::uint32_t i = begin_[g]; i < begin_[g + 1]; ++i) {
                 bin[order[i] & ROW_MASK] = static_cast<std::uint8_t>(bins.bin_of_group[g]);
-        for (std::uint32_t i = column.n_present; i < node_->n; ++i)
+            }
+        }
+        for (std::uint32_t i = column.n_present; i < node_->n; ++i) {
             bin[order[i] & ROW_MASK] = static_cast<std::uint8_t>(bins.n_bins);
+        }
     }
 
     // Of about equal numbers of rows.
@@ -94,9 +98,8 @@ private:
         bins.is_wide.clear();
         int bin = -1, last = -1;
         for (std::size_t g = 0; g < n_groups; ++g) {
-            const int wanted = is_each_its_own
-                                   ? static_cast<int>(g)
-                                   : static_cast<int>(begin_[g] * most / n_present);
+            const int wanted = is_each_its_own ? static_cast<int>(g)
+                                               : static_cast<int>(begin_[g] * most / n_present);
             if (wanted != last) {
                 ++bin;
                 bins.is_wide.push_back(false);
@@ -116,13 +119,15 @@ private:
         bins.is_wide.assign(bins.n_bins, false);
         std::vector<std::size_t> turn(n_groups);
         std::iota(turn.begin(), turn.end(), 0);
-        if (n_groups > MOST_BINS)
+        if (n_groups > MOST_BINS) {
             std::stable_sort(turn.begin(), turn.end(), [&](std::size_t a, std::size_t b) {
                 return begin_[a + 1] - begin_[a] > begin_[b + 1] - begin_[b];
             });
-        for (std::size_t i = 0; i < n_groups; ++i)
+        }
+        for (std::size_t i = 0; i < n_groups; ++i) {
             bins.bin_of_group[turn[i]] =
                 static_cast<std::uint8_t>(std::min<std::size_t>(i, MOST_BINS - 1));
+        }
         if (n_groups > MOST_BINS) bins.is_wide.back() = true;
     }
 
@@ -147,23 +152,24 @@ public:
             if (wanted[k]) {
                 by_column[k] = std::max(by_column[k], least_of(column, own) + split_cost);
                 // All rows on the left.
-                if (!column.is_nominal)
-                    one_test = std::max(
-                        one_test, own[2 * column.n_bins + column.has_missing].of[0][1]);
+                if (!column.is_nominal) {
+                    one_test =
+                        std::max(one_test, own[2 * column.n_bins + column.has_missing].of[0][1]);
+                }
             }
             lower = std::min(lower, by_column[k]);
         }
         lower = std::min(lower, one_test);
     }
 
-    double lower = 0.0;              // of all trees
-    double one_test = 0.0;           // of those of one test
-    std::vector<double> by_column;   // of those whose root asks about a column of the node
+    double lower = 0.0;             // of all trees
+    double one_test = 0.0;          // of those of one test
+    std::vector<double> by_column;  // of those whose root asks about a column of the node
 
 private:
     static double least_of(const ColumnBins& column, const SideBounds* own) {
         double least = INFEASIBLE;
-        for (int variant = 0; variant <= column.has_missing; ++variant)
+        for (int variant = 0; variant <= column.has_missing; ++variant) {
             for (int i = 0; i < column.n_lanes(); ++i) {
                 double left = own[2 * i + variant].of[0][1], right = own[2 * i + variant].of[1][1];
                 if (i < column.n_bins && column.is_wide[i]) {
@@ -173,9 +179,9 @@ private:
                 }
                 least = std::min(least, left + right);
             }
+        }
         return least;
     }
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

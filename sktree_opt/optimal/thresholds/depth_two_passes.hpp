@@ -6,8 +6,8 @@
 //
 // Floors: for each column a lower bound for the trees whose root asks about it. Trees cost no less
 // on more rows, so the floors of a node hold for every node that contains it, and, lowered by the
-// worst cost of the rows in between, for every node inside it: along a chain of root tests one level
-// up, most columns are excluded by the floors of the nearest solved test, without any pass.
+// worst cost of the rows in between, for every node inside it: along a chain of root tests one
+// level up, most columns are excluded by the floors of the nearest solved test, without any pass.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,7 @@
 #include "sktree_opt/optimal/thresholds/intervals.hpp"
 #include "sktree_opt/optimal/thresholds/pass_runner.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // Whether tree (n_splits, test) comes before (other_splits, other) among trees of equal cost.
 inline bool comes_first(int n_splits, const Test& test, int other_splits, const Test& other) {
@@ -35,8 +34,8 @@ struct Allotment {
 };
 
 struct DepthTwoResult {
-    double cost = INFEASIBLE;  // best tree below `cap`; its root has a test
-    double lower = 0.0;        // no such tree costs less, with minima for leaves or without
+    double cost = INFEASIBLE;        // best tree below `cap`; its root has a test
+    double lower = 0.0;              // no such tree costs less, with minima for leaves or without
     bool split[2] = {false, false};  // which sides of the root have a test
     Test test;
 
@@ -74,8 +73,9 @@ public:
         bool open = true;
         while (open && !watch.stopped()) {
             open = false;
-            for (int i = 0; i < n_families_ && !watch.stopped(); ++i)
+            for (int i = 0; i < n_families_ && !watch.stopped(); ++i) {
                 if (advance(turn_[i], watch, stats)) open = true;
+            }
             if (watch.poll()) break;
         }
         result_.lower = std::min(free_best_, cap_);
@@ -108,9 +108,7 @@ private:
         turn_.resize(n_families_);
         std::iota(turn_.begin(), turn_.end(), 0);
         if (bins_ == nullptr) return;
-        auto lower = [&](int f) {
-            return bins_->trees().by_column[families_[f].column_index];
-        };
+        auto lower = [&](int f) { return bins_->trees().by_column[families_[f].column_index]; };
         std::stable_sort(turn_.begin(), turn_.end(),
                          [&](int f, int g) { return lower(f) < lower(g); });
     }
@@ -127,16 +125,22 @@ private:
             const int v = static_cast<int>(g) - 1;
             const SideBounds& at_u = bins_->at(family.column_index, cut, family.missing_left);
             const SideBounds& at_v = bins_->at(family.column_index, cut + 1, family.missing_left);
-            const Interval found{u, v, std::max(u, 0), std::min(v - 1, last),
-                                 at_u.of[0][allotment_.left], at_u.of[1][allotment_.right],
-                                 at_v.of[0][allotment_.left], at_v.of[1][allotment_.right]};
+            const Interval found{u,
+                                 v,
+                                 std::max(u, 0),
+                                 std::min(v - 1, last),
+                                 at_u.of[0][allotment_.left],
+                                 at_u.of[1][allotment_.right],
+                                 at_v.of[0][allotment_.left],
+                                 at_v.of[1][allotment_.right]};
             if (found.lo <= found.hi) intervals.push_back(found);
             u = v;
             ++cut;
-            if (is_end && u <= last)
+            if (is_end && u <= last) {
                 // Present against missing.
-                intervals.push_back({u, u, u, u, found.left_v, found.right_v, found.left_v,
-                                     found.right_v});
+                intervals.push_back(
+                    {u, u, u, u, found.left_v, found.right_v, found.left_v, found.right_v});
+            }
         }
     }
 
@@ -163,8 +167,9 @@ private:
             return;
         }
         if (!family.is_chain) {
-            for (int p = 0; p < family.n_positions; ++p)
+            for (int p = 0; p < family.n_positions; ++p) {
                 intervals.push_back({p, p, p, p, 0.0, 0.0, 0.0, 0.0});
+            }
             return;
         }
         intervals.push_back(
@@ -173,9 +178,7 @@ private:
 
     double limit() const { return problem_->limit_below(std::min(cap_, result_.cost)); }
 
-    int column_of(const Family& family) const {
-        return node_->columns[family.column_index].column;
-    }
+    int column_of(const Family& family) const { return node_->columns[family.column_index].column; }
 
     // Drops what cannot be better than the best, and remembers at which cost.
     void trim_all(int f) {
@@ -192,8 +195,7 @@ private:
         for (Interval interval : intervals) {
             const int size = interval.size();
             const double bound = least_of(family, interval);
-            const bool open =
-                family.is_chain ? trim(family, limit(), interval) : bound < limit();
+            const bool open = family.is_chain ? trim(family, limit(), interval) : bound < limit();
             if (!open) floor = std::min(floor, std::max(bound, limit()) + split_cost);
             else if (interval.size() < size) floor = std::min(floor, limit() + split_cost);
             if (open) intervals[kept++] = interval;
@@ -212,8 +214,9 @@ private:
         double one_test = std::max(0.0, one_test_);
         if (bins_ != nullptr) one_test = std::max(one_test, bins_->trees().one_test);
         const double idle = one_test + (one_test > 0.0 ? problem_->split_cost : 0.0);
-        for (int j = 0; j < problem_->n_columns; ++j)
+        for (int j = 0; j < problem_->n_columns; ++j) {
             floors[j] = std::max(known_[j], std::min(floor_[j], idle));
+        }
     }
 
     // One pass over what is left of a family; false when nothing is.
@@ -236,16 +239,17 @@ private:
         return true;
     }
 
-    // Every tree whose root asks about a nominal column costs what its categories cost at least, each
-    // with a test of its own below: when they are known, the same tests with missing values on the
-    // other side are often excluded.
+    // Every tree whose root asks about a nominal column costs what its categories cost at least,
+    // each with a test of its own below: when they are known, the same tests with missing values on
+    // the other side are often excluded.
     void add_categories(int f, int n_chosen, const Costs* costs) {
         const Family& family = families_[f];
         if (family.missing_left || !problem_->use.categories) return;
         if (f != category_family_) category_bound_ = 0.0;
         category_family_ = f;
-        for (int lane = 0; lane < n_chosen; ++lane)
+        for (int lane = 0; lane < n_chosen; ++lane) {
             category_bound_ += std::max(0.0, costs[lane].free[0][1] - problem_->split_cost);
+        }
         if (n_chosen < static_cast<int>(intervals_[f].size())) return;
         double& known = known_[column_of(family)];
         known = std::max(known, category_bound_ + problem_->split_cost - problem_->tolerance);
@@ -264,14 +268,16 @@ private:
             const std::int64_t size = interval.size();
             const int others = static_cast<int>(intervals.size()) - n_cut_ - 1;
             std::int64_t share = total <= left + static_cast<std::int64_t>(chosen_.size())
-                                     ? size : size * BATCH / total;
+                                     ? size
+                                     : size * BATCH / total;
             share = std::max<std::int64_t>(1, std::min<std::int64_t>({share, size, left}));
-            if (left - share < std::min(others, left - 1) && share > 1)
+            if (left - share < std::min(others, left - 1) && share > 1) {
                 share = std::max<std::int64_t>(1, left - std::min(others, left - 1));
-            for (std::int64_t i = 1; i <= share; ++i)
-                chosen_.push_back(
-                    interval.lo +
-                    static_cast<int>(share == size ? i - 1 : i * size / (share + 1)));
+            }
+            for (std::int64_t i = 1; i <= share; ++i) {
+                chosen_.push_back(interval.lo +
+                                  static_cast<int>(share == size ? i - 1 : i * size / (share + 1)));
+            }
             left -= static_cast<int>(share);
             ++n_cut_;
         }
@@ -294,8 +300,9 @@ private:
         found.split[1] = side(costs.supported[1], allotment_.right) < costs.supported[1][0];
         found.test = test_at(*problem_, *node_, family, position);
         if (cost < result_.cost ||
-            comes_first(found.n_splits(), found.test, result_.n_splits(), result_.test))
+            comes_first(found.n_splits(), found.test, result_.n_splits(), result_.test)) {
             result_ = found;
+        }
     }
 
     // Replaces the intervals that were cut by what lies between the solved positions.
@@ -331,9 +338,11 @@ private:
 
     double open_bound() const {
         double bound = INFEASIBLE;
-        for (int f = 0; f < n_families_; ++f)
-            for (const Interval& interval : intervals_[f])
+        for (int f = 0; f < n_families_; ++f) {
+            for (const Interval& interval : intervals_[f]) {
                 bound = std::min(bound, problem_->split_cost + least_of(families_[f], interval));
+            }
+        }
         return bound;
     }
 
@@ -346,7 +355,7 @@ private:
     double free_best_ = INFEASIBLE;  // least cost seen, minima for leaves aside
     int category_family_ = -1;
     double category_bound_ = 0.0;
-    double one_test_ = -1.0;         // cost of all rows with at most one test; negative: not known
+    double one_test_ = -1.0;  // cost of all rows with at most one test; negative: not known
     std::vector<double> known_, floor_;
     DepthTwoResult result_;
     static constexpr std::int64_t LARGE = 1 << 26;
@@ -359,8 +368,7 @@ private:
     std::vector<std::vector<Interval>> intervals_;  // open, by family
     std::vector<Interval> next_;
     std::vector<int> chosen_;
-    std::vector<int> turn_;                         // families in the order of their turns
+    std::vector<int> turn_;  // families in the order of their turns
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

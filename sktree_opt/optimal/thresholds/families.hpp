@@ -11,19 +11,18 @@
 
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 struct Family {
-    int column_index = 0;      // in NodeRows::columns
+    int column_index = 0;  // in NodeRows::columns
     bool is_chain = true;
     bool missing_left = false;
     bool has_bounds = true;         // see intervals.hpp
     bool has_missing_test = false;  // nominal: the last position asks for missing values
     int n_positions = 0;
-    std::vector<std::uint32_t> end;   // see end_at(); empty when all present rows differ
-    std::vector<double> moved;        // chain: largest cost of the rows on the left of p
-    double all_moved = 0.0;           // the same of all rows
+    std::vector<std::uint32_t> end;  // see end_at(); empty when all present rows differ
+    std::vector<double> moved;       // chain: largest cost of the rows on the left of p
+    double all_moved = 0.0;          // the same of all rows
 
     // Entries before it belong to groups 0..p.
     std::uint32_t end_at(int p) const {
@@ -99,12 +98,13 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
     auto worst_cost = [&](std::uint32_t row) {
         if (!problem.is_regression()) return node.weight[row] * problem.worst[node.label[row]];
         // The means of leaves are within the range of the node's targets.
-        const double farthest = std::max(node.target[row] - node.least_target,
-                                         node.largest_target - node.target[row]);
+        const double farthest =
+            std::max(node.target[row] - node.least_target, node.largest_target - node.target[row]);
         return node.weight[row] * farthest * (problem.is_absolute ? 1.0 : farthest);
     };
-    if (missing_left)
+    if (missing_left) {
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);
+    }
     for (std::uint32_t i = 0; i < column.n_present; ++i) {
         if (i > 0 && (order[i] & FIRST_OF_GROUP)) {
             if (has_ties) family.end.push_back(i);
@@ -116,8 +116,9 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
         if (has_ties) family.end.push_back(column.n_present);
         family.moved.push_back(moved);
     }
-    if (!missing_left)
+    if (!missing_left) {
         for (std::uint32_t i = column.n_present; i < node.n; ++i) moved += worst_cost(order[i]);
+    }
     family.all_moved = moved;
     count_positions(column, node.n, family);
 }
@@ -139,8 +140,9 @@ inline int list_families(const Problem& problem, const NodeRows& node,
 }
 
 inline bool asks_for_missing(const Family& family, const NodeColumn& column, int position) {
-    if (!family.is_chain && family.has_missing_test)
+    if (!family.is_chain && family.has_missing_test) {
         return column.n_groups == 1 || position == static_cast<int>(column.n_groups);
+    }
     return family.is_chain && !family.missing_left &&
            position + 1 == static_cast<int>(column.n_groups);
 }
@@ -168,5 +170,4 @@ inline Test test_at(const Problem& problem, const NodeRows& node, const Family& 
     return test;
 }
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -3,7 +3,8 @@
 // Let left(p) and right(p) be the optima of the two sides at position p. Left sides grow along a
 // chain, so left(p) rises and right(p) falls; and a side that gains rows of summed worst cost k
 // rises by at most k, because its old tree still serves. Between solved positions u < v therefore
-//   left(p) >= max(left(u), left(v) - moved(p, v)),  right(p) >= max(right(v), right(u) - moved(u, p)).
+//   left(p) >= max(left(u), left(v) - moved(p, v)),  right(p) >= max(right(v), right(u) - moved(u,
+//   p)).
 // (ConTree: Brita, van der Linden, Demirovic, AAAI 2025, section 4, the interval bounds; the mixed
 // pair left(v) + right(u) - moved(u, v) is added here.)
 //
@@ -21,8 +22,7 @@
 
 #include "sktree_opt/optimal/thresholds/families.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // Open candidates lo..hi between solved positions u and v; u = -1 and v = n_positions are the ends
 // of the chain, where one side is empty.
@@ -38,8 +38,7 @@ struct Interval {
 inline double bound_of(const Family& family, const Interval& interval) {
     if (!family.has_bounds) return 0.0;
     const double moved = family.moved_at(interval.v) - family.moved_at(interval.u);
-    return std::max(interval.left_u + interval.right_v,
-                    interval.left_v + interval.right_u - moved);
+    return std::max(interval.left_u + interval.right_v, interval.left_v + interval.right_u - moved);
 }
 
 inline double bound_left(const Family& family, const Interval& interval, int p) {
@@ -65,8 +64,10 @@ inline bool trim(const Family& family, double limit, Interval& interval) {
     const double* moved = family.moved.data();
     interval.lo = static_cast<int>(
         std::upper_bound(moved + interval.lo, moved + interval.hi + 1, near_u) - moved);
-    interval.hi = static_cast<int>(
-        std::lower_bound(moved + interval.lo, moved + interval.hi + 1, near_v) - moved) - 1;
+    interval.hi =
+        static_cast<int>(std::lower_bound(moved + interval.lo, moved + interval.hi + 1, near_v) -
+                         moved) -
+        1;
     return interval.lo <= interval.hi;
 }
 
@@ -82,7 +83,7 @@ struct OpenInterval {
     int allotment;
     int family;
     Interval interval;
-    bool is_bounded = false;  // a nominal one: by bins
+    bool is_bounded = false;                                               // a nominal one: by bins
     std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
 };
 
@@ -95,5 +96,4 @@ inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
     return a.interval.lo > b.interval.lo;
 }
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -7,8 +7,7 @@
 
 #include "sktree_opt/utils/control.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // One for each thread. Reading the clock after every column would cost more than walking a small
 // one.
@@ -61,5 +60,4 @@ std::int64_t bytes_of(const std::vector<T>& values) {
     return static_cast<std::int64_t>(values.capacity() * sizeof(T));
 }
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -1,14 +1,14 @@
 // One pass of the depth-two solver for any number of classes, or of answers with costs. Included
 // once per instruction set.
 //
-// A test with a leaf on either side saves max_a below_a + max_a above_a, where below_a sums over the
-// rows of one branch what answer a saves. Along a column's order these sums only grow, so each
+// A test with a leaf on either side saves max_a below_a + max_a above_a, where below_a sums over
+// the rows of one branch what answer a saves. Along a column's order these sums only grow, so each
 // maximum is kept up to date by the channel that has just changed, whatever the number of classes.
 
 template <class Lane>
 struct MultiClassSide {
-    Lane* channel;                 // [channel][WIDTH]: sums of the branch
-    Vector<Lane> top;              // their maximum
+    Lane* channel;     // [channel][WIDTH]: sums of the branch
+    Vector<Lane> top;  // their maximum
     Vector<Lane> best, best_supported;
     Vector<Lane> count[2], count_total[2];
 };
@@ -29,8 +29,8 @@ SKTREE_INLINE void raise_channel(MultiClassSide<Lane>& side, int a, Vector<Lane>
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void add_row(
-    const PassTask<Lane>& task, std::uint32_t row, int offset, MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int offset,
+                           MultiClassSide<Lane> sides[2]) {
     const int label = task.label[row];
     for (int b = 0; b < 2; ++b) {
         const Vector<Lane> member = load(task.member[b] + task.key[row] * BATCH + offset);
@@ -40,30 +40,33 @@ SKTREE_INLINE void add_row(
             raise_channel(sides[b], label, member * splat<Lane>(task.value[row]));
         } else {
             const Vector<Lane> weight = member * splat<Lane>(task.value[row]);
-            for (int a = 0; a < task.n_channels; ++a)
-                raise_channel(
-                    sides[b], a, weight * splat<Lane>(task.gain[label * task.n_channels + a]));
+            for (int a = 0; a < task.n_channels; ++a) {
+                raise_channel(sides[b], a,
+                              weight * splat<Lane>(task.gain[label * task.n_channels + a]));
+            }
         }
-        if (SUPPORTS)
+        if (SUPPORTS) {
             for (int s = 0; s < task.n_supports; ++s) {
                 const Lane amount = task.support[s] == nullptr ? Lane(1) : task.support[s][row];
                 sides[b].count[s] = sides[b].count[s] + member * splat<Lane>(amount);
             }
+        }
     }
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void add_rows(
-    const PassTask<Lane>& task, const std::uint32_t* order, std::uint32_t begin, std::uint32_t end,
-    int offset, MultiClassSide<Lane> sides[2]) {
-    for (std::uint32_t i = begin; i < end; ++i)
+SKTREE_INLINE void add_rows(const PassTask<Lane>& task, const std::uint32_t* order,
+                            std::uint32_t begin, std::uint32_t end, int offset,
+                            MultiClassSide<Lane> sides[2]) {
+    for (std::uint32_t i = begin; i < end; ++i) {
         add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, sides);
+    }
 }
 
 // Takes in a test whose two branches save `sum`.
 template <class Lane, bool SUPPORTS>
-SKTREE_INLINE void consider_pair(
-    const PassTask<Lane>& task, MultiClassSide<Lane>& side, Vector<Lane> sum) {
+SKTREE_INLINE void consider_pair(const PassTask<Lane>& task, MultiClassSide<Lane>& side,
+                                 Vector<Lane> sum) {
     side.best = larger(side.best, sum);
     if (SUPPORTS) {
         const Vector<Lane> zero = splat<Lane>(0);
@@ -78,16 +81,16 @@ SKTREE_INLINE void consider_pair(
 
 // Rows of one class: their channel is kept in registers.
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void add_run(
-    const PassTask<Lane>& task, const std::uint32_t* order, std::uint32_t begin,
-    const Run& run, int offset, MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void add_run(const PassTask<Lane>& task, const std::uint32_t* order,
+                           std::uint32_t begin, const Run& run, int offset,
+                           MultiClassSide<Lane> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     if (SUPPORTS || (!UNIT && task.gain != nullptr)) {
         add_rows<Lane, UNIT, SUPPORTS>(task, order, begin, run.end, offset, sides);
         return;
     }
-    Lane* const channel[2] = {
-        sides[0].channel + run.label * WIDTH, sides[1].channel + run.label * WIDTH};
+    Lane* const channel[2] = {sides[0].channel + run.label * WIDTH,
+                              sides[1].channel + run.label * WIDTH};
     Vector<Lane> sum[2] = {load(channel[0]), load(channel[1])};
     for (std::uint32_t i = begin; i < run.end; ++i) {
         const std::uint32_t row = order[i] & ROW_MASK;
@@ -105,9 +108,8 @@ SKTREE_INLINE void add_run(
 
 // Adds element k of a column: a row, or a run of them.
 template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
-SKTREE_INLINE void add_element(
-    const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k, int offset,
-    MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void add_element(const PassTask<Lane>& task, const PassColumn& column,
+                               std::uint32_t k, int offset, MultiClassSide<Lane> sides[2]) {
     if (WALK != Walk::RUNS) {
         add_row<Lane, UNIT, SUPPORTS>(task, column.order[k] & ROW_MASK, offset, sides);
     } else {
@@ -118,17 +120,16 @@ SKTREE_INLINE void add_element(
 
 // Takes in the test before element k; between rows of equal codes there is none.
 template <class Lane, bool SUPPORTS, Walk WALK>
-SKTREE_INLINE void consider_element(
-    const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k,
-    MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void consider_element(const PassTask<Lane>& task, const PassColumn& column,
+                                    std::uint32_t k, MultiClassSide<Lane> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     if (WALK == Walk::RUNS && !column.runs[k].starts_position) return;
     for (int b = 0; b < 2; ++b) {
         const Vector<Lane> other = load(task.tops + (2 * k + b) * WIDTH);
         if (WALK == Walk::ROWS_WITH_TIES) {
             const Lane is_test = static_cast<Lane>(column.order[k] >> 31);
-            consider_pair<Lane, SUPPORTS>(
-                task, sides[b], (sides[b].top + other) * splat<Lane>(is_test));
+            consider_pair<Lane, SUPPORTS>(task, sides[b],
+                                          (sides[b].top + other) * splat<Lane>(is_test));
         } else {
             consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + other);
         }
@@ -139,9 +140,9 @@ SKTREE_INLINE void consider_element(
 // maxima, afterwards each adds its own to those that the other wrote. The walks depend on nothing
 // of each other, so the latencies of one hide behind those of the other.
 template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
-SKTREE_INLINE void walk_chain(
-    const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
-    MultiClassSide<Lane> up[2], MultiClassSide<Lane> down[2]) {
+SKTREE_INLINE void walk_chain(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                              bool missing_below, MultiClassSide<Lane> up[2],
+                              MultiClassSide<Lane> down[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     const std::uint32_t n = WALK == Walk::RUNS ? column.n_runs : column.n_present;
     const std::uint32_t half = n / 2;
@@ -151,8 +152,8 @@ SKTREE_INLINE void walk_chain(
         empty_channels(task, up[b]);
         empty_channels(task, down[b]);
     }
-    add_rows<Lane, UNIT, SUPPORTS>(
-        task, column.order, column.n_present, task.n_rows, offset, missing_below ? up : down);
+    add_rows<Lane, UNIT, SUPPORTS>(task, column.order, column.n_present, task.n_rows, offset,
+                                   missing_below ? up : down);
     for (int b = 0; b < 2; ++b) store(tops + (2 * n + b) * WIDTH, down[b].top);
     for (std::uint32_t k = 0; k < n - half; ++k) {
         const std::uint32_t last = n - 1 - k;
@@ -171,35 +172,36 @@ SKTREE_INLINE void walk_chain(
         add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, first, offset, down);
         consider_element<Lane, SUPPORTS, WALK>(task, column, first, down);
     }
-    for (int b = 0; b < 2; ++b)
-        consider_pair<Lane, SUPPORTS>(
-            task, up[b], up[b].top + load(tops + (2 * n + b) * WIDTH));
+    for (int b = 0; b < 2; ++b) {
+        consider_pair<Lane, SUPPORTS>(task, up[b], up[b].top + load(tops + (2 * n + b) * WIDTH));
+    }
 }
 
 // One category, or only what is missing, against the rest.
 template <class Lane, bool SUPPORTS>
-SKTREE_INLINE void consider_category(
-    const PassTask<Lane>& task, int offset, MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void consider_category(const PassTask<Lane>& task, int offset,
+                                     MultiClassSide<Lane> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int b = 0; b < 2; ++b) {
         Vector<Lane> rest = splat<Lane>(0);
-        for (int a = 0; a < task.n_channels; ++a)
+        for (int a = 0; a < task.n_channels; ++a) {
             rest = larger(rest, load(task.channel_total[b] + a * BATCH + offset) -
                                     load(sides[b].channel + a * WIDTH));
+        }
         consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + rest);
     }
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_categories(
-    const PassTask<Lane>& task, const PassColumn& column, int offset, bool missing_below,
-    MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void walk_categories(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                                   bool missing_below, MultiClassSide<Lane> sides[2]) {
     std::uint32_t i = 0, k = 0;
     do {
         for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
-        if (missing_below)
-            add_rows<Lane, UNIT, SUPPORTS>(
-                task, column.order, column.n_present, task.n_rows, offset, sides);
+        if (missing_below) {
+            add_rows<Lane, UNIT, SUPPORTS>(task, column.order, column.n_present, task.n_rows,
+                                           offset, sides);
+        }
         if (k == 0 && missing_below) consider_category<Lane, SUPPORTS>(task, offset, sides);
         do {
             add_run<Lane, UNIT, SUPPORTS>(task, column.order, i, column.runs[k], offset, sides);
@@ -219,8 +221,9 @@ void multi_class_lanes(PassTask<Lane>& task) {
             const Vector<Lane> zero = splat<Lane>(0);
             up[b].channel = task.channels + b * task.n_channels * WIDTH;
             up[b].best = up[b].best_supported = zero;
-            for (int s = 0; s < task.n_supports; ++s)
+            for (int s = 0; s < task.n_supports; ++s) {
                 up[b].count_total[s] = load(task.support_total[b][s] + offset);
+            }
             down[b] = up[b];
             down[b].channel = task.channels + (2 + b) * task.n_channels * WIDTH;
         }
@@ -231,22 +234,21 @@ void multi_class_lanes(PassTask<Lane>& task) {
                 if (column.is_nominal) {
                     walk_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0, up);
                 } else if (column.walk == Walk::ROWS) {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS>(
-                        task, column, offset, false, up, down);
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS>(task, column, offset, false, up,
+                                                                 down);
                 } else if (column.walk == Walk::ROWS_WITH_TIES) {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS_WITH_TIES>(
-                        task, column, offset, false, up, down);
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS_WITH_TIES>(task, column, offset,
+                                                                           false, up, down);
                 } else {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::RUNS>(
-                        task, column, offset, variant != 0, up, down);
+                    walk_chain<Lane, UNIT, SUPPORTS, Walk::RUNS>(task, column, offset, variant != 0,
+                                                                 up, down);
                 }
             }
             if (task.poll(task.poll_argument)) return;
         }
         for (int b = 0; b < 2; ++b) {
             store(task.best[b][0] + offset, larger(up[b].best, down[b].best));
-            store(task.best[b][1] + offset,
-                  larger(up[b].best_supported, down[b].best_supported));
+            store(task.best[b][1] + offset, larger(up[b].best_supported, down[b].best_supported));
         }
     }
 }

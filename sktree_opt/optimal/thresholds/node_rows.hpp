@@ -14,8 +14,7 @@
 #include "sktree_opt/optimal/thresholds/limits.hpp"
 #include "sktree_opt/optimal/thresholds/threshold_problem.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 constexpr std::uint32_t FIRST_OF_GROUP = 0x80000000u;
 constexpr std::uint32_t ROW_MASK = 0x7fffffffu;
@@ -30,14 +29,15 @@ struct NodeColumn {
 
 struct NodeRows {
     std::uint32_t n = 0;
-    std::vector<std::uint32_t> row;       // row of the table
+    std::vector<std::uint32_t> row;  // row of the table
     std::vector<std::uint16_t> label;
     std::vector<double> weight;
-    std::vector<double> target;           // of a regression
-    std::vector<std::uint32_t> by_target; // rows in the order of targets, where these are asked for
+    std::vector<double> target;  // of a regression
+    std::vector<std::uint32_t>
+        by_target;  // rows in the order of targets, where these are asked for
     std::vector<NodeColumn> columns;
-    std::vector<std::uint32_t> entries;   // [k * n ...]: order of columns[k]
-    std::vector<double> sums;             // see Problem::n_sums()
+    std::vector<std::uint32_t> entries;  // [k * n ...]: order of columns[k]
+    std::vector<double> sums;            // see Problem::n_sums()
     double least_target = 0.0, largest_target = 0.0;
     Booking booking;
 
@@ -45,8 +45,7 @@ struct NodeRows {
 
     bool book(SearchControl* control) {
         return booking.set(control, bytes_of(row) + bytes_of(label) + bytes_of(weight) +
-                                        bytes_of(target) + bytes_of(by_target) +
-                                        bytes_of(entries));
+                                        bytes_of(target) + bytes_of(by_target) + bytes_of(entries));
     }
 
     // For as many rows as may come; `add` counts them.
@@ -101,8 +100,9 @@ inline LeafCost leaf_cost(const Problem& problem, const double* sums) {
         if (problem.is_error) {
             gain = sums[answer];
         } else {
-            for (int c = 0; c < n_classes; ++c)
+            for (int c = 0; c < n_classes; ++c) {
                 gain += sums[c] * problem.gain[c * n_classes + answer];
+            }
         }
         best = std::max(best, gain);
     }
@@ -121,8 +121,8 @@ inline double weight_of(const Problem& problem, const double* sums) {
     return weight;
 }
 
-// All rows of the table, each column sorted by counting its codes. False when a limit ended it: then
-// some columns are absent.
+// All rows of the table, each column sorted by counting its codes. False when a limit ended it:
+// then some columns are absent.
 inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
     const std::uint32_t n = problem.n_rows;
     node.open(problem, n);
@@ -142,10 +142,9 @@ inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
     if (problem.is_absolute || (problem.is_regression() && problem.use.leaf_groups)) {
         node.by_target.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) node.by_target[i] = i;
-        std::stable_sort(node.by_target.begin(), node.by_target.end(),
-                         [&](std::uint32_t a, std::uint32_t b) {
-                             return node.target[a] < node.target[b];
-                         });
+        std::stable_sort(
+            node.by_target.begin(), node.by_target.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return node.target[a] < node.target[b]; });
     }
     std::size_t most = 0;
     for (int j = 0; j < problem.n_columns; ++j) most += problem.columns[j].representative == j;
@@ -166,8 +165,9 @@ inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
         column.column = j;
         column.is_nominal = view.is_nominal != 0;
         column.n_present = n - start[view.n_values + 1];
-        for (std::uint32_t code = 0; code < view.n_values; ++code)
+        for (std::uint32_t code = 0; code < view.n_values; ++code) {
             column.n_groups += start[code + 1] > 0;
+        }
         if (column.n_groups + (column.n_present < n) < 2) continue;
         for (std::uint32_t code = 0; code <= view.n_values; ++code) start[code + 1] += start[code];
         const std::size_t offset = node.entries.size();
@@ -210,10 +210,12 @@ public:
             // One entry more than needed: the pass below writes before it knows the side.
             children[b]->entries.resize(node.columns.size() * children[b]->n + 1);
         }
-        for (const std::uint32_t row : node.by_target)
+        for (const std::uint32_t row : node.by_target) {
             children[place_[row] & 1]->by_target.push_back(place_[row] >> 1);
-        for (int b = 0; watch != nullptr && b < 2; ++b)
+        }
+        for (int b = 0; watch != nullptr && b < 2; ++b) {
             if (!children[b]->book(watch->control())) return false;
+        }
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             if (watch != nullptr && watch->walked(node.n)) return false;
             divide_column(node, k, children);
@@ -226,8 +228,9 @@ private:
         const NodeColumn& column = node.columns[k];
         const std::uint32_t* order = node.order(k);
         std::uint32_t* out[2];
-        for (int b = 0; b < 2; ++b)
+        for (int b = 0; b < 2; ++b) {
             out[b] = children[b]->entries.data() + children[b]->columns.size() * children[b]->n;
+        }
         std::uint32_t count[2] = {0, 0}, pending[2] = {0, 0}, groups[2] = {0, 0};
         for (std::uint32_t i = 0; i < column.n_present; ++i) {
             const std::uint32_t entry = order[i], place = place_[entry & ROW_MASK];
@@ -257,5 +260,4 @@ private:
     std::vector<std::uint32_t> place_;  // by row of the node: 2 * its number in its child + which
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

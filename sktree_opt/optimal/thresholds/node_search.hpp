@@ -1,5 +1,5 @@
-// Branch and bound over the root tests of one node, and the solver of sub-problems that it asks; what
-// the search as a whole does is said in threshold_search.hpp.
+// Branch and bound over the root tests of one node, and the solver of sub-problems that it asks;
+// what the search as a whole does is said in threshold_search.hpp.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,15 @@
 #include "sktree_opt/optimal/thresholds/target_bounds.hpp"
 #include "sktree_opt/optimal/thresholds/value_sweep.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 struct NodeResult {
     double cost = INFEASIBLE;  // of the best tree found
     double lower = 0.0;        // no tree costs less, with minima for leaves or without (up to cap)
     int n_splits = 0;
-    Test test;                 // column -1: a leaf
-    bool split[2] = {};        // depth two: which sides have a test
-    Plan plan;                 // empty until somebody wants it
+    Test test;           // column -1: a leaf
+    bool split[2] = {};  // depth two: which sides have a test
+    Plan plan;           // empty until somebody wants it
 };
 
 // The search below one root test at a time; one object for each thread.
@@ -34,16 +33,16 @@ public:
     // squared errors only where the node's rows are in the order of targets.
     double bound_without_tests(const NodeRows& node, int depth, int n_splits);
 
-    // `floors` (see depth_two_passes.hpp), which only depth two and tables of pairs know of, is null or IN
-    // and OUT; `bins`, of which only depth two knows, null or what bounds the node.
+    // `floors` (see depth_two_passes.hpp), which only depth two and tables of pairs know of, is
+    // null or IN and OUT; `bins`, of which only depth two knows, null or what bounds the node.
     NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
                      std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
 
     // The tree of a result for `node`.
     const Plan& plan(const NodeRows& node, NodeResult& result);
 
-    // Bounds of both sides of the tests of a column of a node by bins; `is_first`: of the columns of
-    // this node. False when a limit ended it.
+    // Bounds of both sides of the tests of a column of a node by bins; `is_first`: of the columns
+    // of this node. False when a limit ended it.
     bool sweep(const NodeRows& node, bool is_first, int column_index, SweptTests& swept);
 
     // Runs work(thread, i) for every i, on one thread or on several.
@@ -139,7 +138,7 @@ struct Evaluation {
     int n_splits = 0;
     Test test;
     std::shared_ptr<Floors> floors;
-    Plan plan;                       // when the cost is below the incumbent's
+    Plan plan;  // when the cost is below the incumbent's
 };
 
 // Branch and bound over the root tests of one node.
@@ -154,8 +153,9 @@ public:
         if (rest >= 2 * most) {
             allotments_.push_back({most, most});
         } else {
-            for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left)
+            for (int left = std::max(0, rest - most); left <= std::min(most, rest); ++left) {
                 allotments_.push_back({left, rest - left});
+            }
         }
         n_families_ = list_families(problem, node, families_, watch);
         std::int64_t bytes = 0;
@@ -188,7 +188,8 @@ public:
         for (const OpenInterval& item : heap_) {
             const double sum = item.interval.left_u + item.interval.right_u;
             const bool is_bounded = families_[item.family].is_chain
-                                        ? item.interval.lo == item.interval.u : item.is_bounded;
+                                        ? item.interval.lo == item.interval.u
+                                        : item.is_bounded;
             if (!is_bounded || sum >= least) continue;
             least = sum;
             best = &item;
@@ -217,11 +218,9 @@ public:
         const Family& family = families_[item.family];
         const Interval& interval = item.interval;
         if (!family.is_chain) return interval.lo;
-        const double half =
-            (family.moved_at(interval.lo) + family.moved_at(interval.hi)) / 2.0;
+        const double half = (family.moved_at(interval.lo) + family.moved_at(interval.hi)) / 2.0;
         const double* moved = family.moved.data();
-        const double* found =
-            std::lower_bound(moved + interval.lo, moved + interval.hi + 1, half);
+        const double* found = std::lower_bound(moved + interval.lo, moved + interval.hi + 1, half);
         return std::min(static_cast<int>(found - moved), interval.hi);
     }
 
@@ -247,18 +246,21 @@ public:
         NodeRows* const children[2] = {&level.children[0], &level.children[1]};
         evaluation.left = bound[0];
         evaluation.right = bound[1];
-        if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_))
+        if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_)) {
             return evaluation;
+        }
         ++solver.stats.n_evaluated;
         bool takes_floors[2];
-        for (int b = 0; b < 2; ++b)
-            takes_floors[b] =
-                depth_ == 3 || solver.can_sweep(*children[b], depth_ - 1, budget[b]);
-        if (takes_floors[0] || takes_floors[1])
+        for (int b = 0; b < 2; ++b) {
+            takes_floors[b] = depth_ == 3 || solver.can_sweep(*children[b], depth_ - 1, budget[b]);
+        }
+        if (takes_floors[0] || takes_floors[1]) {
             evaluation.floors = inherited_floors(item, p, solver.watch_.control());
+        }
         const BinBounds* bins[2] = {nullptr, nullptr};
-        if (depth_ == 3)
+        if (depth_ == 3) {
             bound_sides(solver, item, p, allotment, limit, beyond, bins, bound, evaluation);
+        }
         if (!evaluation.is_solved || solver.watch_.stopped()) return evaluation;
         NodeResult results[2];
         const int first = children[0]->n <= children[1]->n ? 0 : 1;
@@ -269,9 +271,9 @@ public:
             if (alone) other = std::max(other, bound[1 - b]);
             const double cap = problem_.use.caps ? limit - other : INFEASIBLE;
             if (bound[b] >= cap) continue;
-            results[b] = solver.solve(*children[b], depth_ - 1, budget[b], cap,
-                                      takes_floors[b] ? &evaluation.floors->of[b] : nullptr,
-                                      bins[b]);
+            results[b] =
+                solver.solve(*children[b], depth_ - 1, budget[b], cap,
+                             takes_floors[b] ? &evaluation.floors->of[b] : nullptr, bins[b]);
             bound[b] = std::max(bound[b], results[b].lower);
             if (solver.watch_.stopped()) break;
         }
@@ -361,9 +363,10 @@ private:
         for (int b = 0; b < 2; ++b) {
             floors->of[b].assign(problem_.n_columns, 0.0);
             const TreeBounds& trees = swept.sides[swept.plan.side(test, variant, b)];
-            for (std::size_t k = 0; k < node_.columns.size(); ++k)
+            for (std::size_t k = 0; k < node_.columns.size(); ++k) {
                 floors->of[b][node_.columns[k].column] =
                     std::min(trees.by_column[k], trees.one_test);
+            }
         }
         return floors;
     }
@@ -391,8 +394,8 @@ private:
             }
             return;
         }
-        OpenInterval item{0.0, 0.0, allotment, f,
-                          {-1, family.n_positions, 0, 0, 0.0, 0.0, 0.0, 0.0}};
+        OpenInterval item{
+            0.0, 0.0, allotment, f, {-1, family.n_positions, 0, 0, 0.0, 0.0, 0.0, 0.0}};
         for (int test = 0; test <= swept.plan.n_tests; ++test) {
             Interval& interval = item.interval;
             const bool is_last = test == swept.plan.n_tests;
@@ -426,12 +429,16 @@ private:
     void open_family(int allotment, int f) {
         const Family& family = families_[f];
         if (family.is_chain) {
-            push({0.0, 0.0, allotment, f,
+            push({0.0,
+                  0.0,
+                  allotment,
+                  f,
                   {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0}});
             return;
         }
-        for (int p = 0; p < family.n_positions; ++p)
+        for (int p = 0; p < family.n_positions; ++p) {
             push({0.0, 0.0, allotment, f, {p, p, p, p, 0.0, 0.0, 0.0, 0.0}});
+        }
     }
 
     // What the solved ends of an interval say about the sides of position p between them.
@@ -450,10 +457,12 @@ private:
             mine.assign(problem_.n_columns, 0.0);
             for (int j = 0; j < problem_.n_columns; ++j) {
                 // The left side has gained rows since u, the right side since v.
-                if (item.floors_u)
+                if (item.floors_u) {
                     mine[j] = std::max(mine[j], item.floors_u->of[b][j] - (b == 1 ? from_u : 0.0));
-                if (item.floors_v)
+                }
+                if (item.floors_v) {
                     mine[j] = std::max(mine[j], item.floors_v->of[b][j] - (b == 0 ? from_v : 0.0));
+                }
             }
         }
         return floors;
@@ -483,5 +492,4 @@ private:
     std::vector<OpenInterval>& heap_;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -16,16 +16,15 @@
 #include "sktree_opt/optimal/thresholds/limits.hpp"
 #include "sktree_opt/optimal/thresholds/pass_types.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 struct PairColumn {
     int n_values = 0;
     bool has_missing = false;
-    int stride = 0;           // padded number of codes
-    std::size_t place = 0;    // of its first code in a line of all columns
-    std::size_t width = 0;    // of a line of the columns from it on
-    std::size_t lines = 0;    // those of its codes, as if the columns before it stood there, too
+    int stride = 0;         // padded number of codes
+    std::size_t place = 0;  // of its first code in a line of all columns
+    std::size_t width = 0;  // of a line of the columns from it on
+    std::size_t lines = 0;  // those of its codes, as if the columns before it stood there, too
 
     std::size_t line(std::size_t code) const { return lines + code * width; }
     std::size_t own(std::size_t code) const { return line(code) + place + code; }
@@ -46,8 +45,9 @@ public:
     // Whether there can be tables of a node: not with categories and minima for leaves.
     static bool can_have(const Problem& problem, const NodeRows& node) {
         if (!problem.use.value_sweep || !problem.is_regression() || problem.is_absolute ||
-            problem.min_rows > 1.0 || problem.min_weight > 0.0 || node.columns.empty())
+            problem.min_rows > 1.0 || problem.min_weight > 0.0 || node.columns.empty()) {
             return false;
+        }
         double line = 0.0, cells = 0.0;
         for (const NodeColumn& column : node.columns) {
             if (column.is_nominal || column.n_groups > MOST_VALUES) return false;
@@ -93,8 +93,8 @@ public:
     }
     std::int64_t n_bytes() const { return bytes_of(place_); }
 
-    // Adds rows to tables, each by its amount. By first column, so that what is added to stays in the
-    // nearest cache: all tables together do not.
+    // Adds rows to tables, each by its amount. By first column, so that what is added to stays in
+    // the nearest cache: all tables together do not.
     template <class Cell>
     void add(const std::vector<Cell>& amount, const std::uint32_t* rows, std::size_t n,
              std::vector<Cell>& tables) const {
@@ -131,5 +131,4 @@ private:
     std::size_t n_rows_ = 0, n_cells_ = 0, line_ = 0;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

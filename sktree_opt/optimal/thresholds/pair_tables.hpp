@@ -1,5 +1,5 @@
-// All that is known of a node whose columns have few values: where its tables stand, what trees cost
-// almost, and what good ones cost.
+// All that is known of a node whose columns have few values: where its tables stand, what trees
+// cost almost, and what good ones cost.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 #include "sktree_opt/optimal/thresholds/rough_tables.hpp"
 #include "sktree_opt/optimal/thresholds/value_trees.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 struct PairTables {
     explicit PairTables(InstructionSet set) : rough(set) {}
@@ -32,5 +31,4 @@ struct PairTables {
     Booking booking;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -1,7 +1,8 @@
-// The passes of the depth-two solver, compiled for each instruction set, and the choice at run time.
+// The passes of the depth-two solver, compiled for each instruction set, and the choice at run
+// time.
 //
-// The environment variable SKTREE_OPT_SIMD = avx512 | avx2 | portable forces one; otherwise the best
-// that the processor has is taken. A pass gives the same numbers on all of them.
+// The environment variable SKTREE_OPT_SIMD = avx512 | avx2 | portable forces one; otherwise the
+// best that the processor has is taken. A pass gives the same numbers on all of them.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +33,13 @@
 #include "sktree_opt/optimal/thresholds/pass_types.hpp"
 
 #if defined(__GNUC__)
-// A vector passed by value would differ between instruction sets, but all such functions are inlined.
+// A vector passed by value would differ between instruction sets, but all such functions are
+// inlined.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 namespace portable {
 constexpr int VECTOR_BYTES = 16;
@@ -70,8 +71,8 @@ constexpr int VECTOR_BYTES = 32;
 }  // namespace avx2
 #if defined(__clang__)
 #pragma clang attribute pop
-#pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))), \
+                             apply_to = function)
 #else
 #pragma GCC pop_options
 #pragma GCC push_options
@@ -114,16 +115,16 @@ inline InstructionSet best_instruction_set() {
     return InstructionSet::PORTABLE;
 }
 
-#define SKTREE_FILL_KERNELS(isa)                                       \
-    {                                                                  \
-        kernels.two_class[0] = &isa::two_class_pass<Lane, false>;      \
-        kernels.two_class[1] = &isa::two_class_pass<Lane, true>;       \
-        kernels.multi_class[0] = &isa::multi_class_pass<Lane, false>;  \
-        kernels.multi_class[1] = &isa::multi_class_pass<Lane, true>;   \
-        if constexpr (std::is_floating_point<Lane>::value) {           \
-            kernels.squares[0] = &isa::squares_pass<Lane, false>;      \
-            kernels.squares[1] = &isa::squares_pass<Lane, true>;       \
-        }                                                              \
+#define SKTREE_FILL_KERNELS(isa)                                      \
+    {                                                                 \
+        kernels.two_class[0] = &isa::two_class_pass<Lane, false>;     \
+        kernels.two_class[1] = &isa::two_class_pass<Lane, true>;      \
+        kernels.multi_class[0] = &isa::multi_class_pass<Lane, false>; \
+        kernels.multi_class[1] = &isa::multi_class_pass<Lane, true>;  \
+        if constexpr (std::is_floating_point<Lane>::value) {          \
+            kernels.squares[0] = &isa::squares_pass<Lane, false>;     \
+            kernels.squares[1] = &isa::squares_pass<Lane, true>;      \
+        }                                                             \
     }
 
 template <class Lane>
@@ -131,10 +132,13 @@ PassKernels<Lane> choose_pass_kernels(InstructionSet set) {
     PassKernels<Lane> kernels;
     switch (set) {
 #if defined(SKTREE_PASS_X86)
-        case InstructionSet::AVX512: SKTREE_FILL_KERNELS(avx512) break;
-        case InstructionSet::AVX2: SKTREE_FILL_KERNELS(avx2) break;
+        case InstructionSet::AVX512:
+            SKTREE_FILL_KERNELS(avx512) break;
+        case InstructionSet::AVX2:
+            SKTREE_FILL_KERNELS(avx2) break;
 #endif
-        default: SKTREE_FILL_KERNELS(portable) break;
+        default:
+            SKTREE_FILL_KERNELS(portable) break;
     }
     return kernels;
 }
@@ -144,10 +148,13 @@ template <class Sum>
 void (*choose_bin_scores(InstructionSet set))(const BinTask<Sum>&) {
     switch (set) {
 #if defined(SKTREE_PASS_X86)
-        case InstructionSet::AVX512: return &avx512::bin_scores<Sum>;
-        case InstructionSet::AVX2: return &avx2::bin_scores<Sum>;
+        case InstructionSet::AVX512:
+            return &avx512::bin_scores<Sum>;
+        case InstructionSet::AVX2:
+            return &avx2::bin_scores<Sum>;
 #endif
-        default: return &portable::bin_scores<Sum>;
+        default:
+            return &portable::bin_scores<Sum>;
     }
 }
 
@@ -157,13 +164,15 @@ void (*choose_bin_scores(InstructionSet set))(const BinTask<Sum>&) {
 inline RoughPairKernels choose_rough_pair_kernels(InstructionSet set) {
     switch (set) {
 #if defined(SKTREE_PASS_X86)
-        case InstructionSet::AVX512: return SKTREE_ROUGH_KERNELS(avx512);
-        case InstructionSet::AVX2: return SKTREE_ROUGH_KERNELS(avx2);
+        case InstructionSet::AVX512:
+            return SKTREE_ROUGH_KERNELS(avx512);
+        case InstructionSet::AVX2:
+            return SKTREE_ROUGH_KERNELS(avx2);
 #endif
-        default: return SKTREE_ROUGH_KERNELS(portable);
+        default:
+            return SKTREE_ROUGH_KERNELS(portable);
     }
 }
 #undef SKTREE_ROUGH_KERNELS
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -10,8 +10,7 @@
 #include "sktree_opt/optimal/thresholds/run_sums.hpp"
 #include "sktree_opt/optimal/thresholds/stump.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // Appends the runs of a column's order: where classes change, and, with `every_group`, where codes
 // do. Between two groups of equal codes whose rows are all of one class no test can be better than
@@ -34,8 +33,11 @@ inline void list_runs(const NodeRows& node, int k, bool every_group, std::vector
             runs.push_back({i + 1, label, true});
             for (++i; i < end; ++i) {
                 const std::uint16_t next = node.label[order[i] & ROW_MASK];
-                if (next == runs.back().label) runs.back().end = i + 1;
-                else runs.push_back({i + 1, next, false});
+                if (next == runs.back().label) {
+                    runs.back().end = i + 1;
+                } else {
+                    runs.push_back({i + 1, next, false});
+                }
             }
         }
         last_is_pure = is_pure;
@@ -48,13 +50,14 @@ template <class Lane>
 class PassRunner {
 public:
     explicit PassRunner(InstructionSet set) : kernels_(choose_pass_kernels<Lane>(set)) {
-        for (int key = 0; key < N_KEYS; ++key)
+        for (int key = 0; key < N_KEYS; ++key) {
             for (int lane = 0; lane < BATCH; ++lane) {
                 const bool in_chain = lane >= key || key == ALL_LANES;
                 const bool in_set = lane == key || key == ALL_LANES;
                 fill_member(0, key, lane, in_chain);
                 fill_member(1, key, lane, in_set);
             }
+        }
     }
 
     // False when a limit ended it.
@@ -75,9 +78,9 @@ public:
         return book() && !watch.stopped();
     }
 
-    // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without minima
-    // for leaves and with them: a leaf's in [0], that of at most one test in [1]. The lane after the
-    // last one of a chain has all rows on its left.
+    // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without
+    // minima for leaves and with them: a leaf's in [0], that of at most one test in [1]. The lane
+    // after the last one of a chain has all rows on its left.
     struct Costs {
         double free[2][2];
         double supported[2][2];
@@ -110,11 +113,10 @@ public:
 
 private:
     bool book() {
-        return booking_.set(
-            watch_->control(),
-            bytes_of(runs_) + bytes_of(key_) + bytes_of(signed_key_) + bytes_of(value_) +
-                bytes_of(support_weight_) + bytes_of(tops_) + bytes_of(channel_work_) +
-                run_sums_.n_bytes());
+        return booking_.set(watch_->control(), bytes_of(runs_) + bytes_of(key_) +
+                                                   bytes_of(signed_key_) + bytes_of(value_) +
+                                                   bytes_of(support_weight_) + bytes_of(tops_) +
+                                                   bytes_of(channel_work_) + run_sums_.n_bytes());
     }
 
     void list_columns() {
@@ -167,19 +169,21 @@ private:
         }
     }
 
-    // Errors on a node with two classes left need only their difference, however many the table has.
+    // Errors on a node with two classes left need only their difference, however many the table
+    // has.
     void choose_classes() {
         two_classes_ = false;
         if (problem_->is_regression()) return;
         const int n_classes = problem_->n_classes;
         int present = 0;
         positive_ = negative_ = 0;
-        for (int c = 0; c < n_classes; ++c)
+        for (int c = 0; c < n_classes; ++c) {
             if (node_->sums[c] > 0.0) {
                 negative_ = positive_;
                 positive_ = c;
                 ++present;
             }
+        }
         two_classes_ = problem_->is_error ? present <= 2 : n_classes == 2;
         if (!problem_->is_error && n_classes == 2) {
             negative_ = 0;
@@ -235,8 +239,8 @@ private:
             const double all = weight_of(*problem_, node_->sums.data());
             const double limit = std::min(problem_->min_weight, all + 1.0);
             task_.support[s] = support_weight_.data();
-            task_.minimum[s] = static_cast<Lane>(
-                std::is_integral<Lane>::value ? std::ceil(limit) : limit);
+            task_.minimum[s] =
+                static_cast<Lane>(std::is_integral<Lane>::value ? std::ceil(limit) : limit);
         }
     }
 
@@ -265,8 +269,7 @@ private:
             for (; i < begin; ++i) assign(order[i], NO_LANE);
             for (; i < family.end_at(p); ++i) assign(order[i], lane);
         }
-        for (; i < column.n_present; ++i)
-            assign(order[i], family.is_chain ? n_positions : NO_LANE);
+        for (; i < column.n_present; ++i) assign(order[i], family.is_chain ? n_positions : NO_LANE);
         for (; i < node_->n; ++i) assign(order[i], missing_key);
         task_.signed_key = signed_key_.data();
     }
@@ -300,44 +303,50 @@ private:
         }
         if (problem_->is_regression()) set_means(n_lanes);
         else if (!two_classes_) set_channel_totals(n_lanes);
-        for (int s = 0; s < task_.n_supports; ++s)
-            for (int b = 0; b < 2; ++b)
-                for (int lane = 0; lane < n_lanes; ++lane)
+        for (int s = 0; s < task_.n_supports; ++s) {
+            for (int b = 0; b < 2; ++b) {
+                for (int lane = 0; lane < n_lanes; ++lane) {
                     task_.support_total[b][s][lane] = static_cast<Lane>(
                         task_.support[s] == nullptr ? lane_rows_[b][lane] : side_weight(b, lane));
+                }
+            }
+        }
     }
 
-    double side_weight(int b, int lane) const {
-        return weight_of(*problem_, sums(b, lane));
-    }
+    double side_weight(int b, int lane) const { return weight_of(*problem_, sums(b, lane)); }
 
     const double* sums(int b, int lane) const {
         return &lane_sums_[(b * BATCH + lane) * problem_->n_sums()];
     }
 
     void set_means(int n_lanes) {
-        for (int b = 0; b < 2; ++b)
+        for (int b = 0; b < 2; ++b) {
             for (int lane = 0; lane < n_lanes; ++lane) {
                 const double weight = sums(b, lane)[0];
                 task_.weight_total[b][lane] = static_cast<Lane>(weight);
                 task_.mean[b][lane] =
                     static_cast<Lane>(weight > 0.0 ? sums(b, lane)[1] / weight : 0.0);
             }
+        }
     }
 
     void set_channel_totals(int n_lanes) {
         const int n_classes = problem_->n_classes;
         for (int b = 0; b < 2; ++b) {
             channel_total_[b].resize(n_classes * BATCH);
-            for (int lane = 0; lane < n_lanes; ++lane)
+            for (int lane = 0; lane < n_lanes; ++lane) {
                 for (int a = 0; a < n_classes; ++a) {
                     double sum = 0.0;
-                    if (problem_->is_error) sum = sums(b, lane)[a];
-                    else
-                        for (int c = 0; c < n_classes; ++c)
+                    if (problem_->is_error) {
+                        sum = sums(b, lane)[a];
+                    } else {
+                        for (int c = 0; c < n_classes; ++c) {
                             sum += sums(b, lane)[c] * problem_->gain[c * n_classes + a];
+                        }
+                    }
                     channel_total_[b][a * BATCH + lane] = static_cast<Lane>(sum);
                 }
+            }
             task_.channel_total[b] = channel_total_[b].data();
         }
     }
@@ -345,23 +354,24 @@ private:
     // Medians do not add up: each side of each lane is walked for itself.
     void run_absolute(int set, int n_lanes, Costs* costs) {
         inside_.resize(node_->n);
-        for (int lane = 0; lane < n_lanes; ++lane)
+        for (int lane = 0; lane < n_lanes; ++lane) {
             for (int b = 0; b < 2; ++b) {
                 const Lane* member = member_[set][b].data() + lane;
-                for (std::uint32_t row = 0; row < node_->n; ++row)
+                for (std::uint32_t row = 0; row < node_->n; ++row) {
                     inside_[row] = member[key_[row] * BATCH] != 0;
+                }
                 absolute_.open(*node_, inside_.data());
                 double free = INFEASIBLE, supported = INFEASIBLE;
                 for (std::size_t k = 0; k < node_->columns.size(); ++k) {
                     if (poll(this)) return;
                     const bool has_missing = node_->columns[k].n_present < node_->n;
-                    for (int missing_left = 0; missing_left <= has_missing; ++missing_left)
+                    for (int missing_left = 0; missing_left <= has_missing; ++missing_left) {
                         for (const Division& one :
                              absolute_.divide(static_cast<int>(k), missing_left != 0)) {
                             free = std::min(free, one.cost);
-                            if (one.cost < supported && has_minima(one))
-                                supported = one.cost;
+                            if (one.cost < supported && has_minima(one)) supported = one.cost;
                         }
+                    }
                 }
                 const double leaf = absolute_.leaf_cost();
                 const bool is_leaf =
@@ -369,9 +379,9 @@ private:
                 costs[lane].free[b][0] = leaf;
                 costs[lane].free[b][1] = with_test(leaf, free);
                 costs[lane].supported[b][0] = is_leaf ? leaf : INFEASIBLE;
-                costs[lane].supported[b][1] =
-                    is_leaf ? with_test(leaf, supported) : INFEASIBLE;
+                costs[lane].supported[b][1] = is_leaf ? with_test(leaf, supported) : INFEASIBLE;
             }
+        }
     }
 
     bool has_minima(const Division& one) const {
@@ -392,9 +402,8 @@ private:
             costs.supported[b][1] = INFEASIBLE;
             if (!feasible) continue;
             costs.supported[b][1] =
-                task_.n_supports == 0
-                    ? costs.free[b][1]
-                    : with_test(leaf.cost, stump_cost(b, 1, lane, leaf, weights));
+                task_.n_supports == 0 ? costs.free[b][1]
+                                      : with_test(leaf.cost, stump_cost(b, 1, lane, leaf, weights));
         }
     }
 
@@ -404,10 +413,10 @@ private:
 
     double stump_cost(int b, int supported, int lane, const LeafCost& leaf,
                       const double* weights) const {
-        if (problem_->is_regression())
+        if (problem_->is_regression()) {
             return std::max(0.0, leaf.cost - task_.best[b][supported][lane]);
-        if (!two_classes_)
-            return std::min(leaf.cost, leaf.worst - task_.best[b][supported][lane]);
+        }
+        if (!two_classes_) return std::min(leaf.cost, leaf.worst - task_.best[b][supported][lane]);
         // What is lost when all rows get the positive, or all the negative answer.
         double all_positive, all_negative;
         if (problem_->is_error) {
@@ -452,5 +461,4 @@ private:
     double lane_rows_[2][BATCH] = {};
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
-constexpr int BATCH = 32;       // root tests of one pass: lanes, whatever the vector's width
+constexpr int BATCH = 32;  // root tests of one pass: lanes, whatever the vector's width
 constexpr int ALL_LANES = BATCH + 1;
 constexpr int NO_LANE = BATCH;
 constexpr int N_KEYS = BATCH + 2;
@@ -18,9 +17,10 @@ struct Run {
     bool starts_position;  // the rows before it are a branch of some test
 };
 
-// How a column's order is walked: by runs, whose ends are branches to mispredict, or row by row where
-// runs are short, with or without equal codes among which no test can divide.
-// Runs of many rows of real numbers are summed by key once for all lanes, and their sums are walked.
+// How a column's order is walked: by runs, whose ends are branches to mispredict, or row by row
+// where runs are short, with or without equal codes among which no test can divide.
+// Runs of many rows of real numbers are summed by key once for all lanes, and their sums are
+// walked.
 enum class Walk { RUNS, SUMS, ROWS_WITH_TIES, ROWS };
 
 struct PassColumn {
@@ -41,24 +41,24 @@ struct PassTask {
     std::uint32_t n_rows = 0;
     const PassColumn* columns = nullptr;
     int n_columns = 0;
-    int n_lanes = 0;                      // lanes in use; the others are computed and ignored
+    int n_lanes = 0;  // lanes in use; the others are computed and ignored
     const std::uint8_t* key = nullptr;
     const Lane* member[2] = {};
-    const Lane* signed_member[2] = {};    // two classes, unit weights: by key and class
+    const Lane* signed_member[2] = {};  // two classes, unit weights: by key and class
     const std::uint8_t* signed_key = nullptr;
-    const Lane* value = nullptr;          // by row: weight, two classes: signed; null when all 1;
-                                          // squared errors: weight times target
-    const std::uint16_t* label = nullptr; // by row: channel; more than two classes
-    const Lane* gain = nullptr;           // [label][channel]: costs; null for errors
+    const Lane* value = nullptr;           // by row: weight, two classes: signed; null when all 1;
+                                           // squared errors: weight times target
+    const std::uint16_t* label = nullptr;  // by row: channel; more than two classes
+    const Lane* gain = nullptr;            // [label][channel]: costs; null for errors
     int n_channels = 0;
-    const Lane* channel_total[2] = {};    // [channel][BATCH]
-    int n_supports = 0;                   // 0, 1 or 2 amounts of which each leaf needs a minimum
-    const Lane* support[2] = {};          // by row; null when all 1
+    const Lane* channel_total[2] = {};  // [channel][BATCH]
+    int n_supports = 0;                 // 0, 1 or 2 amounts of which each leaf needs a minimum
+    const Lane* support[2] = {};        // by row; null when all 1
     Lane minimum[2] = {};
-    Lane support_total[2][2][BATCH] = {}; // [side][support]
+    Lane support_total[2][2][BATCH] = {};  // [side][support]
 
-    const Lane* weight = nullptr;         // squared errors: by row; null when all 1
-    Lane mean[2][BATCH] = {};             // of the targets of each side
+    const Lane* weight = nullptr;  // squared errors: by row; null when all 1
+    Lane mean[2][BATCH] = {};      // of the targets of each side
     Lane weight_total[2][BATCH] = {};
 
     // Sums of the runs of Walk::SUMS, of the rows with a missing value after the last run: of the
@@ -70,19 +70,19 @@ struct PassTask {
     // OUT, two classes: smallest and largest signed sum of a branch; with minimal leaves in [1].
     Lane low[2][2][BATCH];
     Lane high[2][2][BATCH];
-    // OUT, more classes: largest sum of the channels that two leaves answer. Squared errors: the most
-    // that a test saves.
+    // OUT, more classes: largest sum of the channels that two leaves answer. Squared errors: the
+    // most that a test saves.
     Lane best[2][2][BATCH];
 
-    Lane* channels = nullptr;             // WORK: 4 * n_channels * BATCH
-    Lane* tops = nullptr;                 // WORK: 2 * (n_rows + 1) vectors
-    bool (*poll)(void*) = nullptr;        // true: give up
+    Lane* channels = nullptr;       // WORK: 4 * n_channels * BATCH
+    Lane* tops = nullptr;           // WORK: 2 * (n_rows + 1) vectors
+    bool (*poll)(void*) = nullptr;  // true: give up
     void* poll_argument = nullptr;
 };
 
-// A table of two columns: by codes of the first a line by codes of the second. A cell has the weight
-// below, the target above its bit 32. And what a test of one saves at most with the best test of the
-// other below and above it (IN and OUT, the largest so far, by code).
+// A table of two columns: by codes of the first a line by codes of the second. A cell has the
+// weight below, the target above its bit 32. And what a test of one saves at most with the best
+// test of the other below and above it (IN and OUT, the largest so far, by code).
 //
 // Of the rows in the lines, or of all others.
 struct RoughPairTask {
@@ -90,13 +90,15 @@ struct RoughPairTask {
     static constexpr int ROW_LANES = 16;
 
     const std::uint64_t* lines = nullptr;
-    const std::uint64_t* whole = nullptr;  // sums up to both codes of all rows, where others are meant
+    const std::uint64_t* whole =
+        nullptr;  // sums up to both codes of all rows, where others are meant
     std::ptrdiff_t next_line = 0;
     const std::uint64_t* line_before = nullptr;  // on the left of all tests of the first column
     int n_first = 0;
-    int n_second = 0;                      // codes
-    int code_before = -1;                  // on the left of all tests of the second column
-    const std::uint64_t* kept = nullptr;   // null, or what to keep of cells: all but those of code_before
+    int n_second = 0;      // codes
+    int code_before = -1;  // on the left of all tests of the second column
+    const std::uint64_t* kept =
+        nullptr;  // null, or what to keep of cells: all but those of code_before
     // Sums up to each code; of the first column those of the rest, too.
     const std::int32_t* first_weight = nullptr;
     const std::int32_t* first_target = nullptr;
@@ -104,9 +106,9 @@ struct RoughPairTask {
     const std::int32_t* rest_target = nullptr;
     const std::int32_t* second_weight = nullptr;
     const std::int32_t* second_target = nullptr;
-    float* below_first = nullptr;          // [code][ROW_LANES]: the largest of these counts
+    float* below_first = nullptr;  // [code][ROW_LANES]: the largest of these counts
     float* above_first = nullptr;
-    float* below_second = nullptr;         // [code]
+    float* below_second = nullptr;  // [code]
     float* above_second = nullptr;
 };
 struct RoughPairKernels {
@@ -114,20 +116,20 @@ struct RoughPairKernels {
     void (*largest_of_rows)(const float* rows, int n, float* to) = nullptr;
 };
 
-// Rows of one side of root tests, by class, against the tests of a second, binned column. A "part" is
-// a block of sums for every class: by test, of the rows that are surely on its first branch, then of
-// those that may be; then of all rows, and of those that miss the second column.
+// Rows of one side of root tests, by class, against the tests of a second, binned column. A "part"
+// is a block of sums for every class: by test, of the rows that are surely on its first branch,
+// then of those that may be; then of all rows, and of those that miss the second column.
 template <class Sum>
 struct BinTask {
     int n_parts = 0;
-    int n_slots = 0;   // tests, padded to a multiple of 16
+    int n_slots = 0;  // tests, padded to a multiple of 16
     int n_classes = 0;
-    bool has_holes = false;          // of the second column
-    const Sum* parts = nullptr;      // on the left of each root test; what misses its column not
+    bool has_holes = false;      // of the second column
+    const Sum* parts = nullptr;  // on the left of each root test; what misses its column not
     const Sum* whole = nullptr;
-    const Sum* missing = nullptr;    // rows that miss the root's column; null: none
-    Sum most = 0;                    // weight of all rows
-    Sum* least = nullptr;            // IN and OUT: [part][missing left][side]: errors with one test
+    const Sum* missing = nullptr;  // rows that miss the root's column; null: none
+    Sum most = 0;                  // weight of all rows
+    Sum* least = nullptr;          // IN and OUT: [part][missing left][side]: errors with one test
 
     int total_at() const { return 2 * n_slots; }
     int holes_at() const { return 2 * n_slots + 1; }
@@ -137,10 +139,9 @@ struct BinTask {
 
 template <class Lane>
 struct PassKernels {
-    void (*two_class[2])(PassTask<Lane>&) = {};    // without and with supports
+    void (*two_class[2])(PassTask<Lane>&) = {};  // without and with supports
     void (*multi_class[2])(PassTask<Lane>&) = {};
     void (*squares[2])(PassTask<Lane>&) = {};  // doubles only
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -16,8 +16,7 @@
 
 #include "sktree_opt/optimal/thresholds/threshold_search.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 struct Incumbent {
     double seconds;
@@ -37,13 +36,15 @@ struct SearchOutcome {
 class RootSearch {
 public:
     static constexpr int ROUND = 8;
-    // Share of what the best tree of two levels costs that the bound of few leaves must reach at the
-    // root to be worth its while below.
+    // Share of what the best tree of two levels costs that the bound of few leaves must reach at
+    // the root to be worth its while below.
     static constexpr double LEAST_SHARE = 0.25;
-    // Share of what the best tree of two levels costs that its bound by bins must reach for these to
-    // be used below. Where errors are few, or a column has much to say within a bin, they do not.
+    // Share of what the best tree of two levels costs that its bound by bins must reach for these
+    // to be used below. Where errors are few, or a column has much to say within a bin, they do
+    // not.
     static constexpr double LEAST_CLOSENESS = 0.9;
-    // By how much the bounds of a position must be lower than all before it to have it solved early.
+    // By how much the bounds of a position must be lower than all before it to have it solved
+    // early.
     static constexpr double LEAST_PROMISE = 1.0 / 64;
 
     RootSearch(const Problem& problem, SearchControl* control, int depth, int n_splits)
@@ -54,9 +55,10 @@ public:
           n_splits_(n_splits),
           equal_costs_(equal_row_costs(problem)) {
         const int n_solvers = std::max(1, std::min(problem.n_threads, ROUND));
-        for (int i = 0; i < n_solvers; ++i)
+        for (int i = 0; i < n_solvers; ++i) {
             solvers_.push_back(
                 std::make_unique<SubtreeSolver>(problem, control, depth, equal_costs_));
+        }
     }
 
     // The best tree of two levels.
@@ -64,27 +66,26 @@ public:
         SubtreeSolver& solver = *solvers_[0];
         const bool whole = root_rows(problem_, root_, watch_);
         if (!whole) root_.columns.clear();
-        const double bound =
-            whole ? solver.bound_without_tests(root_, depth_, n_splits_) : 0.0;
+        const double bound = whole ? solver.bound_without_tests(root_, depth_, n_splits_) : 0.0;
         std::vector<std::uint32_t> by_target;
         if (!problem_.is_absolute) by_target.swap(root_.by_target);
         const int shallow = std::min(depth_, 2);
         NodeResult result = solver.solve(root_, shallow, std::min(n_splits_, 3), INFEASIBLE);
         // Of the tree of an interrupted search nobody asks.
         if (watch_.control()->stop.load() == INTERRUPTED) return;
-        if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost)
+        if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost) {
             by_target.swap(root_.by_target);
+        }
         const bool are_bins_close = solver.last_bound_by_bins >= LEAST_CLOSENESS * result.cost;
-        for (auto& each : solvers_)
-            each->use_bins = !problem_.use.large_bins || are_bins_close;
+        for (auto& each : solvers_) each->use_bins = !problem_.use.large_bins || are_bins_close;
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
         const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
                            result.cost <= problem_.split_cost + problem_.tolerance;
         const bool is_proved = result.cost - bound <= 2.0 * problem_.tolerance;
-        outcome_.lower = std::max(final && whole ? result.lower : 0.0,
-                                  is_proved ? result.cost : bound);
+        outcome_.lower =
+            std::max(final && whole ? result.lower : 0.0, is_proved ? result.cost : bound);
         outcome_.lower = std::min(outcome_.lower, outcome_.cost);
         record();
         level_ = final || is_proved ? depth_ + 1 : 3;
@@ -116,8 +117,8 @@ private:
     bool open_level() {
         ++solvers_[0]->stats.n_nodes;
         lower_ = INFEASIBLE;
-        search_ = std::make_unique<NodeSearch>(
-            problem_, root_, level_, n_splits_, families_, heap_, watch_);
+        search_ = std::make_unique<NodeSearch>(problem_, root_, level_, n_splits_, families_, heap_,
+                                               watch_);
         best_bound_ = INFEASIBLE;
         swept_.clear();
         if (search_->wants_sweeps(*solvers_[0])) {
@@ -158,8 +159,8 @@ private:
 
     // A promising position is solved early: a better incumbent excludes more.
     bool take_trial(OpenInterval& trial) {
-        const double least = std::min((1.0 - LEAST_PROMISE) * best_bound_,
-                                      problem_.limit_below(outcome_.cost));
+        const double least =
+            std::min((1.0 - LEAST_PROMISE) * best_bound_, problem_.limit_below(outcome_.cost));
         if (!search_->most_promising(least, trial)) return false;
         best_bound_ = trial.interval.left_u + trial.interval.right_u;
         return true;
@@ -178,8 +179,9 @@ private:
             outcome_.cost = result.cost;
             outcome_.plan = solver.plan(root_, result);
         }
-        if (level_ == depth_)
+        if (level_ == depth_) {
             outcome_.lower = std::max(outcome_.lower, std::min(result.lower, outcome_.cost));
+        }
         record();
         ++level_;
     }
@@ -187,8 +189,9 @@ private:
     void close_level() {
         if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
         // With fewer levels less is proven.
-        if (level_ == depth_)
+        if (level_ == depth_) {
             outcome_.lower = std::max(outcome_.lower, std::min(lower_, outcome_.cost));
+        }
         record();
         search_.reset();
         ++level_;
@@ -206,21 +209,24 @@ private:
             OpenInterval item;
             if (take_trial(item)) items.push_back(item);
             const std::size_t n_trials = items.size();
-            while (static_cast<int>(items.size()) < ROUND && search_->next(limit, item))
+            while (static_cast<int>(items.size()) < ROUND && search_->next(limit, item)) {
                 items.push_back(item);
+            }
             if (items.empty()) break;
             evaluate(*search_, items, limit, incumbent, evaluations);
             for (std::size_t i = 0; i < n_trials; ++i) take(evaluations[i]);
             for (std::size_t i = n_trials; i < items.size(); ++i) {
-                if (evaluations[i].is_solved)
-                    lower_ = std::min(lower_, evaluations[i].left + evaluations[i].right +
-                                                  problem_.split_cost);
+                if (evaluations[i].is_solved) {
+                    lower_ = std::min(
+                        lower_, evaluations[i].left + evaluations[i].right + problem_.split_cost);
+                }
                 if (watch_.stopped()) search_->give_back(items[i]);
                 take(evaluations[i]);
             }
             if (watch_.stopped()) break;
-            for (std::size_t i = n_trials; i < items.size(); ++i)
+            for (std::size_t i = n_trials; i < items.size(); ++i) {
                 search_->divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
+            }
         }
         return true;
     }
@@ -229,8 +235,9 @@ private:
                   double incumbent, std::vector<Evaluation>& evaluations) {
         const int n_items = static_cast<int>(items.size());
         if (solvers_.size() == 1) {
-            for (int i = 0; i < n_items; ++i)
+            for (int i = 0; i < n_items; ++i) {
                 evaluations[i] = search.evaluate(*solvers_[0], items[i], limit, incumbent);
+            }
             return;
         }
         in_parallel(n_items, [&](int thread, int i) {
@@ -265,10 +272,10 @@ private:
     void take(Evaluation& evaluation) {
         if (evaluation.plan.empty() || evaluation.cost > outcome_.cost) return;
         const bool is_tie = outcome_.cost - evaluation.cost <= problem_.tolerance;
-        if (is_tie &&
-            !comes_first(evaluation.n_splits, evaluation.test, n_splits_of(outcome_.plan),
-                         outcome_.plan[0].test))
+        if (is_tie && !comes_first(evaluation.n_splits, evaluation.test, n_splits_of(outcome_.plan),
+                                   outcome_.plan[0].test)) {
             return;
+        }
         const bool cheaper = evaluation.cost < outcome_.cost;
         outcome_.cost = evaluation.cost;
         outcome_.plan.swap(evaluation.plan);
@@ -298,5 +305,4 @@ private:
     std::vector<OpenInterval> heap_;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

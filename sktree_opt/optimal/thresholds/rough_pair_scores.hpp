@@ -2,11 +2,11 @@
 // rough_tables.hpp. Included once per instruction set.
 //
 // F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at
-// (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save with
-// the test b, and the other way round: the same four numbers serve both columns. Divisions take most
-// of the time, so two share one, and in single precision twice as many positions as in double.
-// The two sums of a cell are one whole number: those up to a code are exact, and the only rounding is
-// that of the leaves.
+// (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save
+// with the test b, and the other way round: the same four numbers serve both columns. Divisions
+// take most of the time, so two share one, and in single precision twice as many positions as in
+// double. The two sums of a cell are one whole number: those up to a code are exact, and the only
+// rounding is that of the leaves.
 
 // In vectors of so many bytes.
 template <int BYTES>
@@ -54,11 +54,10 @@ struct RoughScores {
         of_b = squared(b.target) * (share * divisor_a);
     }
 
-    // Sums of cells b .. b + WIDTH of a line, added to what is there. `before`: of the cells before them,
-    // and of what is on the left of all tests, whose cell is left out; then of these, too.
-    static SKTREE_INLINE void add_line(
-        const std::uint64_t* cells, const std::uint64_t* kept, std::uint64_t& before, Cells& low,
-        Cells& high) {
+    // Sums of cells b .. b + WIDTH of a line, added to what is there. `before`: of the cells before
+    // them, and of what is on the left of all tests, whose cell is left out; then of these, too.
+    static SKTREE_INLINE void add_line(const std::uint64_t* cells, const std::uint64_t* kept,
+                                       std::uint64_t& before, Cells& low, Cells& high) {
         constexpr int HALF = WIDTH / 2;
         Cells own_low = load_cells(cells), own_high = load_cells(cells + HALF);
         if (kept != nullptr) {
@@ -73,16 +72,17 @@ struct RoughScores {
         high = high + own_high;
     }
 
-    // All positions of the first column against b .. b + WIDTH of the second. `before` as in add_line(),
-    // by lines, the last one of what is on the left of all tests of the first column.
+    // All positions of the first column against b .. b + WIDTH of the second. `before` as in
+    // add_line(), by lines, the last one of what is on the left of all tests of the first column.
     template <bool OTHERS>
     static SKTREE_INLINE void meet(const RoughPairTask& task, int b, std::uint64_t* before) {
         constexpr int HALF = WIDTH / 2;
         Cells low = {}, high = {};
         const std::uint64_t* const kept = task.kept == nullptr ? nullptr : task.kept + b;
         const int n_positions = task.n_first - 1;
-        if (task.line_before != nullptr)
+        if (task.line_before != nullptr) {
             add_line(task.line_before + b, kept, before[n_positions], low, high);
+        }
         const Ints second_weight = load_ints(task.second_weight + b);
         const Ints second_target = load_ints(task.second_target + b);
         Floats below_second = load_floats(task.below_second + b);
@@ -125,13 +125,16 @@ void rough_pair_scores(const RoughPairTask& task) {
     if (task.code_before >= 0) {
         const std::uint64_t* const cells = task.lines + task.code_before;
         for (int a = 0; a + 1 < task.n_first; ++a) before[a] = cells[a * task.next_line];
-        if (task.line_before != nullptr)
+        if (task.line_before != nullptr) {
             before[task.n_first - 1] = task.line_before[task.code_before];
+        }
     }
     // After the last code there is nothing to divide.
     const int n_positions = task.n_second - 1;
     int b = 0;
-    for (; n_positions - b > Rest::WIDTH; b += Wide::WIDTH) Wide::template meet<OTHERS>(task, b, before);
+    for (; n_positions - b > Rest::WIDTH; b += Wide::WIDTH) {
+        Wide::template meet<OTHERS>(task, b, before);
+    }
     if (b < n_positions) Rest::template meet<OTHERS>(task, b, before);
 }
 
@@ -140,8 +143,9 @@ inline void largest_of_rows(const float* rows, int n, float* to) {
     using Half = RoughScores<16>;
     for (int a = 0; a < n; ++a, rows += RoughPairTask::ROW_LANES) {
         typename Half::Floats most = Half::load_floats(rows);
-        for (int at = 4; at < RoughPairTask::ROW_LANES; at += 4)
+        for (int at = 4; at < RoughPairTask::ROW_LANES; at += 4) {
             most = larger(most, Half::load_floats(rows + at));
+        }
         float lanes[4];
         store_native<float, 16>(lanes, most);
         const float low = lanes[0] > lanes[1] ? lanes[0] : lanes[1];

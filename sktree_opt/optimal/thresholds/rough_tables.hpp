@@ -1,22 +1,23 @@
-// What the best tree of depth two costs, almost: in whole numbers and single precision, by tables of
-// pairs of columns with few values, which exclude most root tests. Those that are left are solved by
-// value_trees.hpp: the answer is exact. With m columns of d values, n m^2 / 2 additions and m^2 d^2 / 2
-// steps of one division.
+// What the best tree of depth two costs, almost: in whole numbers and single precision, by tables
+// of pairs of columns with few values, which exclude most root tests. Those that are left are
+// solved by value_trees.hpp: the answer is exact. With m columns of d values, n m^2 / 2 additions
+// and m^2 d^2 / 2 steps of one division.
 //
-// A second test of the root's own column is that of a pair, too: of the column with itself. With missing
-// values on the left of a test their sums are added to those of the lowest value, and the same tables
-// serve.
+// A second test of the root's own column is that of a pair, too: of the column with itself. With
+// missing values on the left of a test their sums are added to those of the lowest value, and the
+// same tables serve.
 //
-// A row's weight w is rounded to a multiple W of a unit, its target t, less the mean, to S = w t scale.
-// Both stand in one number, so that a row adds to a cell, and a cell to a sum, by one addition: half
-// the memory and a fourth of the time of two sums in double precision. All sums are exact.
+// A row's weight w is rounded to a multiple W of a unit, its target t, less the mean, to S = w t
+// scale. Both stand in one number, so that a row adds to a cell, and a cell to a sum, by one
+// addition: half the memory and a fourth of the time of two sums in double precision. All sums are
+// exact.
 //
 // How far that is from the truth. A tree costs the squared distance of the targets from what leaves
 // answer, in the norm of the weights. With the targets S / W instead of t, at distance D from them
 // in that norm, the root of its cost changes by D at most, and the cost by 2 D sqrt(Q) + D^2, if Q
-// is the squared norm of all. Other weights change it by sum |w - W| (range of t)^2 at most, or by the
-// largest |w / W - 1| of itself. Squares of sums by weights err by some 15 roundings of 2^-24: less
-// than 2^-20 Q. Minima err by no more than what they are minima of.
+// is the squared norm of all. Other weights change it by sum |w - W| (range of t)^2 at most, or by
+// the largest |w / W - 1| of itself. Squares of sums by weights err by some 15 roundings of 2^-24:
+// less than 2^-20 Q. Minima err by no more than what they are minima of.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,7 @@
 #include "sktree_opt/optimal/thresholds/pair_layout.hpp"
 #include "sktree_opt/optimal/thresholds/pass_kernels.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 class RoughTables {
 public:
@@ -37,7 +37,8 @@ public:
 
     // What one thread works with.
     struct Work {
-        // By place in a line, [missing left]: sums up to the code; what is saved below and above it.
+        // By place in a line, [missing left]: sums up to the code; what is saved below and above
+        // it.
         std::vector<std::int32_t> weight[2], target[2], rest_weight[2], rest_target[2];
         std::vector<float> below[2], above[2];
         // [missing left], of one column: the same by code and by lanes of rows.
@@ -60,8 +61,8 @@ public:
         return 0.75 * m * m * node.n + cells * cells < 8.0 * walked * m * node.n;
     }
 
-    // Rows and the tables of all of them; `has_others`: costs of others than some rows are asked for.
-    // False when a limit ended it.
+    // Rows and the tables of all of them; `has_others`: costs of others than some rows are asked
+    // for. False when a limit ended it.
     bool open(const Problem& problem, const NodeRows& node, const PairLayout& layout,
               const std::vector<std::uint32_t>& rows, bool has_others, Watch& watch) {
         layout_ = &layout;
@@ -77,9 +78,11 @@ public:
         std::int64_t bytes = bytes_of(amount_) + bytes_of(square_) + bytes_of(all_);
         if (!booking_.set(watch.control(), bytes)) return false;
         layout.add(amount_, rows.data(), rows.size(), all_);
-        for (int way = 0; way < 2; ++way)
-            for (int second_way = 0; second_way < 2 && has_others; ++second_way)
+        for (int way = 0; way < 2; ++way) {
+            for (int second_way = 0; second_way < 2 && has_others; ++second_way) {
                 bytes += sum_up(way, second_way);
+            }
+        }
         return booking_.set(watch.control(), bytes) && !watch.poll();
     }
 
@@ -91,24 +94,27 @@ public:
     double square(std::size_t row) const { return square_[row]; }
     double squares() const { return squares_; }
 
-    // What the best tree costs whose rows are in the cells, or are all the others, and have so large
-    // squares. The truth is no further than error().
+    // What the best tree costs whose rows are in the cells, or are all the others, and have so
+    // large squares. The truth is no further than error().
     double cost(const Cells& cells, double squares, bool of_others, Work& work) const {
         work.most_saved = most_saved(cells, of_others, work);
         return squares - exact_ * work.most_saved;
     }
     double error() const { return error_; }
-    // After cost(): the root tests of trees that cost as much, or more by so little that the best tree
-    // may be among them. Only a leaf may be better than all of them.
+    // After cost(): the root tests of trees that cost as much, or more by so little that the best
+    // tree may be among them. Only a leaf may be better than all of them.
     void list_good(const Work& work, std::vector<RootTest>& tests) const {
         tests.clear();
         const double least = work.most_saved - 2.0 * error_ / exact_;
         for (std::size_t j = 0; j < layout_->columns().size(); ++j) {
             const PairColumn& column = layout_->columns()[j];
-            for (int way = 0; way <= column.has_missing; ++way)
-                for (int a = 0; a + 1 < column.n_codes() - way; ++a)
-                    if (saved_at(column.place + a, way, work) >= least)
+            for (int way = 0; way <= column.has_missing; ++way) {
+                for (int a = 0; a + 1 < column.n_codes() - way; ++a) {
+                    if (saved_at(column.place + a, way, work) >= least) {
                         tests.push_back({static_cast<int>(j), a, way == 1});
+                    }
+                }
+            }
         }
     }
 
@@ -146,8 +152,9 @@ private:
         }
         const double unit = whole && weight < LARGEST ? 1.0 : std::max(weight, 1e-290) / LARGEST;
         const double mean = weight > 0.0 ? target / weight : 0.0;
-        for (std::uint32_t row = 0; row < node.n; ++row)
+        for (std::uint32_t row = 0; row < node.n; ++row) {
             sum += node.weight[row] * std::fabs(node.target[row] - mean);
+        }
         // Rounding adds a half for each row at most.
         const double scale = sum > 1e-290 ? (LARGEST - node.n) / sum : 1.0;
         exact_ = 1.0 / scale / scale / unit;
@@ -181,8 +188,8 @@ private:
                  std::min(by_range, share_moved < 0.5 ? by_share : by_range);
     }
 
-    // Sums up to both codes of all rows, with missing values of the first and of the second column on
-    // the right or on the left. Returns their bytes.
+    // Sums up to both codes of all rows, with missing values of the first and of the second column
+    // on the right or on the left. Returns their bytes.
     std::int64_t sum_up(int way, int second_way) {
         Cells& whole = whole_[way][second_way];
         whole.resize(way + second_way == 0 || has_missing_ ? layout_->n_cells() : 0);
@@ -228,8 +235,9 @@ private:
             }
             for (std::size_t k = j; k < m; ++k) score(j, k, cells, of_others, work);
             // Of column j all pairs are known now.
-            for (int way = 0; way <= first.has_missing; ++way)
+            for (int way = 0; way <= first.has_missing; ++way) {
                 most = std::max(most, most_of_column(first, way, work));
+            }
         }
         return most;
     }
@@ -244,7 +252,7 @@ private:
             work.below[way].assign(layout_->line(), 0.0f);
             work.above[way].assign(layout_->line(), 0.0f);
         }
-        for (const PairColumn& column : layout_->columns())
+        for (const PairColumn& column : layout_->columns()) {
             for (int way = 0; way <= column.has_missing; ++way) {
                 const auto own = [&](int c) {
                     const std::uint64_t cell = cells[column.own(c)];
@@ -263,10 +271,10 @@ private:
                     work.rest_target[way][at] = work.target[way][last] - work.target[way][at];
                 }
             }
+        }
     }
 
-    void score(std::size_t j, std::size_t k, const Cells& cells, bool of_others,
-               Work& work) const {
+    void score(std::size_t j, std::size_t k, const Cells& cells, bool of_others, Work& work) const {
         const PairColumn& first = layout_->columns()[j];
         const PairColumn& second = layout_->columns()[k];
         const std::size_t at = first.line(0) + second.place;
@@ -274,7 +282,7 @@ private:
         task.lines = cells.data() + at;
         task.next_line = static_cast<std::ptrdiff_t>(first.width);
         task.n_second = second.n_codes();
-        for (int way = 0; way <= first.has_missing; ++way)
+        for (int way = 0; way <= first.has_missing; ++way) {
             for (int second_way = 0; second_way <= second.has_missing; ++second_way) {
                 if (of_others) task.whole = whole_[way][second_way].data() + at;
                 task.n_first = first.n_codes() - way;
@@ -294,19 +302,21 @@ private:
                 task.above_second = &work.above[second_way][second.place];
                 kernels_.scores[of_others](task);
             }
+        }
     }
 
     // Of trees whose first test asks about a column, and of a single leaf.
     double most_of_column(const PairColumn& column, int way, Work& work) const {
         const int n_positions = column.n_codes() - way - 1;
-        kernels_.largest_of_rows(
-            work.below_rows[way].data(), n_positions, &work.below[way][column.place]);
-        kernels_.largest_of_rows(
-            work.above_rows[way].data(), n_positions, &work.above[way][column.place]);
+        kernels_.largest_of_rows(work.below_rows[way].data(), n_positions,
+                                 &work.below[way][column.place]);
+        kernels_.largest_of_rows(work.above_rows[way].data(), n_positions,
+                                 &work.above[way][column.place]);
         const std::size_t last = column.place + column.stride - 1;
         double most = saved(work.weight[way][last], work.target[way][last]);
-        for (int a = 0; a < n_positions; ++a)
+        for (int a = 0; a < n_positions; ++a) {
             most = std::max(most, saved_at(column.place + a, way, work));
+        }
         return most;
     }
     // Of trees with one root test: its leaves, or second tests below it, below and above.
@@ -325,12 +335,11 @@ private:
     std::vector<std::uint64_t> amount_;  // of each row
     std::vector<double> square_;         // its weighted squares
     double squares_ = 0.0;
-    double exact_ = 1.0;                 // costs in one of whole numbers
-    double split_cost_ = 0.0;            // in whole numbers
+    double exact_ = 1.0;       // costs in one of whole numbers
+    double split_cost_ = 0.0;  // in whole numbers
     double error_ = 0.0;
-    Cells all_;                          // of all rows
-    Cells whole_[2][2];                  // [missing left][of the second]: sums up to both codes
+    Cells all_;          // of all rows
+    Cells whole_[2][2];  // [missing left][of the second]: sums up to both codes
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -1,8 +1,9 @@
 // Sums of runs for a pass over real numbers (Walk::SUMS of pass_types.hpp).
 //
-// Lanes of doubles are few to a vector: walking row by row, each row is added once for every few root
-// tests and for both sides. Where runs are long, one addition of two numbers for each row and column
-// serves all lanes and both sides: rows are summed by run and key, and the sums of keys make lanes.
+// Lanes of doubles are few to a vector: walking row by row, each row is added once for every few
+// root tests and for both sides. Where runs are long, one addition of two numbers for each row and
+// column serves all lanes and both sides: rows are summed by run and key, and the sums of keys make
+// lanes.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,7 @@
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 #include "sktree_opt/optimal/thresholds/pass_types.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 template <class Lane>
 class RunSums {
@@ -60,9 +60,10 @@ private:
             const Lane unit = node.label[row] == positive ? Lane(1) : Lane(-1);
             amounts_[row] = {task.value == nullptr ? unit : task.value[row],
                              task.weight == nullptr ? Lane(1) : task.weight[row]};
-            for (int s = 0; s < task.n_supports; ++s)
+            for (int s = 0; s < task.n_supports; ++s) {
                 (s == 0 ? amounts_[n + row].first : amounts_[n + row].second) =
                     task.support[s] == nullptr ? Lane(1) : task.support[s][row];
+            }
         }
     }
 
@@ -102,5 +103,4 @@ private:
     Pair by_key_[N_KEYS];
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

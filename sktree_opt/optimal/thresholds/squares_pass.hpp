@@ -1,8 +1,8 @@
 // One pass of the depth-two solver for squared errors. Included once per instruction set.
 //
-// Let a side have weight W and mean m, and a branch of it weight w and summed targets s. A test that
-// makes this branch lowers the squared error by W d^2 / (w (W - w)), d = s - m w. Fractions are
-// compared by multiplying crosswise: there is no division until the end.
+// Let a side have weight W and mean m, and a branch of it weight w and summed targets s. A test
+// that makes this branch lowers the squared error by W d^2 / (w (W - w)), d = s - m w. Fractions
+// are compared by multiplying crosswise: there is no division until the end.
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 struct SquaresSide {
@@ -23,8 +23,9 @@ struct SquaresSide {
             Branch both = *this;
             both.sum = sum + other.sum;
             both.weight = weight + other.weight;
-            if (SUPPORTS)
+            if (SUPPORTS) {
                 for (int s = 0; s < 2; ++s) both.count[s] = count[s] + other.count[s];
+            }
             return both;
         }
     };
@@ -56,18 +57,17 @@ struct SquaresSide {
         const Vector<Lane> least = splat<Lane>(std::numeric_limits<Lane>::min());
         const Vector<Lane> above = where_at_least(below, least, distance * distance, zero);
         best.take_larger(above, below);
-        if constexpr (SUPPORTS)
+        if constexpr (SUPPORTS) {
             best_supported.take_larger(supports.where_met(task, tried.count, above), below);
+        }
     }
-    SKTREE_INLINE void add_row(
-        const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
+    SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
         const Vector<Lane> member = load(task.member[b] + task.key[row] * BATCH + offset);
         branch.sum = branch.sum + member * splat<Lane>(task.value[row]);
         branch.weight = branch.weight + (UNIT ? member : member * splat<Lane>(task.weight[row]));
         Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
     }
-    SKTREE_INLINE void add_sums(
-        const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
+    SKTREE_INLINE void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
         branch.sum = branch.sum + amount_of_run(task, sums, 0, offset, b);
         branch.weight = branch.weight + amount_of_run(task, sums, 1, offset, b);
         Supports<Lane, SUPPORTS>::add_sums(task, sums, offset, b, branch.count);

@@ -1,5 +1,5 @@
-// The best tree with at most one test, exactly: every test of every column, missing values on either
-// side. Plain sums, class by class; used where a tree is written down and at depth one.
+// The best tree with at most one test, exactly: every test of every column, missing values on
+// either side. Plain sums, class by class; used where a tree is written down and at depth one.
 #pragma once
 
 #include <limits>
@@ -8,8 +8,7 @@
 #include "sktree_opt/optimal/thresholds/absolute.hpp"
 #include "sktree_opt/optimal/thresholds/families.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 constexpr double INFEASIBLE = std::numeric_limits<double>::infinity();
 
@@ -26,10 +25,11 @@ public:
     SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split, Watch* watch) {
         SmallTree best;
         if (problem.is_absolute) absolute_.open(node, nullptr);
-        best.free_cost = problem.is_absolute ? absolute_.leaf_cost()
-                                             : leaf_cost(problem, node.sums.data()).cost;
-        if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data())))
+        best.free_cost =
+            problem.is_absolute ? absolute_.leaf_cost() : leaf_cost(problem, node.sums.data()).cost;
+        if (supports_leaf(problem, node.n, weight_of(problem, node.sums.data()))) {
             best.cost = best.free_cost;
+        }
         if (!may_split || node.n < 2 || best.cost <= problem.tolerance) return best;
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             const bool has_missing = node.columns[k].n_present < node.n;
@@ -57,8 +57,9 @@ private:
 
     void add_missing(const NodeRows& node, int k) {
         const std::uint32_t* order = node.order(k);
-        for (std::uint32_t i = node.columns[k].n_present; i < node.n; ++i)
+        for (std::uint32_t i = node.columns[k].n_present; i < node.n; ++i) {
             add(node, order[i] & ROW_MASK);
+        }
     }
 
     void try_column(const Problem& problem, const NodeRows& node, int k, bool missing_left,
@@ -68,8 +69,8 @@ private:
             const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
             for (int p = 0; p < family_.n_positions; ++p) {
                 const Division& one = divisions[p];
-                offer(problem, node, p, one.cost + problem.split_cost, one.n_left,
-                      one.weight_left, best);
+                offer(problem, node, p, one.cost + problem.split_cost, one.n_left, one.weight_left,
+                      best);
             }
             return;
         }
@@ -83,8 +84,9 @@ private:
                 clear(problem);
                 if (missing_left || missing_only) add_missing(node, k);
             }
-            if (family_.is_chain || !missing_only)
+            if (family_.is_chain || !missing_only) {
                 for (; i < family_.end_at(p); ++i) add(node, order[i] & ROW_MASK);
+            }
             try_position(problem, node, p, best);
         }
     }
@@ -114,5 +116,4 @@ private:
     double n_left_ = 0.0;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -3,8 +3,8 @@
 // Few leaves: a tree of k leaves costs no less than its rows cut into k groups whatever their
 // columns say, and the best such groups are intervals of sorted targets (1-D k-means; in trees: van
 // den Bos, van der Linden, Demirovic, "Piecewise Constant and Linear Regression Trees", ICML 2024).
-// With W, S, Q the prefix sums of weight, weight * target and weight * target^2, the best cost of the
-// first i targets in k groups is
+// With W, S, Q the prefix sums of weight, weight * target and weight * target^2, the best cost of
+// the first i targets in k groups is
 //   f_k(i) = min over j of f_{k-1}(j) + (Q_i - Q_j) - (S_i - S_j)^2 / (W_i - W_j),
 // whose best j rises with i (Knuth's quadrangle inequality): divide and conquer takes O(k n log n).
 //
@@ -19,8 +19,7 @@
 
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 class TargetGroups {
 public:
@@ -95,8 +94,9 @@ private:
 // Cost of the groups of equal rows, each at its first row; empty when all rows differ.
 inline std::vector<double> equal_row_costs(const Problem& problem) {
     std::vector<double> costs;
-    if (problem.equal_rows == nullptr || problem.is_absolute || !problem.use.equal_rows)
+    if (problem.equal_rows == nullptr || problem.is_absolute || !problem.use.equal_rows) {
         return costs;
+    }
     const std::size_t n_sums = problem.n_sums();
     std::vector<double> sums(n_sums * problem.n_groups, 0.0);
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
@@ -121,5 +121,4 @@ inline std::vector<double> equal_row_costs(const Problem& problem) {
     return costs;
 }
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -6,49 +6,48 @@
 
 #include "sktree_opt/preprocessing/ranked_column.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 // What may be left out, slower but with the same optimum; for tests.
 struct Switches {
-    bool intervals = true;   // bounds between solved positions of a chain
-    bool floors = true;      // bounds of columns, inherited along a chain one level up
-    bool caps = true;        // sub-problems are solved only up to the cost that would exclude them
-    bool best_first = true;  // intervals of lowest bound first
-    bool pure_runs = true;   // no tests between equal codes of one class
-    bool look_ahead = true;  // a depth-two tree before deeper ones
-    bool leaf_groups = true; // the bound of few leaves
-    bool equal_rows = true;  // the bound of equal rows
-    bool categories = true;  // the bound of a nominal column, by all its categories
+    bool intervals = true;    // bounds between solved positions of a chain
+    bool floors = true;       // bounds of columns, inherited along a chain one level up
+    bool caps = true;         // sub-problems are solved only up to the cost that would exclude them
+    bool best_first = true;   // intervals of lowest bound first
+    bool pure_runs = true;    // no tests between equal codes of one class
+    bool look_ahead = true;   // a depth-two tree before deeper ones
+    bool leaf_groups = true;  // the bound of few leaves
+    bool equal_rows = true;   // the bound of equal rows
+    bool categories = true;   // the bound of a nominal column, by all its categories
     bool value_sweep = true;  // tables of pairs of values, where columns have few
     bool bins = true;         // bounds from tables of pairs of binned columns
     bool large_bins = true;   // on small nodes not
-    bool run_sums = true;    // real numbers are summed by run and key before they go to lanes
+    bool run_sums = true;     // real numbers are summed by run and key before they go to lanes
 };
 
-// The training set and the limits of one search. Weights, costs of classes and their `split_cost` are
-// multiples of one power of two, so small that every sum of them is exact in a double: sums do not
-// depend on their order, and equal costs compare equal.
+// The training set and the limits of one search. Weights, costs of classes and their `split_cost`
+// are multiples of one power of two, so small that every sum of them is exact in a double: sums do
+// not depend on their order, and equal costs compare equal.
 struct Problem {
     std::uint32_t n_rows = 0;
     const ColumnView* columns = nullptr;
     int n_columns = 0;
     int n_classes = 0;
-    const std::uint16_t* label = nullptr;   // class of each row; 0 in a regression
-    const double* target = nullptr;         // of each row, of a regression
-    bool is_absolute = false;               // its errors are not squared
-    const double* weight = nullptr;         // of each row
+    const std::uint16_t* label = nullptr;      // class of each row; 0 in a regression
+    const double* target = nullptr;            // of each row, of a regression
+    bool is_absolute = false;                  // its errors are not squared
+    const double* weight = nullptr;            // of each row
     const std::int32_t* equal_rows = nullptr;  // group of each row; null when all differ
     std::uint32_t n_groups = 0;
-    bool is_error = true;                   // cost 1 for each wrong answer
-    std::vector<double> gain;               // [class][answer]: worst cost of the class - cost
-    std::vector<double> worst;              // [class]: largest cost of an answer
-    bool is_plain = false;                  // each row costs 1 at worst
-    double split_cost = 0.0;                // of each test
-    double tolerance = 0.0;                 // sums of a regression are not exact: costs as far apart
-                                            // as this count as equal
-    double min_rows = 1.0;                  // of each leaf
-    double min_weight = 0.0;                // of each leaf
+    bool is_error = true;       // cost 1 for each wrong answer
+    std::vector<double> gain;   // [class][answer]: worst cost of the class - cost
+    std::vector<double> worst;  // [class]: largest cost of an answer
+    bool is_plain = false;      // each row costs 1 at worst
+    double split_cost = 0.0;    // of each test
+    double tolerance = 0.0;     // sums of a regression are not exact: costs as far apart
+                                // as this count as equal
+    double min_rows = 1.0;      // of each leaf
+    double min_weight = 0.0;    // of each leaf
     int n_threads = 1;
     Switches use;
 
@@ -63,8 +62,8 @@ struct Problem {
 
 enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING, PRESENT };
 
-// Branch 0 is taken when code <= `code`, code == `code`, the value is missing, or it is not. PRESENT
-// is the last test of a chain, whose left sides only grow.
+// Branch 0 is taken when code <= `code`, code == `code`, the value is missing, or it is not.
+// PRESENT is the last test of a chain, whose left sides only grow.
 struct Test {
     std::int32_t column = -1;
     TestKind kind = TestKind::AT_MOST;
@@ -82,7 +81,7 @@ inline int branch_of(const Test& test, std::uint32_t code, std::uint32_t missing
 
 // A tree in preorder: node 0 is the root, a test's branch 0 follows it, `right` is its branch 1.
 struct PlanNode {
-    Test test;                // column -1 at a leaf
+    Test test;  // column -1 at a leaf
     std::int32_t right = -1;
 };
 using Plan = std::vector<PlanNode>;
@@ -106,14 +105,14 @@ inline Plan leaf_plan() { return Plan(1); }
 inline int n_splits_of(const Plan& plan) { return static_cast<int>(plan.size() / 2); }
 
 struct SearchStats {
-    std::int64_t n_nodes = 0;           // sub-problems deeper than two
-    std::int64_t n_depth_two = 0;       // sub-problems of depth two
-    std::int64_t n_passes = 0;          // batches of root tests, each against all second tests
-    std::int64_t n_evaluated = 0;       // root tests of deeper sub-problems solved one by one
-    std::int64_t n_lanes = 0;           // root tests solved by them
-    std::int64_t n_bounded = 0;         // nodes bounded by tables of pairs of binned columns
-    std::int64_t n_swept = 0;           // sub-problems solved by tables of pairs of values
-    std::int64_t n_excluded = 0;        // sub-problems excluded without looking at a test
+    std::int64_t n_nodes = 0;      // sub-problems deeper than two
+    std::int64_t n_depth_two = 0;  // sub-problems of depth two
+    std::int64_t n_passes = 0;     // batches of root tests, each against all second tests
+    std::int64_t n_evaluated = 0;  // root tests of deeper sub-problems solved one by one
+    std::int64_t n_lanes = 0;      // root tests solved by them
+    std::int64_t n_bounded = 0;    // nodes bounded by tables of pairs of binned columns
+    std::int64_t n_swept = 0;      // sub-problems solved by tables of pairs of values
+    std::int64_t n_excluded = 0;   // sub-problems excluded without looking at a test
 
     void add(const SearchStats& other) {
         n_nodes += other.n_nodes;
@@ -127,5 +126,4 @@ struct SearchStats {
     }
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

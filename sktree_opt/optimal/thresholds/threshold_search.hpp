@@ -34,15 +34,11 @@
 
 #include "sktree_opt/optimal/thresholds/node_search.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
                                     const std::vector<double>& equal_costs)
-    : problem_(problem),
-      watch_(control),
-      set_(best_instruction_set()),
-      equal_costs_(equal_costs) {
+    : problem_(problem), watch_(control), set_(best_instruction_set()), equal_costs_(equal_costs) {
     double sum = 0.0;
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
         const double weight = problem.weight[row];
@@ -58,9 +54,9 @@ inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* contr
     for (int level = 0; level <= depth; ++level) levels_.push_back(std::make_unique<Level>());
 }
 
-inline DepthTwoResult SubtreeSolver::run_depth_two(
-    const NodeRows& node, Allotment allotment, double cap, std::vector<double>* floors,
-    const BinBounds* bins) {
+inline DepthTwoResult SubtreeSolver::run_depth_two(const NodeRows& node, Allotment allotment,
+                                                   double cap, std::vector<double>* floors,
+                                                   const BinBounds* bins) {
     ++stats.n_depth_two;
     // The narrowest lanes that hold every sum.
     double sum = weight_of(problem_, node.sums.data());
@@ -78,39 +74,37 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(
     return real_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
 }
 
-inline const BinBounds* SubtreeSolver::bound_by_bins(
-    const NodeRows& node, const std::vector<double>* floors, double cap,
-    std::unique_ptr<BinBounds>& bounds) {
+inline const BinBounds* SubtreeSolver::bound_by_bins(const NodeRows& node,
+                                                     const std::vector<double>* floors, double cap,
+                                                     std::unique_ptr<BinBounds>& bounds) {
     if (!use_bins || !BinBounds::is_worthwhile(problem_, node)) return nullptr;
     if (!bounds) bounds = std::make_unique<BinBounds>(set_);
     ++stats.n_bounded;
     return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
 }
 
-inline bool SubtreeSolver::sweep(
-    const NodeRows& node, bool is_first, int column_index, SweptTests& swept) {
+inline bool SubtreeSolver::sweep(const NodeRows& node, bool is_first, int column_index,
+                                 SweptTests& swept) {
     if (!bins_) bins_ = std::make_unique<BinBounds>(set_);
     if (is_first && !bins_->begin(problem_, node, whole_, watch_)) return false;
     stats.n_bounded += 2;
     return bins_->sweep(column_index, swept, watch_);
 }
 
-inline double SubtreeSolver::bound_without_tests(
-    const NodeRows& node, int depth, int n_splits) {
+inline double SubtreeSolver::bound_without_tests(const NodeRows& node, int depth, int n_splits) {
     double bound = 0.0;
-    if (!equal_costs_.empty())
+    if (!equal_costs_.empty()) {
         for (const std::uint32_t row : node.row) bound += equal_costs_[row];
+    }
     if (!problem_.is_absolute && !node.by_target.empty() && depth <= MOST_LEVELS) {
         const int n_leaves = 1 + std::min(n_splits, (1 << depth) - 1);
-        bound = std::max(bound,
-                         target_groups_.bound(node, n_leaves, problem_.split_cost));
+        bound = std::max(bound, target_groups_.bound(node, n_leaves, problem_.split_cost));
     }
     return std::max(0.0, bound - problem_.tolerance);
 }
 
-inline NodeResult SubtreeSolver::solve(
-    const NodeRows& node, int depth, int n_splits, double cap, std::vector<double>* floors,
-    const BinBounds* bins) {
+inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_splits, double cap,
+                                       std::vector<double>* floors, const BinBounds* bins) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
     const bool may_split = small && depth > 0 && n_splits > 0;
@@ -123,8 +117,8 @@ inline NodeResult SubtreeSolver::solve(
     const bool is_done = tree.free_cost <= problem_.split_cost + problem_.tolerance;
     if (small || node.columns.empty() || is_done) return result;
     const bool is_two = depth == 2 || n_splits == 2;
-    const bool has_tables = is_two ? takes_tables(node, n_splits, floors, bins)
-                                   : can_sweep(node, depth, n_splits);
+    const bool has_tables =
+        is_two ? takes_tables(node, n_splits, floors, bins) : can_sweep(node, depth, n_splits);
     // Tables of pairs have the optimum sooner than groups of targets a bound.
     const double bound = has_tables ? 0.0 : bound_without_tests(node, depth, n_splits);
     if (bound >= cap) {
@@ -145,9 +139,9 @@ inline NodeResult SubtreeSolver::solve(
     return result;
 }
 
-inline void SubtreeSolver::solve_depth_two(
-    const NodeRows& node, int n_splits, double cap, std::vector<double>* floors,
-    const BinBounds* bins, NodeResult& result) {
+inline void SubtreeSolver::solve_depth_two(const NodeRows& node, int n_splits, double cap,
+                                           std::vector<double>* floors, const BinBounds* bins,
+                                           NodeResult& result) {
     if (takes_tables(node, n_splits, floors, bins)) {
         solve_two_by_values(node, result);
         return;
@@ -168,9 +162,8 @@ inline void SubtreeSolver::solve_depth_two(
     const int n_turns = n_splits >= 3 ? 1 : 2;
     for (int turn = 0; turn < n_turns; ++turn) {
         const Allotment allotment = n_splits >= 3 ? both : turn == 0 ? one_left : one_right;
-        const DepthTwoResult found =
-            run_depth_two(node, allotment, std::min(cap, result.cost),
-                          n_splits >= 3 ? floors : nullptr, bins);
+        const DepthTwoResult found = run_depth_two(node, allotment, std::min(cap, result.cost),
+                                                   n_splits >= 3 ? floors : nullptr, bins);
         result.lower = std::min(result.lower, found.lower);
         if (found.cost >= result.cost - problem_.tolerance) continue;
         result.cost = found.cost;
@@ -204,9 +197,8 @@ inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult&
     std::copy(tree.is_split, tree.is_split + 2, result.split);
 }
 
-inline void SubtreeSolver::solve_by_values(
-    const NodeRows& node, double cap, const Runner& run, std::vector<double>* floors,
-    NodeResult& result) {
+inline void SubtreeSolver::solve_by_values(const NodeRows& node, double cap, const Runner& run,
+                                           std::vector<double>* floors, NodeResult& result) {
     ++stats.n_nodes;
     ++stats.n_swept;
     const std::size_t n_threads = std::max(1, problem_.n_threads);
@@ -226,8 +218,9 @@ inline void SubtreeSolver::solve_by_values(
     run(static_cast<int>(swept.size()), [&](int thread, int i) {
         const int k = order[i];
         const double floor = has_floors ? (*floors)[node.columns[k].column] : 0.0;
-        if (!watch_.stopped())
+        if (!watch_.stopped()) {
             sweep_->sweep(k, floor, incumbent, sweep_work_[thread], watches[thread], swept[k]);
+        }
     });
     if (has_floors && !watch_.stopped()) write_floors(node, swept, *floors);
     const ValueSweep::Result found =
@@ -241,9 +234,9 @@ inline void SubtreeSolver::solve_by_values(
 
 // With more rows a test may also send all of these rows to one side: then they cost what two levels
 // make of them.
-inline void SubtreeSolver::write_floors(
-    const NodeRows& node, const std::vector<ValueSweep::Swept>& swept,
-    std::vector<double>& floors) {
+inline void SubtreeSolver::write_floors(const NodeRows& node,
+                                        const std::vector<ValueSweep::Swept>& swept,
+                                        std::vector<double>& floors) {
     const double idle = sweep_->least_of_two_levels(sweep_work_[0]) + problem_.split_cost;
     std::vector<double> mine(floors.size(), idle);
     for (std::size_t k = 0; k < swept.size(); ++k) {
@@ -253,8 +246,7 @@ inline void SubtreeSolver::write_floors(
     for (std::size_t j = 0; j < floors.size(); ++j) floors[j] = std::max(floors[j], mine[j]);
 }
 
-inline void SubtreeSolver::solve_below(
-    const NodeRows& node, const Test& test, NodeResult& result) {
+inline void SubtreeSolver::solve_below(const NodeRows& node, const Test& test, NodeResult& result) {
     Level& level = *levels_[3];
     NodeRows* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, test, children, nullptr);
@@ -268,8 +260,8 @@ inline void SubtreeSolver::solve_below(
     result.plan = join(test, plan(*children[0], sides[0]), plan(*children[1], sides[1]));
 }
 
-inline void SubtreeSolver::solve_deeper(
-    const NodeRows& node, int depth, int n_splits, double cap, NodeResult& result) {
+inline void SubtreeSolver::solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
+                                        NodeResult& result) {
     ++stats.n_nodes;
     Level& level = *levels_[depth];
     const double leaf_lower = result.lower;
@@ -292,8 +284,9 @@ inline void SubtreeSolver::solve_deeper(
         Evaluation evaluation = search.evaluate(*this, item, limit, result.cost);
         if (watch_.stopped()) search.give_back(item);
         else search.divide(item, evaluation, limit);
-        if (evaluation.is_solved)
+        if (evaluation.is_solved) {
             lower = std::min(lower, evaluation.left + evaluation.right + problem_.split_cost);
+        }
         if (evaluation.cost < result.cost) {
             result.cost = evaluation.cost;
             result.test = evaluation.test;
@@ -308,8 +301,8 @@ inline void SubtreeSolver::solve_deeper(
 inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result) {
     if (!result.plan.empty()) return result.plan;
     if (result.test.column < 0 || result.n_splits <= 1) {
-        result.plan = result.test.column < 0 ? leaf_plan()
-                                             : join(result.test, leaf_plan(), leaf_plan());
+        result.plan =
+            result.test.column < 0 ? leaf_plan() : join(result.test, leaf_plan(), leaf_plan());
         return result.plan;
     }
     // A depth-two result: one test may do as well, else its sides are the best single tests.
@@ -317,8 +310,8 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
     if (single.cost <= result.cost + problem_.tolerance) {
         result.test = single.test;
         result.n_splits = single.test.column >= 0;
-        result.plan = result.n_splits == 0 ? leaf_plan()
-                                           : join(result.test, leaf_plan(), leaf_plan());
+        result.plan =
+            result.n_splits == 0 ? leaf_plan() : join(result.test, leaf_plan(), leaf_plan());
         return result.plan;
     }
     Level& level = *levels_[1];
@@ -333,5 +326,4 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
     return result.plan;
 }
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -26,8 +26,9 @@ struct TwoClassSide {
         SKTREE_INLINE Branch plus(const Branch& other) const {
             Branch both = *this;
             both.sum = sum + other.sum;
-            if (SUPPORTS)
+            if (SUPPORTS) {
                 for (int s = 0; s < 2; ++s) both.count[s] = count[s] + other.count[s];
+            }
             return both;
         }
     };
@@ -48,8 +49,7 @@ struct TwoClassSide {
             high_supported = larger(high_supported, sum);
         }
     }
-    SKTREE_INLINE void add_row(
-        const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
+    SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
         if (UNIT) {
             const int line = task.signed_key[row] * BATCH + offset;
             branch.sum = branch.sum + load(task.signed_member[b] + line);
@@ -59,8 +59,7 @@ struct TwoClassSide {
         if (!UNIT) branch.sum = branch.sum + member * splat<Lane>(task.value[row]);
         Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
     }
-    SKTREE_INLINE void add_sums(
-        const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
+    SKTREE_INLINE void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
         branch.sum = branch.sum + amount_of_run(task, sums, 0, offset, b);
         Supports<Lane, SUPPORTS>::add_sums(task, sums, offset, b, branch.count);
     }

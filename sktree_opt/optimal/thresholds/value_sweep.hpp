@@ -1,16 +1,16 @@
 // The best tree of depth three for squared errors where columns have few values: exact.
 //
-// A root column is cut at its positions: the rows on one side are added to tables of pairs of columns,
-// those on the other side are the rest, and from the tables alone follow the best trees of depth two of
-// both. Positions are halved from the middle: of a column that is no good the middle excludes all
-// others, by the bounds of intervals.hpp.
+// A root column is cut at its positions: the rows on one side are added to tables of pairs of
+// columns, those on the other side are the rest, and from the tables alone follow the best trees of
+// depth two of both. Positions are halved from the middle: of a column that is no good the middle
+// excludes all others, by the bounds of intervals.hpp.
 //
 // First by rough tables (rough_tables.hpp), which say what a tree costs but for a small error: few
 // positions are left of which exact ones (value_trees.hpp) have to tell which is the best.
 //
-// With n rows and m columns of d values at most: m n m^2 / 2 additions and m d trees of depth two. The
-// search by walks (depth_two_passes.hpp) takes about min(d, 12) m^2 n (m + 6), with larger factors: see
-// is_faster().
+// With n rows and m columns of d values at most: m n m^2 / 2 additions and m d trees of depth two.
+// The search by walks (depth_two_passes.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
+// factors: see is_faster().
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,7 @@
 
 #include "sktree_opt/optimal/thresholds/pair_tables.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 class ValueSweep {
 public:
@@ -35,43 +34,44 @@ public:
     };
     // A root test that may be the best one.
     struct Candidate {
-        double least = 0.0;               // what trees with it cost at least
+        double least = 0.0;  // what trees with it cost at least
         RootTest root;
-        std::vector<RootTest> sides[2];   // the tests that each side may begin with
+        std::vector<RootTest> sides[2];  // the tests that each side may begin with
     };
     // What is known of a column that was swept.
     struct Swept {
         double floor = std::numeric_limits<double>::infinity();  // its trees cost at least
         std::vector<Candidate> candidates;
     };
-    // Tables of the sides of a column's positions, from one end of it: of every few codes, the empty one
-    // first.
+    // Tables of the sides of a column's positions, from one end of it: of every few codes, the
+    // empty one first.
     struct Chain {
         std::vector<Cells> kept;
         int n_kept = 0;
     };
     // What one thread works with.
     struct Work {
-        Chain chains[2];                        // of left sides, of right ones
-        int step = 1;                           // codes between tables that are kept
-        int heaviest = 0;                       // the code of most rows
+        Chain chains[2];   // of left sides, of right ones
+        int step = 1;      // codes between tables that are kept
+        int heaviest = 0;  // the code of most rows
         Cells between, missing, other_way;
         RoughTables::Work rough;
         ValueTrees::Work exact;
         Booking booking;
         // Of the column that is swept, by position + 1; both ends of the chain stand here too.
-        std::vector<std::uint32_t> order;       // rows by their codes
-        std::vector<std::uint32_t> begin;       // of the right side in that order
-        std::vector<std::uint32_t> next;        // where the next row of a code goes
-        std::vector<double> squares;            // of the left side
-        std::vector<double> least[2][2];        // [missing left][side]: what it costs at least
+        std::vector<std::uint32_t> order;  // rows by their codes
+        std::vector<std::uint32_t> begin;  // of the right side in that order
+        std::vector<std::uint32_t> next;   // where the next row of a code goes
+        std::vector<double> squares;       // of the left side
+        std::vector<double> least[2][2];   // [missing left][side]: what it costs at least
         double missing_squares = 0.0;
-        std::vector<RootTest> good;             // tests of the left side of a position
+        std::vector<RootTest> good;  // tests of the left side of a position
 
         std::int64_t n_bytes() const {
             std::int64_t n = bytes_of(between) + bytes_of(missing) + bytes_of(other_way);
-            for (const Chain& chain : chains)
+            for (const Chain& chain : chains) {
                 for (const Cells& cells : chain.kept) n += bytes_of(cells);
+            }
             return n;
         }
     };
@@ -123,8 +123,8 @@ public:
     // What the root tests of column `k` cost, almost. Cut short by a limit.
     //
     // `incumbent` is a cost that is known to be had, the least that any thread knows. It serves to
-    // exclude what costs more by a margin, and so never excludes one of several best tests: which of
-    // them is found does not depend on who found what first.
+    // exclude what costs more by a margin, and so never excludes one of several best tests: which
+    // of them is found does not depend on who found what first.
     //
     // `floor` is a bound from elsewhere on the cost of all these trees.
     void sweep(int k, double floor, std::atomic<double>& incumbent, Work& work, Watch& watch,
@@ -140,20 +140,20 @@ public:
 
     // The best of the candidates of all columns, if it costs less than `limit`. Not all of them are
     // solved: the most promising ones first, which exclude others. Cut short by a limit.
-    Result best_of(const std::vector<Swept>& columns, double limit,
-                   std::atomic<double>& incumbent, Work& work, Watch& watch) const {
+    Result best_of(const std::vector<Swept>& columns, double limit, std::atomic<double>& incumbent,
+                   Work& work, Watch& watch) const {
         std::vector<Candidate> candidates;
-        for (const Swept& swept : columns)
-            candidates.insert(
-                candidates.end(), swept.candidates.begin(), swept.candidates.end());
-        std::stable_sort(
-            candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.least < b.least; });
+        for (const Swept& swept : columns) {
+            candidates.insert(candidates.end(), swept.candidates.begin(), swept.candidates.end());
+        }
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.least < b.least; });
         std::vector<Result> solved;
         for (const Candidate& candidate : candidates) {
             if (is_too_much(candidate.least - problem_->split_cost, incumbent) ||
-                watch.walked(static_cast<std::uint32_t>(tables_.layout.n_rows())))
+                watch.walked(static_cast<std::uint32_t>(tables_.layout.n_rows()))) {
                 break;
+            }
             const double cost = exact_cost(candidate, work);
             lower_to(incumbent, cost);
             solved.push_back({cost, candidate.root});
@@ -165,8 +165,9 @@ public:
         });
         Result best;
         best.cost = limit;
-        for (const Result& each : solved)
+        for (const Result& each : solved) {
             if (each.cost < best.cost - problem_->tolerance) best = each;
+        }
         return best;
     }
 
@@ -182,8 +183,9 @@ private:
         const PairColumn& column = tables_.layout.columns()[k];
         list_sides(k, work);
         const std::uint32_t first_missing = work.begin[column.n_values];
-        for (auto& of_sides : work.least)
+        for (auto& of_sides : work.least) {
             for (auto& least : of_sides) least.assign(work.begin.size(), 0.0);
+        }
         work.missing_squares = tables_.rough.squares() - work.squares[column.n_values];
         const std::size_t table = tables_.layout.n_cells() * sizeof(std::uint64_t);
         const int most_kept = static_cast<int>(std::clamp<std::size_t>(KEPT_BYTES / table, 2, 16));
@@ -195,14 +197,16 @@ private:
         }
         work.missing.assign(column.has_missing ? tables_.layout.n_cells() : 0, 0);
         work.other_way.resize(work.missing.size());
-        if (column.has_missing)
+        if (column.has_missing) {
             tables_.rough.add(&work.order[first_missing], work.order.size() - first_missing,
-                       work.missing);
+                              work.missing);
+        }
         return work.booking.set(watch.control(), work.n_bytes());
     }
 
-    // Sorts the rows by their codes of column k, missing values last: before the first code, between
-    // each two, and after the last one is a place where the sides of a position meet, or an end.
+    // Sorts the rows by their codes of column k, missing values last: before the first code,
+    // between each two, and after the last one is a place where the sides of a position meet, or an
+    // end.
     void list_sides(std::size_t k, Work& work) const {
         const std::size_t n_rows = tables_.layout.n_rows();
         const int n_codes = tables_.layout.columns()[k].n_codes();
@@ -212,27 +216,28 @@ private:
             ++work.begin[tables_.layout.code(row, k) + 1];
             work.squares[tables_.layout.code(row, k) + 1] += tables_.rough.square(row);
         }
-        work.heaviest = static_cast<int>(
-            std::max_element(work.begin.begin(), work.begin.end()) - work.begin.begin() - 1);
+        work.heaviest = static_cast<int>(std::max_element(work.begin.begin(), work.begin.end()) -
+                                         work.begin.begin() - 1);
         for (int code = 0; code < n_codes; ++code) {
             work.begin[code + 1] += work.begin[code];
             work.squares[code + 1] += work.squares[code];
         }
         work.order.resize(n_rows);
         work.next.assign(work.begin.begin(), work.begin.end());
-        for (std::size_t row = 0; row < n_rows; ++row)
+        for (std::size_t row = 0; row < n_rows; ++row) {
             work.order[work.next[tables_.layout.code(row, k)]++] = static_cast<std::uint32_t>(row);
+        }
     }
 
-    // Whether tables of position at - 1 are those of its right side: that without the heaviest code, whose
-    // rows are never added up.
+    // Whether tables of position at - 1 are those of its right side: that without the heaviest
+    // code, whose rows are never added up.
     static bool is_from_right(int at, const Work& work) { return at > work.heaviest; }
     static int n_codes_beyond(int at, const Work& work) {
         return is_from_right(at, work) ? static_cast<int>(work.begin.size()) - 1 - at : at;
     }
 
-    // Tables of one side of position at - 1. Those of every few positions are kept, so that most rows
-    // are added once, in whatever order positions are asked for. False when a limit ended it.
+    // Tables of one side of position at - 1. Those of every few positions are kept, so that most
+    // rows are added once, in whatever order positions are asked for. False when a limit ended it.
     bool sum_side(int at, Work& work, Watch& watch) const {
         const bool from_right = is_from_right(at, work);
         Chain& chain = work.chains[from_right];
@@ -271,15 +276,16 @@ private:
         Swept& swept;
     };
 
-    // Positions lo..hi, those beside them known. Left sides only grow along the chain, and with them
-    // what they cost at least, and right sides shrink: between two known positions a tree costs at least
-    // the left side of the first and the right side of the second. So where a column is a bad one, its
-    // middle excludes all others.
+    // Positions lo..hi, those beside them known. Left sides only grow along the chain, and with
+    // them what they cost at least, and right sides shrink: between two known positions a tree
+    // costs at least the left side of the first and the right side of the second. So where a column
+    // is a bad one, its middle excludes all others.
     void explore(const Sweep& sweep, int lo, int hi) const {
         Work& work = sweep.work;
         if (lo > hi || is_excluded(sweep, lo, hi) ||
-            sweep.watch.walked(static_cast<std::uint32_t>(tables_.layout.n_cells()) + 1))
+            sweep.watch.walked(static_cast<std::uint32_t>(tables_.layout.n_cells()) + 1)) {
             return;
+        }
         const std::uint32_t begin = work.begin[lo], end = work.begin[hi + 2];
         int p = lo;
         while (p < hi && work.begin[p + 1] - begin < end - work.begin[p + 1]) ++p;
@@ -294,8 +300,9 @@ private:
         if (!problem_->use.intervals) return false;
         const auto& least = sweep.work.least;
         double sides = std::numeric_limits<double>::infinity();
-        for (int way = 0; way <= tables_.layout.columns()[sweep.k].has_missing; ++way)
+        for (int way = 0; way <= tables_.layout.columns()[sweep.k].has_missing; ++way) {
             sides = std::min(sides, least[way][0][lo] + least[way][1][hi + 2]);
+        }
         if (!is_too_much(sides, sweep.incumbent)) return false;
         lower_floor(sides, sweep.swept);
         return true;
@@ -309,8 +316,8 @@ private:
         swept.floor = std::min(swept.floor, sides + problem_->split_cost);
     }
 
-    // Rows on the left of a position against the others, and, where missing values come into it, with
-    // them. Of one that stands `alone`, the right side matters only if the tree may be good.
+    // Rows on the left of a position against the others, and, where missing values come into it,
+    // with them. Of one that stands `alone`, the right side matters only if the tree may be good.
     void try_position(const Sweep& sweep, int position, bool alone) const {
         Work& work = sweep.work;
         const int at = position + 1;
@@ -320,9 +327,10 @@ private:
                                at + 2 < static_cast<int>(work.begin.size());
         for (int way = 0; way <= both_ways; ++way) {
             // Missing values have the last code: they are on the right, unless they go to the left.
-            for (std::size_t c = 0; way == 1 && c < work.missing.size(); ++c)
+            for (std::size_t c = 0; way == 1 && c < work.missing.size(); ++c) {
                 work.other_way[c] =
                     from_right ? side[c] - work.missing[c] : side[c] + work.missing[c];
+            }
             const Cells& cells = way == 0 ? side : work.other_way;
             const double squares = work.squares[at] + (way == 1 ? work.missing_squares : 0.0);
             const double of_left = least_of(cells, squares, from_right, work);
@@ -331,12 +339,14 @@ private:
             double& of_right = work.least[way][1][at];
             of_right = work.least[way][1][at + 1];
             if (!alone || !problem_->use.intervals ||
-                !is_too_much(of_left + of_right, sweep.incumbent))
+                !is_too_much(of_left + of_right, sweep.incumbent)) {
                 of_right = least_of(cells, tables_.rough.squares() - squares, !from_right, work);
+            }
             lower_floor(of_left + of_right, sweep.swept);
             if (is_too_much(of_left + of_right, sweep.incumbent)) continue;
             const double least = of_left + of_right + problem_->split_cost;
-            sweep.swept.candidates.push_back({least, {sweep.k, position, way == 1}, {work.good, {}}});
+            sweep.swept.candidates.push_back(
+                {least, {sweep.k, position, way == 1}, {work.good, {}}});
             tables_.rough.list_good(work.rough, sweep.swept.candidates.back().sides[1]);
             // Each side costs more than this by two errors at most.
             lower_to(sweep.incumbent, least + 4.0 * tables_.rough.error());
@@ -369,5 +379,4 @@ private:
     PairTables tables_;
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

@@ -1,8 +1,8 @@
-// What trees of two levels cost where columns have few values, for squared errors: exact, of root tests
-// that are known to be good (see rough_tables.hpp).
+// What trees of two levels cost where columns have few values, for squared errors: exact, of root
+// tests that are known to be good (see rough_tables.hpp).
 //
-// Below a root test each side is a leaf or takes the best single test, which sums by column and code
-// tell: n m additions with n rows and m columns, and no row is moved.
+// Below a root test each side is a leaf or takes the best single test, which sums by column and
+// code tell: n m additions with n rows and m columns, and no row is moved.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,18 @@
 
 #include "sktree_opt/optimal/thresholds/pair_layout.hpp"
 
-namespace sktree_opt {
-namespace thresholds {
+namespace sktree_opt::thresholds {
 
 class ValueTrees {
 public:
     struct Tree {
         double cost = std::numeric_limits<double>::infinity();
-        double least = std::numeric_limits<double>::infinity();  // of all trees that were looked at: less
-                                                                 // than `cost` by the tolerance at most
-        RootTest root;                      // of no column: a leaf
-        bool is_split[2] = {false, false};  // whether its children are
+        double least =
+            std::numeric_limits<double>::infinity();  // of all trees that were looked at: less
+                                                      // than `cost` by the tolerance at
+                                                      // most
+        RootTest root;                                // of no column: a leaf
+        bool is_split[2] = {false, false};            // whether its children are
     };
     struct Sum {
         double weight = 0.0, target = 0.0;
@@ -71,8 +72,9 @@ public:
             tree.root = test;
             sum_sides(test, work);
             tree.cost = squares + problem_->split_cost;
-            for (int side = 0; side < 2; ++side)
+            for (int side = 0; side < 2; ++side) {
                 tree.cost -= saved_by_side(work.sums[side], tree.is_split[side]);
+            }
             tree.least = std::min(best.least, tree.cost);
             if (tree.cost < best.cost - problem_->tolerance) best = tree;
             best.least = tree.least;
@@ -100,7 +102,7 @@ private:
         const PairColumn& first = layout_->columns()[0];
         for (int c = 0; c < first.n_codes(); ++c) all += sums[first.place + c];
         double most = 0.0;
-        for (const PairColumn& column : layout_->columns())
+        for (const PairColumn& column : layout_->columns()) {
             for (int way = 0; way <= column.has_missing; ++way) {
                 Sum left = way == 1 ? sums[column.place + column.n_values] : Sum();
                 for (int c = 0; c + 1 < column.n_codes() - way; ++c) {
@@ -108,6 +110,7 @@ private:
                     most = std::max(most, left.saved() + all.minus(left).saved());
                 }
             }
+        }
         is_split = most - problem_->split_cost > all.saved();
         return std::max(most - problem_->split_cost, all.saved());
     }
@@ -119,5 +122,4 @@ private:
     std::vector<double> square_;  // its weighted squares
 };
 
-}  // namespace thresholds
-}  // namespace sktree_opt
+}  // namespace sktree_opt::thresholds

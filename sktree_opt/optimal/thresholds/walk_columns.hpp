@@ -1,21 +1,22 @@
 // How a pass with running sums goes through the columns. Included once per instruction set.
 //
-// A Side is one side of the root tests of all lanes: it has a Branch, the sums of the rows that have
-// been walked, and keeps the best test among the branches that it is asked to consider.
+// A Side is one side of the root tests of all lanes: it has a Branch, the sums of the rows that
+// have been walked, and keeps the best test among the branches that it is asked to consider.
 
 // A column without missing values, row by row: no branches of the processor. Between rows of equal
 // codes there is no test: what is considered there is the empty branch.
 template <class Side, bool TIES, class Lane>
-SKTREE_INLINE void walk_rows(
-    const PassTask<Lane>& task, const PassColumn& column, int offset, Side sides[2]) {
+SKTREE_INLINE void walk_rows(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                             Side sides[2]) {
     Side s[2] = {sides[0], sides[1]};
     const std::uint32_t* order = column.order;
     const std::uint32_t n = column.n_present;
     for (std::uint32_t i = 0; i < n; ++i) {
         const Vector<Lane> is_test = splat<Lane>(static_cast<Lane>(order[i] >> 31));
         const std::uint32_t row = order[i] & ROW_MASK;
-        for (int b = 0; b < 2; ++b)
+        for (int b = 0; b < 2; ++b) {
             s[b].consider(task, TIES ? s[b].branch.times(is_test) : s[b].branch);
+        }
         for (int b = 0; b < 2; ++b) s[b].add_row(task, row, offset, b);
     }
     sides[0] = s[0];
@@ -23,14 +24,14 @@ SKTREE_INLINE void walk_rows(
 }
 
 template <class Side, bool SUMS, class Lane>
-SKTREE_INLINE void walk_runs(
-    const PassTask<Lane>& task, const PassColumn& column, int offset, Side sides[2]) {
+SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                             Side sides[2]) {
     const bool has_missing = column.n_present < task.n_rows;
     Side missing[2] = {sides[0], sides[1]};
     auto add_rows = [&](Side to[2], std::uint32_t begin, std::uint32_t end) SKTREE_INLINE_LAMBDA {
-        for (std::uint32_t i = begin; i < end; ++i)
-            for (int b = 0; b < 2; ++b)
-                to[b].add_row(task, column.order[i] & ROW_MASK, offset, b);
+        for (std::uint32_t i = begin; i < end; ++i) {
+            for (int b = 0; b < 2; ++b) to[b].add_row(task, column.order[i] & ROW_MASK, offset, b);
+        }
     };
     const Lane* sums = SUMS ? task.run_sums + column.first_sum : nullptr;
     const std::size_t stride = static_cast<std::size_t>(task.n_amounts) * (BATCH + 1);
@@ -48,18 +49,20 @@ SKTREE_INLINE void walk_runs(
     for (std::uint32_t k = 0; k < column.n_runs; ++k) {
         const Run& run = column.runs[k];
         // What came before is a branch, and so is a category alone.
-        if (run.starts_position)
+        if (run.starts_position) {
             for (int b = 0; b < 2; ++b) {
                 if (i > 0 || !column.is_nominal) consider(b);
                 if (column.is_nominal) s[b].branch.clear();
             }
+        }
         if constexpr (SUMS) add_sums(s, k);
         else add_rows(s, i, run.end);
         i = run.end;
     }
     for (int b = 0; b < 2; ++b) consider(b);
-    if (column.is_nominal && has_missing)
+    if (column.is_nominal && has_missing) {
         for (int b = 0; b < 2; ++b) s[b].consider(task, missing[b].branch);
+    }
     sides[0] = s[0];
     sides[1] = s[1];
 }
@@ -78,8 +81,9 @@ void walk_columns(PassTask<Lane>& task) {
             } else if (column.walk == Walk::ROWS_WITH_TIES) {
                 walk_rows<Side, true>(task, column, offset, sides);
             } else if (column.walk == Walk::SUMS) {
-                if constexpr (std::is_floating_point<Lane>::value)
+                if constexpr (std::is_floating_point<Lane>::value) {
                     walk_runs<Side, true>(task, column, offset, sides);
+                }
             } else {
                 walk_runs<Side, false>(task, column, offset, sides);
             }
@@ -91,8 +95,8 @@ void walk_columns(PassTask<Lane>& task) {
 
 // One amount of a run in Walk::SUMS, for side b.
 template <class Lane>
-SKTREE_INLINE Vector<Lane> amount_of_run(
-    const PassTask<Lane>& task, const Lane* sums, int amount, int offset, int b) {
+SKTREE_INLINE Vector<Lane> amount_of_run(const PassTask<Lane>& task, const Lane* sums, int amount,
+                                         int offset, int b) {
     const Vector<Lane> left = load(sums + amount * BATCH + offset);
     return b == 0 ? left : splat(sums[task.n_amounts * BATCH + amount]) - left;
 }
@@ -103,20 +107,24 @@ struct Supports {
     Vector<Lane> total[SUPPORTS ? 2 : 1];
 
     SKTREE_INLINE void open(const PassTask<Lane>& task, int offset, int b) {
-        if constexpr (SUPPORTS)
-            for (int s = 0; s < task.n_supports; ++s)
+        if constexpr (SUPPORTS) {
+            for (int s = 0; s < task.n_supports; ++s) {
                 total[s] = load(task.support_total[b][s] + offset);
+            }
+        }
     }
     // Of a run in Walk::SUMS, for side b.
     SKTREE_INLINE static void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset,
                                        int b, Vector<Lane>* count) {
-        if constexpr (SUPPORTS)
-            for (int s = 0; s < task.n_supports; ++s)
+        if constexpr (SUPPORTS) {
+            for (int s = 0; s < task.n_supports; ++s) {
                 count[s] = count[s] + amount_of_run(task, sums, 2 + s, offset, b);
+            }
+        }
     }
     // `value` where both branches have the minima, else 0.
-    SKTREE_INLINE Vector<Lane> where_met(
-        const PassTask<Lane>& task, const Vector<Lane>* count, Vector<Lane> value) const {
+    SKTREE_INLINE Vector<Lane> where_met(const PassTask<Lane>& task, const Vector<Lane>* count,
+                                         Vector<Lane> value) const {
         if constexpr (SUPPORTS) {
             const Vector<Lane> zero = splat<Lane>(0);
             for (int s = 0; s < task.n_supports; ++s) {
@@ -127,12 +135,13 @@ struct Supports {
         }
         return value;
     }
-    SKTREE_INLINE static void add_row(
-        const PassTask<Lane>& task, std::uint32_t row, Vector<Lane> member, Vector<Lane>* count) {
-        if constexpr (SUPPORTS)
+    SKTREE_INLINE static void add_row(const PassTask<Lane>& task, std::uint32_t row,
+                                      Vector<Lane> member, Vector<Lane>* count) {
+        if constexpr (SUPPORTS) {
             for (int s = 0; s < task.n_supports; ++s) {
                 const Lane amount = task.support[s] == nullptr ? Lane(1) : task.support[s][row];
                 count[s] = count[s] + member * splat<Lane>(amount);
             }
+        }
     }
 };

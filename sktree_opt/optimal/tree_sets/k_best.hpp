@@ -1,8 +1,8 @@
 // The k best trees, different from each other, exact (an Algebra of set_search.hpp).
 //
 // DL8 (Nijssen & Fromont, KDD 2007, section 5, doi:10.1145/1281192.1281250) keeps one tree for
-// each itemset and limit and remarks that k can be kept. A list of k for the rows of a node is made from
-// its children's lists: the k least sums of one cost of either.
+// each itemset and limit and remarks that k can be kept. A list of k for the rows of a node is made
+// from its children's lists: the k least sums of one cost of either.
 //
 // Which trees are different: the root parts the rows differently, or a subtree at the same place
 // does. Tests that part a node's rows alike count as one (equal or complementary columns), answers
@@ -32,13 +32,14 @@
 #include "sktree_opt/optimal/bits/kernels/kernels.hpp"
 #include "sktree_opt/optimal/tree_sets/set_rows.hpp"
 
-namespace sktree_opt {
-namespace portable {
+namespace sktree_opt::portable {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_portable.hpp"
 #include "sktree_opt/simd/lanes.hpp"
 #include "sktree_opt/optimal/objectives/objectives.hpp"
-}  // namespace portable
+}  // namespace sktree_opt::portable
+
+namespace sktree_opt {
 
 struct RankedTree {
     double cost;
@@ -47,9 +48,7 @@ struct RankedTree {
     std::int32_t left, right;  // ranks in the lists of the rows with and without it
     std::int32_t splits_with;  // splits of the subtree of the rows with it
 
-    auto order() const {
-        return std::make_tuple(cost, n_splits, column, splits_with, left, right);
-    }
+    auto order() const { return std::make_tuple(cost, n_splits, column, splits_with, left, right); }
     bool operator<(const RankedTree& other) const { return order() < other.order(); }
 };
 
@@ -58,14 +57,14 @@ class KBestBuilder;
 // What leaves cost, for every objective of the registry (see Objective in subset_problem.hpp).
 struct LeafCosts {
     Score score = Score::TWO_CLASS;
-    int n_sums = 2;                      // classes, or weight, target and square
+    int n_sums = 2;  // classes, or weight, target and square
     int n_channels = 1;
     std::vector<double> class_channels;  // [sum][channel]: what a unit adds
     std::vector<double> class_mass;      // [sum]
     double unit = 0.5;
     double base_factor = 1.0;
     double z = 0.0, cf = 0.25;
-    double least_weight = 0.0;           // a leaf of less is empty, but for rounding
+    double least_weight = 0.0;  // a leaf of less is empty, but for rounding
     double grid = 1.0;
 
     // Costs of n leaves (a multiple of LANES), given their units: counts[sum][stride].
@@ -77,9 +76,10 @@ struct LeafCosts {
             for (int j = 0; j < n; ++j) {
                 const double units = static_cast<double>(counts[c * stride + j]);
                 mass[j] += class_mass[c] * units;
-                for (int k = 0; k < n_channels; ++k)
+                for (int k = 0; k < n_channels; ++k) {
                     work[static_cast<std::size_t>(k) * n + j] +=
                         class_channels[c * n_channels + k] * units;
+                }
             }
         }
         ScoreParameters<double> parameters;
@@ -102,8 +102,8 @@ struct LeafCosts {
 private:
     typedef portable::PairCounts<double, portable::NoCounts> Leaves;
 
-    portable::Pack<double> score_of(
-        const Leaves& leaves, const ScoreParameters<double>& parameters) const {
+    portable::Pack<double> score_of(const Leaves& leaves,
+                                    const ScoreParameters<double>& parameters) const {
         using Leaf = portable::LeafColumn;
         switch (score) {
             case Score::TWO_CLASS:
@@ -127,12 +127,12 @@ struct KBest {
     using Builder = KBestBuilder;
 
     std::int64_t n_best = 1;
-    double split_cost = 0.0;      // a multiple of the grid
-    std::int64_t min_rows = 1;    // of a leaf
+    double split_cost = 0.0;    // a multiple of the grid
+    std::int64_t min_rows = 1;  // of a leaf
     double min_weight = 0.0;
-    std::vector<double> unit;     // weight of a unit of each sum
+    std::vector<double> unit;  // weight of a unit of each sum
     bool has_row_channel = false;
-    bool use_bounds = true;       // see above; off in tests
+    bool use_bounds = true;  // see above; off in tests
     LeafCosts leaves;
 
     bool is_large_enough(const std::int64_t* counts, int stride) const {
@@ -154,8 +154,9 @@ struct KBest {
         if (n_rows < 2 * min_rows) return true;
         if (table.values != nullptr) return false;
         int n_present = 0;
-        for (int c = 0; c < leaves.n_sums; ++c)
+        for (int c = 0; c < leaves.n_sums; ++c) {
             n_present += node.class_start[c + 1] > node.class_start[c];
+        }
         return n_present < 2;
     }
     bool is_enough(const Set& set, double known_bound, double bound) const {
@@ -180,7 +181,9 @@ public:
     }
 
     void offer_leaf() {
-        if (algebra_->may_be_node(totals_)) offer({leaf_cost_, 0, -1, -1, -1, 0});
+        if (algebra_->may_be_node(totals_)) {
+            offer({leaf_cost_, 0, -1, -1, -1, 0});
+        }
     }
 
     // counts[channel][stride]: this node's rows with each column; they are one side of `columns`.
@@ -188,9 +191,11 @@ public:
         const int stride = columns.stride();
         const std::size_t size = totals_.size() * static_cast<std::size_t>(stride);
         others_.resize(size);
-        for (std::size_t c = 0; c < totals_.size(); ++c)
-            for (int j = 0; j < stride; ++j)
+        for (std::size_t c = 0; c < totals_.size(); ++c) {
+            for (int j = 0; j < stride; ++j) {
                 others_[c * stride + j] = totals_[c] - counts[c * stride + j];
+            }
+        }
         accepted_.clear();
         costs_.resize(2 * static_cast<std::size_t>(stride));
         algebra_->leaves.evaluate(counts, stride, stride, work_, costs_.data());
@@ -199,8 +204,9 @@ public:
             const double sum = costs_[j] + costs_[stride + j];
             if (sum + algebra_->split_cost > bound_ || gains_nothing(sum)) continue;
             if (!algebra_->is_large_enough(counts + j, stride) ||
-                !algebra_->is_large_enough(others_.data() + j, stride))
+                !algebra_->is_large_enough(others_.data() + j, stride)) {
                 continue;
+            }
             const RankedTree stump{sum + algebra_->split_cost, 1, columns.column(j), 0, 0, 0};
             if (!would_enter(stump) || has_equal(columns, side, j, sum)) continue;
             offer(stump);
@@ -244,16 +250,16 @@ public:
     }
 
 private:
-    bool gains_nothing(double sum) const {
-        return leaf_cost_ - sum < 2.0 * algebra_->leaves.grid;
-    }
+    bool gains_nothing(double sum) const { return leaf_cost_ - sum < 2.0 * algebra_->leaves.grid; }
 
     // Columns that differ in the node may part one side of it alike: then they cost the same.
     bool has_equal(const NodeColumns& columns, Side side, int j, double cost) {
         if (side.column < 0) return false;
-        for (const auto& [known_cost, k] : accepted_)
-            if (known_cost == cost && columns.parts_alike(j, k, side.column, side.with))
+        for (const auto& [known_cost, k] : accepted_) {
+            if (known_cost == cost && columns.parts_alike(j, k, side.column, side.with)) {
                 return true;
+            }
+        }
         accepted_.emplace_back(cost, j);
         return false;
     }

@@ -47,15 +47,15 @@ struct ParetoFronts {
     using Set = std::vector<ParetoPoint>;  // fp rising, fn falling
     using Builder = ParetoBuilder;
 
-    std::int64_t min_rows = 1;    // of a leaf
+    std::int64_t min_rows = 1;  // of a leaf
     double min_weight = 0.0;
     double unit[2] = {1.0, 1.0};  // weight of a unit of each class
     bool has_row_channel = false;
-    bool use_bounds = true;       // points that are bettered are dropped at once, but for tests
+    bool use_bounds = true;  // points that are bettered are dropped at once, but for tests
 
     bool may_be_leaf(std::int64_t negatives, std::int64_t positives, std::int64_t rows) const {
-        const double weight = unit[0] * static_cast<double>(negatives) +
-                              unit[1] * static_cast<double>(positives);
+        const double weight =
+            unit[0] * static_cast<double>(negatives) + unit[1] * static_cast<double>(positives);
         return rows >= min_rows && weight >= min_weight;
     }
     bool may_be_node(const std::vector<std::int64_t>& totals) const {
@@ -93,8 +93,12 @@ public:
 
     void offer_leaf() {
         if (!algebra_->may_be_leaf(negatives_, positives_, n_rows_)) return;
-        if (negatives_ > 0 || positives_ == 0) push({0, positives_, 0, -1, 0, 0, 0});
-        if (positives_ > 0) push({negatives_, 0, 0, -1, 1, 0, 0});
+        if (negatives_ > 0 || positives_ == 0) {
+            push({0, positives_, 0, -1, 0, 0, 0});
+        }
+        if (positives_ > 0) {
+            push({negatives_, 0, 0, -1, 1, 0, 0});
+        }
     }
 
     // counts[channel][stride]: this node's rows with each column. Twice over the columns: first the
@@ -116,10 +120,12 @@ public:
             if (!(any_leaf ? is_parted(n, p) : are_leaves(j, stride, counts))) continue;
             const std::int32_t column = columns.column(j);
             // Answering what a pure leaf does not hold gains nothing over one leaf.
-            if (p > 0 && n_other > 0)
+            if (p > 0 && n_other > 0) {
                 offer({n, p_other, 1, column, rank_of_one(n), rank_of_zero(), 0});
-            if (n > 0 && p_other > 0)
+            }
+            if (n > 0 && p_other > 0) {
                 offer({n_other, p, 1, column, rank_of_zero(), rank_of_one(n_other), 0});
+            }
         }
     }
 
@@ -210,12 +216,12 @@ private:
     void filter() {
         find_below();
         std::size_t n = 0;
-        for (const ParetoPoint& point : points_)
+        for (const ParetoPoint& point : points_) {
             if (!is_dominated(point.fp, point.fn)) points_[n++] = point;
+        }
         points_.resize(n);
-        std::sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
-            return a.order() < b.order();
-        });
+        std::sort(points_.begin(), points_.end(),
+                  [](const ParetoPoint& a, const ParetoPoint& b) { return a.order() < b.order(); });
         n = 0;
         std::int64_t least = NONE;
         for (const ParetoPoint& point : points_) {

@@ -40,9 +40,9 @@ struct RowTable {
     int row_words = 0;
     const std::int32_t* classes = nullptr;
     int n_classes = 0;
-    const std::int64_t* units = nullptr;  // weight of each row; null: 1
-    int n_planes = 1;                     // bits of the largest weight
-    const std::int64_t* values = nullptr; // [n_rows][n_values], summed too; null: none
+    const std::int64_t* units = nullptr;   // weight of each row; null: 1
+    int n_planes = 1;                      // bits of the largest weight
+    const std::int64_t* values = nullptr;  // [n_rows][n_values], summed too; null: none
     int n_values = 0;
     const std::uint64_t* keys = nullptr;  // [n_rows][2] random; a set's key is the xor of its rows'
     // Channels: the weight of each class, the values and, where classes do not tell it, the number
@@ -69,8 +69,8 @@ struct RowSet {
 };
 
 // Rows with a column of the table, and those without.
-inline void part_rows(
-    const RowTable& table, const RowSet& node, int column, RowSet& with, RowSet& without) {
+inline void part_rows(const RowTable& table, const RowSet& node, int column, RowSet& with,
+                      RowSet& without) {
     for (RowSet* side : {&with, &without}) {
         side->rows.clear();
         side->class_start.assign(1, 0);
@@ -84,8 +84,9 @@ inline void part_rows(
             side.rows.push_back(node.rows[k]);
             side.key.toggle(table.keys + 2 * row);
         }
-        for (RowSet* side : {&with, &without})
+        for (RowSet* side : {&with, &without}) {
             side->class_start.push_back(static_cast<std::uint32_t>(side->rows.size()));
+        }
     }
 }
 
@@ -103,9 +104,9 @@ inline void transpose_bits(std::uint64_t* block) {
 
 // counts[j] += 2^shift * rows of columns i and j in some words; `plane` null: all rows. One text,
 // compiled for each instruction set that counts bits.
-SKTREE_INLINED void add_pair_counts_anywhere(
-    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
-    int shift, std::int64_t* counts) {
+SKTREE_INLINED void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
+                                             int i, const std::uint64_t* plane, int shift,
+                                             std::int64_t* counts) {
     for (int w = 0; w < n_words; ++w) {
         const std::uint64_t* line = words + static_cast<std::int64_t>(w) * stride;
         const std::uint64_t chosen = plane == nullptr ? line[i] : line[i] & plane[w];
@@ -114,18 +115,19 @@ SKTREE_INLINED void add_pair_counts_anywhere(
     }
 }
 
-using PairCounter = void (*)(
-    const std::uint64_t*, int, int, int, const std::uint64_t*, int, std::int64_t*);
+using PairCounter = void (*)(const std::uint64_t*, int, int, int, const std::uint64_t*, int,
+                             std::int64_t*);
 
-inline void add_pair_counts_portable(
-    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
-    int shift, std::int64_t* counts) {
+inline void add_pair_counts_portable(const std::uint64_t* words, int stride, int n_words, int i,
+                                     const std::uint64_t* plane, int shift, std::int64_t* counts) {
     add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
 }
 #if defined(__GNUC__) && defined(__x86_64__)
-__attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(
-    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
-    int shift, std::int64_t* counts) {
+__attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(const std::uint64_t* words,
+                                                                     int stride, int n_words, int i,
+                                                                     const std::uint64_t* plane,
+                                                                     int shift,
+                                                                     std::int64_t* counts) {
     add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
 }
 __attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) inline void add_pair_counts_avx512(
@@ -187,10 +189,12 @@ public:
     void count_pairs(const RowTable& table, int i, std::int64_t* out) const {
         std::fill(out, out + static_cast<std::int64_t>(n_channels()) * stride_, 0);
         for (int c = 0; c < table.n_classes; ++c) add_class_pairs(table, c, i, out + c * stride_);
-        for (int v = 0; v < table.n_values; ++v)
-            for (int w = 0; w < n_words_; ++w)
+        for (int v = 0; v < table.n_values; ++v) {
+            for (int w = 0; w < n_words_; ++w) {
                 add_values(v, w, words_[static_cast<std::size_t>(w) * stride_ + i],
                            out + (table.n_classes + v) * stride_);
+            }
+        }
         if (table.counts_rows()) {
             const std::int64_t rows = static_cast<std::int64_t>(table.n_sums()) * stride_;
             counter_(words_.data(), stride_, n_words_, i, nullptr, 0, out + rows);
@@ -206,8 +210,9 @@ private:
         }
         n_words_ = first_word_.back();
         valid_.assign(n_words_, 0);
-        if (table.units != nullptr)
+        if (table.units != nullptr) {
             planes_.assign(static_cast<std::size_t>(n_words_) * table.n_planes, 0);
+        }
         values_.assign(static_cast<std::size_t>(table.n_values) * n_words_ * 64, 0);
         for (int c = 0; c < table.n_classes; ++c) {
             const std::uint32_t start = node.class_start[c];
@@ -215,14 +220,16 @@ private:
                 const std::uint32_t w = first_word_[c] + (k - start) / 64;
                 const int position = (k - start) % 64;
                 valid_[w] |= std::uint64_t{1} << position;
-                for (int v = 0; v < table.n_values; ++v)
+                for (int v = 0; v < table.n_values; ++v) {
                     values_[(static_cast<std::size_t>(v) * n_words_ + w) * 64 + position] =
                         table.values[std::int64_t{node.rows[k]} * table.n_values + v];
+                }
                 if (table.units == nullptr) continue;
                 const std::uint64_t units = static_cast<std::uint64_t>(table.units[node.rows[k]]);
-                for (int b = 0; b < table.n_planes; ++b)
+                for (int b = 0; b < table.n_planes; ++b) {
                     planes_[static_cast<std::size_t>(b) * n_words_ + w] |= ((units >> b) & 1)
                                                                            << position;
+                }
             }
         }
     }
@@ -237,13 +244,15 @@ private:
                 std::uint64_t* line = raw_.data() + static_cast<std::int64_t>(w) * n_candidates_;
                 for (int k = 0; k < n_candidates_;) {
                     const int word = candidates[k] / 64;
-                    for (int r = 0; r < n_rows; ++r)
+                    for (int r = 0; r < n_rows; ++r) {
                         block[r] =
                             table.rows[node.rows[start + r] * std::int64_t{table.row_words} + word];
+                    }
                     std::fill(block + n_rows, block + 64, 0);
                     transpose_bits(block);
-                    for (; k < n_candidates_ && candidates[k] / 64 == word; ++k)
+                    for (; k < n_candidates_ && candidates[k] / 64 == word; ++k) {
                         line[k] = block[candidates[k] % 64];
+                    }
                 }
             }
         }
@@ -265,8 +274,9 @@ private:
             if (any == 0) continue;
             bool is_new = true;
             const auto equal_hash = first_with_hash_.equal_range(hash);
-            for (auto found = equal_hash.first; found != equal_hash.second && is_new; ++found)
+            for (auto found = equal_hash.first; found != equal_hash.second && is_new; ++found) {
                 is_new = !parts_alike(found->second, k);
+            }
             if (!is_new) continue;
             first_with_hash_.emplace(hash, k);
             kept_.push_back(k);
@@ -275,10 +285,12 @@ private:
         for (int k : kept_) column_.push_back(candidates[k]);
         stride_ = (n_columns() + 7) / 8 * 8;
         words_.assign(static_cast<std::size_t>(n_words_) * stride_, 0);
-        for (int w = 0; w < n_words_; ++w)
-            for (int j = 0; j < n_columns(); ++j)
+        for (int w = 0; w < n_words_; ++w) {
+            for (int j = 0; j < n_columns(); ++j) {
                 words_[static_cast<std::size_t>(w) * stride_ + j] =
                     raw_[static_cast<std::size_t>(w) * n_candidates_ + kept_[j]];
+            }
+        }
     }
 
     std::uint64_t normal_bits(int w, int k, bool flip) const {
@@ -287,8 +299,9 @@ private:
     }
     bool parts_alike(int a, int b) const {
         const bool flip_a = raw_[a] & 1, flip_b = raw_[b] & 1;
-        for (int w = 0; w < n_words_; ++w)
+        for (int w = 0; w < n_words_; ++w) {
             if (normal_bits(w, a, flip_a) != normal_bits(w, b, flip_b)) return false;
+        }
         return true;
     }
 
@@ -298,8 +311,9 @@ private:
         totals_.assign(n_channels, 0);
         for (int v = 0; v < table.n_values; ++v) {
             const int c = table.n_classes + v;
-            for (int w = 0; w < n_words_; ++w)
+            for (int w = 0; w < n_words_; ++w) {
                 add_values(v, w, valid_[w], counts_.data() + static_cast<std::size_t>(c) * stride_);
+            }
             const auto first = values_.begin() + static_cast<std::ptrdiff_t>(v) * n_words_ * 64;
             totals_[c] = std::accumulate(first, first + n_words_ * 64, std::int64_t{0});
         }
@@ -314,10 +328,12 @@ private:
                     const std::uint64_t chosen =
                         weighted ? planes_[static_cast<std::size_t>(b) * n_words_ + w] : valid_[w];
                     totals_[c] += count_bits(chosen) << b;
-                    const std::uint64_t* line = words_.data() + static_cast<std::size_t>(w) * stride_;
+                    const std::uint64_t* line =
+                        words_.data() + static_cast<std::size_t>(w) * stride_;
                     std::int64_t* counts = counts_.data() + static_cast<std::size_t>(c) * stride_;
-                    for (int j = 0; j < n_columns(); ++j)
+                    for (int j = 0; j < n_columns(); ++j) {
                         counts[j] += count_bits(line[j] & chosen) << b;
+                    }
                 }
             }
         }
@@ -330,8 +346,9 @@ private:
             values_.data() + (static_cast<std::size_t>(v) * n_words_ + w) * 64;
         for (int r = 0; r < 64 && (chosen >> r) != 0; ++r) {
             if (((chosen >> r) & 1) == 0) continue;
-            for (int j = 0; j < stride_; ++j)
+            for (int j = 0; j < stride_; ++j) {
                 sums[j] += values[r] & -static_cast<std::int64_t>((line[j] >> r) & 1);
+            }
         }
     }
 
@@ -350,12 +367,12 @@ private:
 
     const PairCounter counter_ = pair_counter();
     int n_candidates_ = 0, n_words_ = 0, stride_ = 0;
-    std::vector<int> first_word_;         // of each class
-    std::vector<std::uint64_t> valid_;    // rows of each word
-    std::vector<std::uint64_t> planes_;   // [bit of the weight][word]
-    std::vector<std::int64_t> values_;    // [value][word][64]
-    std::vector<std::uint64_t> raw_;      // [word][candidate]
-    std::vector<std::uint64_t> words_;    // [word][stride]
+    std::vector<int> first_word_;        // of each class
+    std::vector<std::uint64_t> valid_;   // rows of each word
+    std::vector<std::uint64_t> planes_;  // [bit of the weight][word]
+    std::vector<std::int64_t> values_;   // [value][word][64]
+    std::vector<std::uint64_t> raw_;     // [word][candidate]
+    std::vector<std::uint64_t> words_;   // [word][stride]
     std::vector<int> kept_, column_;
     std::vector<std::int64_t> counts_, totals_;
     std::unordered_multimap<std::uint64_t, int> first_with_hash_;

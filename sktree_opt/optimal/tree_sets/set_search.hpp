@@ -105,7 +105,10 @@ public:
 
     SetSearch(const RowTable& table, const Algebra& algebra, SearchControl* control, int n_threads,
               bool use_cache)
-        : table_(table), algebra_(algebra), control_(control), n_threads_(n_threads),
+        : table_(table),
+          algebra_(algebra),
+          control_(control),
+          n_threads_(n_threads),
           use_cache_(use_cache) {
         root_.class_start.assign(1, 0);
         for (int c = 0; c < table.n_classes; ++c) {
@@ -180,8 +183,9 @@ private:
         level.node.offer_leaf();
         if (!is_leaf) {
             ++counters.n_nodes;
-            if (poll(worker, static_cast<std::int64_t>(node.rows.size() * candidates.size()) / 8))
+            if (poll(worker, static_cast<std::int64_t>(node.rows.size() * candidates.size()) / 8)) {
                 return nullptr;
+            }
             level.columns.gather(table_, node, candidates);
             if (!offer_splits(worker, node, depth, splits)) return nullptr;
         }
@@ -200,12 +204,16 @@ private:
     std::vector<std::int64_t> totals_of(const RowSet& node) const {
         std::vector<std::int64_t> totals(table_.n_channels(), 0);
         for (int c = 0; c < table_.n_classes; ++c) {
-            for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k)
+            for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k) {
                 totals[c] += table_.units == nullptr ? 1 : table_.units[node.rows[k]];
+            }
         }
-        for (const std::uint32_t row : node.rows)
-            for (int v = 0; v < table_.n_values; ++v)
-                totals[table_.n_classes + v] += table_.values[std::int64_t{row} * table_.n_values + v];
+        for (const std::uint32_t row : node.rows) {
+            for (int v = 0; v < table_.n_values; ++v) {
+                totals[table_.n_classes + v] +=
+                    table_.values[std::int64_t{row} * table_.n_values + v];
+            }
+        }
         if (table_.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
         return totals;
     }
@@ -214,8 +222,9 @@ private:
         const std::int64_t bytes =
             static_cast<std::int64_t>(set->capacity() * sizeof(typename Set::value_type)) + 144;
         if (control_->memory_limit >= 0 &&
-            control_->memory_used.load() + bytes > control_->memory_limit)
+            control_->memory_used.load() + bytes > control_->memory_limit) {
             return;
+        }
         control_->memory_used.fetch_add(bytes);
         counters.cache_bytes += bytes;
         ++counters.n_cached;
@@ -229,9 +238,11 @@ private:
             return true;
         }
         if (depth == 2) return offer_depth_two(worker, splits);
-        for (int j = 0; j < level.columns.n_columns(); ++j)
-            if (!offer_column(worker, level.columns, node, j, depth, splits, level.node))
+        for (int j = 0; j < level.columns.n_columns(); ++j) {
+            if (!offer_column(worker, level.columns, node, j, depth, splits, level.node)) {
                 return false;
+            }
+        }
         return true;
     }
 
@@ -246,18 +257,21 @@ private:
         level.totals_with.resize(n_channels);
         level.totals_without.resize(n_channels);
         for (int i = 0; i < columns.n_columns(); ++i) {
-            if (poll(worker, static_cast<std::int64_t>(stride) * (columns.n_words() / 4 + 8)))
+            if (poll(worker, static_cast<std::int64_t>(stride) * (columns.n_words() / 4 + 8))) {
                 return false;
+            }
             for (int c = 0; c < n_channels; ++c) {
                 level.totals_with[c] = columns.counts()[c * stride + i];
                 level.totals_without[c] = columns.totals()[c] - level.totals_with[c];
             }
             if (!algebra_.may_be_node(level.totals_with) ||
-                !algebra_.may_be_node(level.totals_without))
+                !algebra_.may_be_node(level.totals_without)) {
                 continue;
+            }
             columns.count_pairs(table_, i, level.pairs.data());
-            for (std::size_t k = 0; k < level.pairs.size(); ++k)
+            for (std::size_t k = 0; k < level.pairs.size(); ++k) {
                 level.others[k] = columns.counts()[k] - level.pairs[k];
+            }
             if (splits > 2) {
                 offer_sides(level, i, 1, 1, -1);
             } else {
@@ -272,17 +286,20 @@ private:
         const double bound = level.node.bound_for_pair();
         level.with.reset(algebra_, level.totals_with, bound);
         level.with.offer_leaf();
-        if (splits_with > 0) level.with.offer_stumps(level.columns, level.pairs.data(), {i, true});
+        if (splits_with > 0) {
+            level.with.offer_stumps(level.columns, level.pairs.data(), {i, true});
+        }
         const Set& set_with = level.with.finish();
         if (set_with.empty()) {
             ++counters.n_skipped;
             return;
         }
-        level.without.reset(
-            algebra_, level.totals_without, algebra_.bound_of_sibling(bound, set_with));
+        level.without.reset(algebra_, level.totals_without,
+                            algebra_.bound_of_sibling(bound, set_with));
         level.without.offer_leaf();
-        if (splits_without > 0)
+        if (splits_without > 0) {
             level.without.offer_stumps(level.columns, level.others.data(), {i, false});
+        }
         level.node.offer_pairs(level.columns.column(i), set_with, level.without.finish(), exactly,
                                [](std::size_t) { return false; });
     }
@@ -293,8 +310,9 @@ private:
         Level& level = worker.levels[depth];
         part_rows(table_, node, columns.column(j), level.rows_with, level.rows_without);
         if (!algebra_.may_be_node(totals_of(level.rows_with)) ||
-            !algebra_.may_be_node(totals_of(level.rows_without)))
+            !algebra_.may_be_node(totals_of(level.rows_without))) {
             return true;
+        }
         const std::int64_t child_most = most_splits(depth - 1);
         const bool binds = splits < most_splits(depth);
         for (std::int64_t s = binds ? 0 : child_most; s <= std::min(splits - 1, child_most); ++s) {
@@ -372,8 +390,9 @@ private:
                            std::int64_t rank, double bound) {
         typename SetCache<Algebra>::Stored stored;
         if (use_cache_ && cache_.find(key_of(node, depth, splits), stored) &&
-            rank < static_cast<std::int64_t>(stored.set->size()))
+            rank < static_cast<std::int64_t>(stored.set->size())) {
             return stored.set;
+        }
         return solve(worker, node, all_columns_, depth, splits, bound);
     }
 
@@ -392,14 +411,14 @@ private:
             binds ? std::min(splits - 1 - entry.splits_with, child_most) : child_most};
         const std::int64_t ranks[2] = {entry.left, entry.right};
         for (int side = 0; side < 2; ++side) {
-            const SetPointer child = set_to_read(
-                worker, sides[side], depth - 1, child_splits[side], ranks[side],
-                algebra_.bound_to_read(entry));
+            const SetPointer child = set_to_read(worker, sides[side], depth - 1, child_splits[side],
+                                                 ranks[side], algebra_.bound_to_read(entry));
             if (child == nullptr) return;
-            if (ranks[side] >= static_cast<std::int64_t>(child->size()))
+            if (ranks[side] >= static_cast<std::int64_t>(child->size())) {
                 throw std::logic_error("a subtree is missing from its set");
-            read_node(
-                worker, sides[side], *child, ranks[side], depth - 1, child_splits[side], tree);
+            }
+            read_node(worker, sides[side], *child, ranks[side], depth - 1, child_splits[side],
+                      tree);
         }
     }
 

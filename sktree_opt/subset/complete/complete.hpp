@@ -1,13 +1,14 @@
 // A complete search cut into sub-searches, for any number of threads or machines.
 //
 // Problem: as on_demand.hpp. Exact.
-// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on in
-// rounds: a few sub-searches of the pool are run, each for a number of decisions and against the best
-// tree that was known when the round began; what they found and what they left is put together in
-// their order. Which sub-searches a round takes and how long they run depends on nothing but the rounds
-// before, so the result is the same for any number of threads, and wherever the sub-searches are run.
-// Rounds take the newest sub-searches, which keeps the pool small and the lattice near; or, on request,
-// those of least bound. Some rounds go on with a probe instead, for a lower bound (probes.hpp).
+// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on
+// in rounds: a few sub-searches of the pool are run, each for a number of decisions and against the
+// best tree that was known when the round began; what they found and what they left is put together
+// in their order. Which sub-searches a round takes and how long they run depends on nothing but the
+// rounds before, so the result is the same for any number of threads, and wherever the sub-searches
+// are run. Rounds take the newest sub-searches, which keeps the pool small and the lattice near;
+// or, on request, those of least bound. Some rounds go on with a probe instead, for a lower bound
+// (probes.hpp).
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once
@@ -56,13 +57,16 @@ class CompleteSearch {
 public:
     static constexpr std::int64_t SEARCHES_PER_ROUND = 16;
     static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 16384;
-    // A decision takes the longer, the more cases there are. What a sub-search knows of its failures is
-    // lost where it is cut, so that many short ones take more decisions than few long ones.
+    // A decision takes the longer, the more cases there are. What a sub-search knows of its
+    // failures is lost where it is cut, so that many short ones take more decisions than few long
+    // ones.
     static constexpr std::int64_t MOST_CASES = std::int64_t{1} << 23;
 
     CompleteSearch(const SearchProblem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget, int n_threads)
-        : problem_(problem), rules_(rules), control_(control),
+        : problem_(problem),
+          rules_(rules),
+          control_(control),
           n_threads_(problem.has_rating() ? 1 : std::max(1, n_threads)),
           budget_(budget / n_threads_) {
         searches_.resize(static_cast<std::size_t>(n_threads_));
@@ -82,7 +86,10 @@ public:
         pool_.push_back(whole);
     }
     // An upper limit that is known before: the search is for what is better.
-    void start_from(const FoundTree& tree) { best_ = tree; has_best_ = true; }
+    void start_from(const FoundTree& tree) {
+        best_ = tree;
+        has_best_ = true;
+    }
     // Where an earlier search was.
     void set_round(std::int64_t round, std::int64_t n_decisions) {
         n_rounds_ = round;
@@ -109,8 +116,8 @@ public:
             if (search == nullptr) {
                 search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
             }
-            run_slice(*search, round.searches[i], round.n_decisions,
-                      has_best_ ? &best_ : nullptr, round.limit, results[i]);
+            run_slice(*search, round.searches[i], round.n_decisions, has_best_ ? &best_ : nullptr,
+                      round.limit, results[i]);
         });
         merge(results);
         return true;
@@ -124,8 +131,8 @@ public:
         return true;
     }
 
-    // Takes the sub-searches of the next round out of the pool. Until they are merged, the pool is not
-    // all that is left to do.
+    // Takes the sub-searches of the next round out of the pool. Until they are merged, the pool is
+    // not all that is left to do.
     Round plan() {
         Round round;
         const std::int64_t n_due = probe_decisions_due();
@@ -253,7 +260,7 @@ private:
     SearchControl& control_;
     int n_threads_;
     std::int64_t budget_;
-    std::int64_t most_decisions_;  // of a sub-search in a round
+    std::int64_t most_decisions_;                            // of a sub-search in a round
     std::vector<std::unique_ptr<OnDemandSearch>> searches_;  // by thread
     std::vector<SubSearch> pool_;
     std::deque<FoundTree> found_;  // and not taken yet

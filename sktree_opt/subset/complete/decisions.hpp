@@ -1,4 +1,5 @@
-// What a search by decisions is made of: the trees in the making, the wanted ones, and what is left.
+// What a search by decisions is made of: the trees in the making, the wanted ones, and what is
+// left.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +14,31 @@ namespace sktree_opt::subset {
 
 // Which decisions a failure hangs on, so that others are not tried in vain.
 //
-// Problem: below some decisions no tree is wanted, because it costs too much. Which of the decisions
-// are needed to say so? Exact: any tree on which those units are decided alike costs too much.
-// The scheme is known from constraint programming: P. Prosser, "Hybrid algorithms for the constraint
-// satisfaction problem", Computational Intelligence 9 (1993), section 4 (conflict-directed
-// backjumping). That the parts of a cost come with their reasons is ours.
+// Problem: below some decisions no tree is wanted, because it costs too much. Which of the
+// decisions are needed to say so? Exact: any tree on which those units are decided alike costs too
+// much. The scheme is known from constraint programming: P. Prosser, "Hybrid algorithms for the
+// constraint satisfaction problem", Computational Intelligence 9 (1993), section 4
+// (conflict-directed backjumping). That the parts of a cost come with their reasons is ours.
 //
-//   Claim         a part of the tree costs at least this, as long as some units stay decided: those on
+//   Claim         a part of the tree costs at least this, as long as some units stay decided: those
+//                 on
 //                 the path to a leaf or an open node, and those that its bound hangs on
-//   explanation   enough claims to show that the whole costs too much, chosen to need no late decision
+//   explanation   enough claims to show that the whole costs too much, chosen to need no late
+//                 decision
 //
-// Mostly a few leaves have all the cost, and the decisions of the other parts of the tree play no role:
-// where the last decision plays none, its other side fails too. Two sides that fail for the reasons R
-// and Q, which have the unit u in common, fail for R and Q without u.
-// Units that many of the last failures hang on are decided early, where they fail for more (as in M. W.
-// Moskewicz et al., "Chaff: engineering an efficient SAT solver", DAC 2001, section 3: VSIDS).
-// Cost: claims times decisions.
+// Mostly a few leaves have all the cost, and the decisions of the other parts of the tree play no
+// role: where the last decision plays none, its other side fails too. Two sides that fail for the
+// reasons R and Q, which have the unit u in common, fail for R and Q without u.
+// Units that many of the last failures hang on are decided early, where they fail for more (as in
+// M. W. Moskewicz et al., "Chaff: engineering an efficient SAT solver", DAC 2001, section 3:
+// VSIDS). Cost: claims times decisions.
 constexpr UnitMask ALL_UNITS = ~UnitMask{0};
 
 struct Claim {
     Cost cost = 0;
     UnitMask why = 0;
-    Cost least = 0;           // what it costs for
-    UnitMask why_least = 0;   // these reasons alone
+    Cost least = 0;          // what it costs for
+    UnitMask why_least = 0;  // these reasons alone
 };
 
 // The units that show that the claims sum to what they do less `spare`, at most. `latest` are the
@@ -100,8 +103,9 @@ struct OpenNode {
     UnitMask skipped = 0;  // and those that are out, of its ranking
 };
 
-// Nodes whose trees have still to be grown. What may raise the bound most for its cases comes first, or
-// else what came last. Not what is ranked already: that depends on who searched what before.
+// Nodes whose trees have still to be grown. What may raise the bound most for its cases comes
+// first, or else what came last. Not what is ranked already: that depends on who searched what
+// before.
 class GrowingNodes {
 public:
     bool dearest_first = false;
@@ -115,8 +119,8 @@ public:
         constexpr double UNSEEN = 5.0;
         const CaseNode& node = *open.node;
         const double unknown = static_cast<double>(node.leaf_cost - open.bound.cost) + UNSEEN;
-        nodes_.back().worth = node.stops ? std::numeric_limits<double>::infinity()
-                                         : unknown / node.cases.size();
+        nodes_.back().worth =
+            node.stops ? std::numeric_limits<double>::infinity() : unknown / node.cases.size();
         std::push_heap(nodes_.begin(), nodes_.end());
     }
     OpenNode pop() {
@@ -145,16 +149,16 @@ private:
 struct DecisionFrame {
     std::vector<OpenNode> open;
     std::vector<Claim> claims;  // of finished leaves, and of what a cut frame leaves aside
-    Cost cost = 0;           // of finished leaves
-    Cost bound = 0;          // of any tree that can become of this, with prices
-    Cost least_cost = 0;     // the same without prices
-    std::int64_t size = 0;   // features of any such tree of that cost; by_size: of any such tree
+    Cost cost = 0;              // of finished leaves
+    Cost bound = 0;             // of any tree that can become of this, with prices
+    Cost least_cost = 0;        // the same without prices
+    std::int64_t size = 0;      // features of any such tree of that cost; by_size: of any such tree
     std::int64_t n_leaves = 0;
     bool has_shared = false;
-    bool is_cut = false;     // not grown to its end: no tree that can become of it is wanted
-    int stage = 0;           // 0: new; 1: the unit is in; 2: it is out
+    bool is_cut = false;  // not grown to its end: no tree that can become of it is wanted
+    int stage = 0;        // 0: new; 1: the unit is in; 2: it is out
     std::int32_t unit = -1;
-    UnitMask why = 0;        // the unit cannot be in
+    UnitMask why = 0;  // the unit cannot be in
 };
 
 // A whole tree.
@@ -166,13 +170,13 @@ struct FoundTree {
 
 struct BestRules {
     BoundRules bounds;
-    bool only_best = false;      // search the best; else enumerate
-    bool best_first = false;     // sub-searches of least bound first; else the newest
-    Cost slack = 0;              // delta
-    std::vector<Cost> prices;    // what each feature adds to the cost of a tree; empty: nothing
-    Cost limit = std::numeric_limits<Cost>::max();  // only trees up to this cost, with prices
+    bool only_best = false;    // search the best; else enumerate
+    bool best_first = false;   // sub-searches of least bound first; else the newest
+    Cost slack = 0;            // delta
+    std::vector<Cost> prices;  // what each feature adds to the cost of a tree; empty: nothing
+    Cost limit = std::numeric_limits<Cost>::max();       // only trees up to this cost, with prices
     Cost cost_limit = std::numeric_limits<Cost>::max();  // and up to this cost, without them
-    std::int64_t min_size = 0;   // and of so many features
+    std::int64_t min_size = 0;                           // and of so many features
     std::int64_t max_size = std::numeric_limits<std::int64_t>::max();
     bool by_size = false;        // the best tree is the one of fewest features, then of least cost
     double probe_share = 0.125;  // decisions of probes for each of the search (probes.hpp); 0: none
@@ -197,9 +201,7 @@ struct BestRules {
         return ours != theirs ? ours < theirs : size < least_size;
     }
     // No tree is wanted that costs this.
-    Cost unwanted(const FoundTree& best) const {
-        return rate(best) - slack + (slack > 0 ? 0 : 1);
-    }
+    Cost unwanted(const FoundTree& best) const { return rate(best) - slack + (slack > 0 ? 0 : 1); }
     // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
     bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
         const Cost to_beat = rate(best);
@@ -249,8 +251,8 @@ public:
         mean_cost_ = n_rows > 0.0 ? cost / n_rows : 0.0;
     }
 
-    // Where few rows have all of the cost that is too much, other decisions play no part in a failure.
-    // Where there are many, every decision plays one.
+    // Where few rows have all of the cost that is too much, other decisions play no part in a
+    // failure. Where there are many, every decision plays one.
     bool are_explained(const FoundTree* best) const {
         Cost most = std::min(rules_.limit, rules_.cost_limit);
         if (best != nullptr && !rules_.by_size) most = std::min(most, rules_.rate(*best));
@@ -260,7 +262,8 @@ public:
     const Blame& blame() const { return blame_; }
     void forget() { blame_ = Blame(); }
 
-    // Units by whose decisions no tree is wanted that can become of the last frame. `n_in`: features.
+    // Units by whose decisions no tree is wanted that can become of the last frame. `n_in`:
+    // features.
     UnitMask why_hopeless(const std::vector<DecisionFrame>& frames,
                           const std::vector<std::uint8_t>& decisions, std::int64_t n_in,
                           const FoundTree* best) {
@@ -275,12 +278,14 @@ public:
             return is_larger ? mask_of_in(decisions) : ALL_UNITS;
         }
         if (has_best) too_much = std::min(too_much, rules_.unwanted(*best));
-        // What votes cost comes on top of the claims: a tree that fails by votes alone is not explained.
+        // What votes cost comes on top of the claims: a tree that fails by votes alone is not
+        // explained.
         UnitMask always = 0;
         Cost spare = collect(frame, decisions) - too_much;
         const bool may_tie = has_best && rules_.slack == 0 && too_much == rules_.unwanted(*best);
         if (spare == -1 && may_tie) {
-            // It costs as much as the best, or more: then what matters is that it takes too many features.
+            // It costs as much as the best, or more: then what matters is that it takes too many
+            // features.
             const auto most = static_cast<std::int64_t>(best->features.size());
             if (!takes_too_many(frame, n_in, most, always)) return ALL_UNITS;
             always |= mask_of_in(decisions);

@@ -18,8 +18,8 @@
 //
 // Deviations: the recursion is a stack, so that it can be left and taken up again after each tree;
 // trees are walks of the lattice, which rebuilds nothing that did not change. Errors of shared rows
-// are no sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of what is
-// left of T: those of S n W may not be used by the trees cut off.
+// are no sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of what
+// is left of T: those of S n W may not be used by the trees cut off.
 //
 // Cost: one walk for each tree built. Memory: at most N + 1 calls are on the stack.
 #pragma once
@@ -35,10 +35,10 @@ namespace sktree_opt::subset {
 enum class VisitOrder : int { FRONTIER = 0, FRONTIER_CASES = 1, REVERSE = 2, FIXED = 3 };
 
 struct PreorderNode {
-    std::int32_t unit;     // -1: a leaf
-    std::uint32_t end;     // past its subtree
+    std::int32_t unit;  // -1: a leaf
+    std::uint32_t end;  // past its subtree
     std::uint32_t n_cases;
-    Cost cost;             // of the whole rows below
+    Cost cost;  // of the whole rows below
 };
 
 struct DistinctStats {
@@ -52,8 +52,13 @@ class DistinctTrees {
 public:
     DistinctTrees(const SearchProblem& problem, VisitOrder order, bool accepts,
                   const BestRules& rules, SearchControl& control, std::int64_t budget)
-        : problem_(problem), order_(order), accepts_(accepts), rules_(rules), control_(control),
-          lattice_(problem, control, budget), walk_(lattice_) {
+        : problem_(problem),
+          order_(order),
+          accepts_(accepts),
+          rules_(rules),
+          control_(control),
+          lattice_(problem, control, budget),
+          walk_(lattice_) {
         waiting_.is_required.assign(problem.n_units(), 0);
         waiting_.is_possible.assign(problem.n_units(), 1);
     }
@@ -68,7 +73,9 @@ public:
             }
             if (calls_.empty()) return false;
             Call& call = calls_.back();
-            if (call.position > 0) call.is_possible[call.order[call.position - 1]] = 1;  // l. 11
+            if (call.position > 0) {
+                call.is_possible[call.order[call.position - 1]] = 1;  // l. 11
+            }
             if (call.position == call.order.size()) {
                 calls_.pop_back();
                 continue;
@@ -180,9 +187,8 @@ private:
             for (const PreorderNode& node : nodes_) {
                 if (node.unit >= 0) n_cases[node.unit] += node.n_cases;
             }
-            std::stable_sort(units.begin(), units.end(), [&](auto a, auto b) {
-                return n_cases[a] < n_cases[b];
-            });
+            std::stable_sort(units.begin(), units.end(),
+                             [&](auto a, auto b) { return n_cases[a] < n_cases[b]; });
         } else {
             rank_by_frontier(is_required, units);
             if (order_ == VisitOrder::REVERSE) std::reverse(units.begin(), units.end());

@@ -6,26 +6,28 @@
 // sections 4 and 5, http://jmlr.org/papers/v20/18-035.html. The order of the search is ours.
 //
 //   R, F \ (R u S)    -> decisions_         units decided: in S, not in S; the others are undecided
-//   T                 -> DecisionFrame              a tree in the making: its leaves, and its open nodes
+//   T                 -> DecisionFrame              a tree in the making: its leaves, and its open
+//                                                   nodes
 //   err_bst           -> best_
 //   lberr             -> DecisionFrame::bound
 //   delta, epsilon    -> BestRules::slack, BestRules::prices
 //
-// A unit is a feature, or several that are in or out together. A node of DT(S) tests the first feature
-// of its ranking that is in S. Going down its ranking past features that are out, a feature that is in
-// is tested, the end of the ranking makes a leaf, and an undecided feature leaves the node open. When
-// nothing but open nodes is left, the first unit of one of them is decided: in, then out.
-// All and only the distinct trees, each once: every S takes exactly one path of decisions, so its tree
-// is found; a unit that is in was decided at a node that then tests it, so all of them are used; and
-// two ends of paths part at some unit that one tree uses and the other cannot. Hence there are as many
-// ends as distinct trees, and one decision less.
+// A unit is a feature, or several that are in or out together. A node of DT(S) tests the first
+// feature of its ranking that is in S. Going down its ranking past features that are out, a feature
+// that is in is tested, the end of the ranking makes a leaf, and an undecided feature leaves the
+// node open. When nothing but open nodes is left, the first unit of one of them is decided: in,
+// then out. All and only the distinct trees, each once: every S takes exactly one path of
+// decisions, so its tree is found; a unit that is in was decided at a node that then tests it, so
+// all of them are used; and two ends of paths part at some unit that one tree uses and the other
+// cannot. Hence there are as many ends as distinct trees, and one decision less.
 //
-// For the best tree only: bounds of the open nodes (subset_bounds.hpp). A node below which no answer can
-// change the cost is no longer open: its features stay undecided, and out of S.
+// For the best tree only: bounds of the open nodes (subset_bounds.hpp). A node below which no
+// answer can change the cost is no longer open: its features stay undecided, and out of S.
 //
 // A search can begin at any decisions, and be left: `remaining` are the decisions from which others
 // can go on (complete.hpp).
-// Cost: one step for each decision; memory: the open nodes of one path of decisions, and the lattice.
+// Cost: one step for each decision; memory: the open nodes of one path of decisions, and the
+// lattice.
 #pragma once
 
 #include <algorithm>
@@ -43,9 +45,15 @@ class OnDemandSearch {
 public:
     OnDemandSearch(const SearchProblem& problem, const BestRules& rules, SearchControl& control,
                    std::int64_t budget)
-        : problem_(problem), rules_(rules), control_(control), lattice_(problem, control, budget),
-          walk_(lattice_), bounds_(lattice_, rules.bounds),
-          failures_(problem, rules_), own_limit_(rules.limit), decisions_(problem.n_units(), UNDECIDED),
+        : problem_(problem),
+          rules_(rules),
+          control_(control),
+          lattice_(problem, control, budget),
+          walk_(lattice_),
+          bounds_(lattice_, rules.bounds),
+          failures_(problem, rules_),
+          own_limit_(rules.limit),
+          decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
         if (problem.has_rating()) prunes_ = false;
@@ -74,7 +82,9 @@ public:
         floor_ = in_price_;
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
         growing_.clear();
-        for (CaseNode* root : lattice_.roots()) grow_later({root, 0, -1, {}}, node_bound(root));
+        for (CaseNode* root : lattice_.roots()) {
+            grow_later({root, 0, -1, {}}, node_bound(root));
+        }
         settle(frame);
         push(std::move(frame), from.bound, from.size);
     }
@@ -105,7 +115,8 @@ public:
         return false;
     }
 
-    // What has not been searched, the last first; its shares and `progress` add up to that of the start.
+    // What has not been searched, the last first; its shares and `progress` add up to that of the
+    // start.
     std::vector<SubSearch> remaining() const {
         std::vector<SubSearch> left;
         std::vector<std::uint8_t> decisions = decisions_;
@@ -270,9 +281,9 @@ private:
         growing_.push(open);
     }
 
-    // Grows the nodes that were put aside as far as decisions go: finished leaves and open nodes are
-    // added to `frame`. What takes time is ranking the cases of new nodes: before that is done, the
-    // bound of the frame, as far as it goes, tells whether it has to be.
+    // Grows the nodes that were put aside as far as decisions go: finished leaves and open nodes
+    // are added to `frame`. What takes time is ranking the cases of new nodes: before that is done,
+    // the bound of the frame, as far as it goes, tells whether it has to be.
     void settle(DecisionFrame& frame) {
         while (!growing_.empty()) {
             OpenNode open = growing_.pop();
@@ -388,9 +399,9 @@ private:
         return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: one that failures hang on, of a node that is known to cost something;
-    // else of the node with most search rows. A probe fails soon, so it looks at nodes of few cases
-    // first, which take little time. The first unit when enumerating.
+    // The unit to decide next: one that failures hang on, of a node that is known to cost
+    // something; else of the node with most search rows. A probe fails soon, so it looks at nodes
+    // of few cases first, which take little time. The first unit when enumerating.
     std::int32_t choose(const DecisionFrame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
         const bool is_probe = rules_.limit < own_limit_;
@@ -490,14 +501,14 @@ private:
     Failures failures_;  // since the start: no matter who searched what before
     Cost own_limit_;
     std::vector<std::uint8_t> decisions_;
-    bool prunes_;               // by the cost of finished leaves
-    bool has_bounds_ = false;   // and by bounds of open nodes
+    bool prunes_;              // by the cost of finished leaves
+    bool has_bounds_ = false;  // and by bounds of open nodes
     bool looks_ahead_ = false;
-    bool jumps_back_ = false;   // over decisions that a failure does not hang on
+    bool jumps_back_ = false;  // over decisions that a failure does not hang on
     bool follows_blame_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
-    Cost in_price_ = 0;  // prices of the features that are in
-    Cost floor_ = 0;     // bound of the frame that is being made
+    Cost in_price_ = 0;                    // prices of the features that are in
+    Cost floor_ = 0;                       // bound of the frame that is being made
     std::vector<DecisionFrame> frames_;
     UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
     GrowingNodes growing_;

@@ -1,17 +1,17 @@
 // Lower bounds that rise in steps while a best tree is searched for.
 //
 // Problem: how much every tree DT(S) costs at least, told by a search that has not ended. Exact.
-// The open decisions near the root bound next to nothing, and they are the last to be closed. So some of
-// the work goes into probes: "no tree costs at most L" is proved by the same search (on_demand.hpp),
-// with L as its limit; it prunes the more, the smaller L is. What is proved stays, and L rises: a
-// destructive lower bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
-// improvement", EJOR 112 (1999)). A probe that finds a tree has found a better one.
+// The open decisions near the root bound next to nothing, and they are the last to be closed. So
+// some of the work goes into probes: "no tree costs at most L" is proved by the same search
+// (on_demand.hpp), with L as its limit; it prunes the more, the smaller L is. What is proved stays,
+// and L rises: a destructive lower bound (R. Klein and A. Scholl, "Computing lower bounds by
+// destructive improvement", EJOR 112 (1999)). A probe that finds a tree has found a better one.
 //
 //   L      -> Probe::limit
 //   share  -> BestRules::probe_share
 //
-// L rises by a step, which doubles when a probe has been proved and shrinks when it takes too long. All
-// is counted in decisions, not in seconds: the result depends on no machine and no thread.
+// L rises by a step, which doubles when a probe has been proved and shrinks when it takes too long.
+// All is counted in decisions, not in seconds: the result depends on no machine and no thread.
 // Cost: an eighth of the decisions, which are up to twice as dear. Memory: a second pool.
 #pragma once
 

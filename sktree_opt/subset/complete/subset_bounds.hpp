@@ -1,25 +1,28 @@
 // Lower bounds of the cost below a node, for the search of the best tree.
 //
-// Problem: what the tree below a case set costs at least, whatever is decided about the units that are
-// still undecided. Exact bounds of a relaxation: every node may decide for itself.
+// Problem: what the tree below a case set costs at least, whatever is decided about the units that
+// are still undecided. Exact bounds of a relaxation: every node may decide for itself.
 // Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
 // section 5, http://jmlr.org/papers/v20/18-035.html, where an open node counts 0. These are ours.
 //
-//   class bound   search rows whose class no training case of the node has: no leaf below answers it,
+//   class bound   search rows whose class no training case of the node has: no leaf below answers
+//                 it,
 //                 nor do the votes of several leaves below
 //   twin bound    of search rows that are equal in all features, all but one class are wrong
-//   split bound   the class bounds of the children of a split, and the costs of those that cannot be
+//   split bound   the class bounds of the children of a split, and the costs of those that cannot
+//                 be
 //                 split again: counted from the codes of the column, no child is made
-//   look-ahead    the least over the splits that the node may take: those of the ranking whose unit is
+//   look-ahead    the least over the splits that the node may take: those of the ranking whose unit
+//                 is
 //                 not out, up to the first that is in, and being a leaf if none is in; the same for
 //                 the children, as far as `lookahead` goes
 //
 // With the cost, the look-ahead tells how many features more any choice of that cost takes at least
 // (the largest number over the children, not the sum: they may share features), and which units the
-// cheapest choice takes in and leaves out. A decision that agrees with that choice cannot change the
-// bound; and where the choices of all open nodes agree, they make a tree of the bound's cost. The
-// decisions that a bound hangs on are told with it (decisions.hpp): those that keep a node from a split
-// that could be cheaper.
+// cheapest choice takes in and leaves out. A decision that agrees with that choice cannot change
+// the bound; and where the choices of all open nodes agree, they make a tree of the bound's cost.
+// The decisions that a bound hangs on are told with it (decisions.hpp): those that keep a node from
+// a split that could be cheaper.
 // Rows that miss a tested value are decided by the votes of a whole tree: they count 0 here.
 //
 // Cost: split bound O(cases) once for each split of a case set; look-ahead of depth k at most the
@@ -36,16 +39,16 @@
 namespace sktree_opt::subset {
 
 struct BoundRules {
-    int lookahead = 2;             // splits on a path; 0: none
+    int lookahead = 2;  // splits on a path; 0: none
     bool uses_class_bound = true;
     bool uses_twin_bound = true;
-    bool uses_size_bound = true;   // the number of features that a bound takes
-    bool uses_choices = true;      // bounds are kept, and trees found, by what the choices agree on
-    bool cuts_short = true;        // trees are not grown further than shows that they are not wanted
-    bool leaves_out = true;        // features of units that are out, of rankings
-    bool grows_dearest = true;     // first; else the newest node
-    bool jumps_back = true;        // decisions that have no part in a failure are not tried the other way
-    bool follows_blame = true;     // units that failures hang on are decided first
+    bool uses_size_bound = true;  // the number of features that a bound takes
+    bool uses_choices = true;     // bounds are kept, and trees found, by what the choices agree on
+    bool cuts_short = true;       // trees are not grown further than shows that they are not wanted
+    bool leaves_out = true;       // features of units that are out, of rankings
+    bool grows_dearest = true;    // first; else the newest node
+    bool jumps_back = true;  // decisions that have no part in a failure are not tried the other way
+    bool follows_blame = true;  // units that failures hang on are decided first
 };
 
 // Units by their number modulo 64: two sets that share none have no unit in common.
@@ -96,8 +99,8 @@ public:
     // The split bound.
     Cost of_split(CaseNode* node, std::size_t position) {
         if (node->split_bounds.size() <= position) {
-            lattice_.grew(static_cast<std::int64_t>(
-                8 * (node->ranking.size() - node->split_bounds.size())));
+            lattice_.grew(
+                static_cast<std::int64_t>(8 * (node->ranking.size() - node->split_bounds.size())));
             node->split_bounds.resize(node->ranking.size(), -1);
         }
         Cost& bound = node->split_bounds[position];
@@ -105,8 +108,8 @@ public:
         return bound;
     }
 
-    // The look-ahead of a node from a place in its ranking on, under the decisions made. Garbage when
-    // the search has stopped.
+    // The look-ahead of a node from a place in its ranking on, under the decisions made. Garbage
+    // when the search has stopped.
     Relaxed look_ahead(CaseNode* node, std::size_t position, std::uint8_t* decisions) {
         decisions_ = decisions;
         return relax(node, position, rules_.lookahead - 1, Relaxed());
@@ -178,10 +181,12 @@ private:
         return best;
     }
 
-    // Units that are decided so that a split below `cost` is not taken, from a place in the ranking on.
+    // Units that are decided so that a split below `cost` is not taken, from a place in the ranking
+    // on.
     UnitMask why_not_cheaper(CaseNode* node, std::size_t position, Cost cost) {
         UnitMask why = 0;
-        for (RankedSplit* ranked; (ranked = lattice_.ranked_at(node, position)) != nullptr; ++position) {
+        for (RankedSplit* ranked; (ranked = lattice_.ranked_at(node, position)) != nullptr;
+             ++position) {
             const std::int32_t unit = problem_.unit_of[ranked->feature];
             const auto decision = static_cast<Decision>(decisions_[unit]);
             if (decision == IN) return why | mask_of(unit);
@@ -224,7 +229,8 @@ private:
 
     // Sends the rows of the node down a split by their codes.
     Cost count_split(CaseNode* node, const RankedSplit& ranked) {
-        lattice_.learner().build_split(node->cases, ranked.feature, ranked.low, ranked.high, split_);
+        lattice_.learner().build_split(node->cases, ranked.feature, ranked.low, ranked.high,
+                                       split_);
         const std::uint32_t n_classes = problem_.target().n_classes;
         const std::uint16_t* classes = problem_.target().classes;
         const greedy::Column& column = problem_.column(ranked.feature);
@@ -260,8 +266,8 @@ private:
                 if (answers_[b] >= 0) {
                     cost += problem_.cost_of(part, row, static_cast<std::uint32_t>(answers_[b]));
                 } else {
-                    const bool is_present = !rules_.uses_class_bound ||
-                                            counts_[b * n_classes + classes[row]] > 0.0;
+                    const bool is_present =
+                        !rules_.uses_class_bound || counts_[b * n_classes + classes[row]] > 0.0;
                     cost += cost_at_least(node, row, is_present);
                 }
             }
@@ -269,8 +275,8 @@ private:
         return cost + cost_of_twins();
     }
 
-    // What a row costs whose class is, or may be, answered below it or not. Twins that may be right are
-    // put aside for `cost_of_twins`: they stay together, so only one class of them is.
+    // What a row costs whose class is, or may be, answered below it or not. Twins that may be right
+    // are put aside for `cost_of_twins`: they stay together, so only one class of them is.
     Cost cost_at_least(const CaseNode* node, std::uint32_t row, bool is_present) {
         const Cost cost = problem_.parts[node->part].costs[row];
         if (!is_present) return cost;
@@ -304,8 +310,8 @@ private:
         return cost;
     }
 
-    // The class that each branch answers if it can only be a leaf, else -1. Where values are missing,
-    // cases are counted in every branch: enough to know the classes, not the weights.
+    // The class that each branch answers if it can only be a leaf, else -1. Where values are
+    // missing, cases are counted in every branch: enough to know the classes, not the weights.
     void describe_branches(const CaseNode* node, bool some_missing) {
         const std::uint32_t n_classes = problem_.target().n_classes;
         answers_.assign(split_.n_branches, -1);

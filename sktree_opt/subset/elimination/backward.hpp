@@ -46,8 +46,8 @@ inline std::unique_ptr<BackwardSearch> make_backward_search(
             problem, rules, control, budget, n_threads, min_parallel_work, gives_up);
     }
     const bool skips_unused = method != EliminationMethod::SBE;
-    return std::make_unique<BackwardSearchWith<RebuiltTrees>>(problem, rules, control,
-                                                              skips_unused, n_threads);
+    return std::make_unique<BackwardSearchWith<RebuiltTrees>>(problem, rules, control, skips_unused,
+                                                              n_threads);
 }
 
 }  // namespace sktree_opt::subset

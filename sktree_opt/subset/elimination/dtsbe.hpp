@@ -1,25 +1,26 @@
 // DTsbe: the trees of backward elimination, without building what is known.
 //
 // Problem: the errors of all T_a = DT(S \ {a}), a in features(T), for the current T = DT(S). Exact.
-// Paper: as elimination.hpp; section 6 prunes T_a for a not in features(T), and (T_b)_a = T_a when b
-// is not in features(T_a).
+// Paper: as elimination.hpp; section 6 prunes T_a for a not in features(T), and (T_b)_a = T_a when
+// b is not in features(T_a).
 //
 //   T                 -> roots_            the current tree, node by node
 //   T_a               -> T with every topmost a-node replaced by its alternative
 //
 // Ours: the second rule is applied at each node. The alternative of a node that tests a is
 // DT(S \ {a}) on the node's own cases. T_a differs from T in nothing but the alternatives of its
-// topmost a-nodes, so err(T_a) = err(T) + sum over those of err(alternative) - err(node). By Lemma 6
-// an alternative stays what it is when features leave that it does not use. The work of a step is what
-// the removed feature changed. Costs are whole numbers, so the sums are those of trees built anew.
+// topmost a-nodes, so err(T_a) = err(T) + sum over those of err(alternative) - err(node). By Lemma
+// 6 an alternative stays what it is when features leave that it does not use. The work of a step is
+// what the removed feature changed. Costs are whole numbers, so the sums are those of trees built
+// anew.
 //
-// Ours too: a step needs no T_a that costs more than T, so the walk of an alternative ends where what
-// it has seen is too much. That much stays known until a feature leaves that was met on the way. What
-// no search row gets to is walked only to count leaves, where trials tie.
+// Ours too: a step needs no T_a that costs more than T, so the walk of an alternative ends where
+// what it has seen is too much. That much stays known until a feature leaves that was met on the
+// way. What no search row gets to is walked only to count leaves, where trials tie.
 //
-// Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of T
-// (at most depth x rows), and the features of each alternative; the lattice below the alternatives is
-// a cache with a budget. Threads share the features of a ranking (lattice.hpp).
+// Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of
+// T (at most depth x rows), and the features of each alternative; the lattice below the
+// alternatives is a cache with a budget. Threads share the features of a ranking (lattice.hpp).
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ namespace sktree_opt::subset {
 // A node of the current tree.
 struct CurrentNode {
     CaseNode* cases = nullptr;  // pinned
-    std::int32_t unit = -1;  // of the feature it tests; a leaf: none
+    std::int32_t unit = -1;     // of the feature it tests; a leaf: none
     std::vector<std::unique_ptr<CurrentNode>> children;
     Cost cost = 0;
     std::int64_t n_leaves = 1;
@@ -52,8 +53,11 @@ class IncrementalTrees {
 public:
     IncrementalTrees(const SearchProblem& problem, SearchControl& control, std::int64_t budget,
                      int n_threads, std::int64_t min_parallel_work, bool gives_up)
-        : problem_(problem), control_(control), gives_up_(gives_up),
-          lattice_(problem, control, budget, n_threads, min_parallel_work), walk_(lattice_) {}
+        : problem_(problem),
+          control_(control),
+          gives_up_(gives_up),
+          lattice_(problem, control, budget, n_threads, min_parallel_work),
+          walk_(lattice_) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
         is_in_ = is_in;
@@ -278,7 +282,7 @@ private:
     TreeWalk walk_;
     std::vector<std::unique_ptr<CurrentNode>> roots_;
     Cost whole_cost_ = 0;
-    std::vector<Removal> candidates_;   // by unit
+    std::vector<Removal> candidates_;     // by unit
     std::vector<std::uint32_t> n_above_;  // by unit: nodes that test it on the path
     std::vector<std::int32_t> to_walk_;   // units
     Outcome outcome_;

@@ -1,10 +1,10 @@
 // Sequential backward elimination (SBE): the rule by which features leave.
 //
-// Problem: starting from all features F, remove the feature whose removal leaves the smallest error, as
-// long as the error does not grow: heuristic.
+// Problem: starting from all features F, remove the feature whose removal leaves the smallest
+// error, as long as the error does not grow: heuristic.
 // Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
-// section 6, http://jmlr.org/papers/v20/18-035.html; "Enumerating Distinct Decision Trees", ICML 2017,
-// section 5, http://proceedings.mlr.press/v70/ruggieri17a.html.
+// section 6, http://jmlr.org/papers/v20/18-035.html; "Enumerating Distinct Decision Trees", ICML
+// 2017, section 5, http://proceedings.mlr.press/v70/ruggieri17a.html.
 //
 //   S                 -> is_in             features not removed yet
 //   T = DT(S)         -> EliminationStep   the tree after a step
@@ -15,15 +15,17 @@
 // that uses one of them keeps them all.
 //
 // The rule, step by step:
-// 1. If the best T_a has a smaller error than T, a is removed. Of several, the one of the smallest tree,
+// 1. If the best T_a has a smaller error than T, a is removed. Of several, the one of the smallest
+// tree,
 //    then the lowest index.
-// 2. Else, where ties go on (JMLR: "lower or equal"), the features that T does not use leave, all at
+// 2. Else, where ties go on (JMLR: "lower or equal"), the features that T does not use leave, all
+// at
 //    once: removing one of them is a tie (T_a = T by Lemma 6), and so is removing the next.
 // 3. Else, where ties go on and the best T_a ties, a is removed.
 // 4. Else the elimination ends. Where ties stop (ICML: "lower") it ends after 1.
-// With a target number of features it goes on, whatever the error, until T uses no more than that, and
-// then ends. With a maximum it goes on, whatever the error, until T uses no more, and then by the rule.
-// Features that are kept are never removed, and count among those that T uses.
+// With a target number of features it goes on, whatever the error, until T uses no more than that,
+// and then ends. With a maximum it goes on, whatever the error, until T uses no more, and then by
+// the rule. Features that are kept are never removed, and count among those that T uses.
 //
 // Where the trees T_a come from is the business of a Trees class: dtsbe.hpp does not build what is
 // known or costs more than is of use, sbe.hpp builds them all. The steps are the same, which a test
@@ -42,15 +44,15 @@ namespace sktree_opt::subset {
 
 struct EliminationRules {
     bool tie_goes_on = true;
-    std::int64_t min_features = 0;      // a tree that uses fewer is not accepted
+    std::int64_t min_features = 0;  // a tree that uses fewer is not accepted
     std::int64_t max_features = std::numeric_limits<std::int64_t>::max();  // whatever the error
-    std::int64_t target_features = -1;  // negative: no target
+    std::int64_t target_features = -1;                                     // negative: no target
 };
 
 // The tree T = DT(S), and how it was found.
 struct EliminationStep {
-    std::vector<std::int32_t> removed;   // units, since the step before
-    std::vector<std::int32_t> units;     // that the tree uses, increasing
+    std::vector<std::int32_t> removed;  // units, since the step before
+    std::vector<std::int32_t> units;    // that the tree uses, increasing
     Cost cost = 0;
     std::int64_t n_leaves = 0;
     std::int64_t n_built = 0;      // trees T_a that were built to their end
@@ -70,11 +72,14 @@ class Elimination {
 public:
     Elimination(const SearchProblem& problem, Trees& trees, const EliminationRules& rules,
                 const SearchControl& control)
-        : problem_(problem), trees_(trees), rules_(rules), control_(control),
+        : problem_(problem),
+          trees_(trees),
+          rules_(rules),
+          control_(control),
           is_in_(problem.n_units(), IN) {}
 
-    // The full tree, then a step for each removal; false at the end, and when stopped: the last whole
-    // step stands.
+    // The full tree, then a step for each removal; false at the end, and when stopped: the last
+    // whole step stands.
     bool next(EliminationStep& step) {
         EliminationStep following;
         if (!has_begun_) {
@@ -141,7 +146,8 @@ private:
         std::int64_t fewest = 0;
         for (const Trial& trial : trials_) {
             const std::int64_t n_leaves = trees_.count_leaves(trial.unit);
-            if (smallest < 0 || n_leaves < fewest || (n_leaves == fewest && trial.unit < smallest)) {
+            if (smallest < 0 || n_leaves < fewest ||
+                (n_leaves == fewest && trial.unit < smallest)) {
                 smallest = trial.unit;
                 fewest = n_leaves;
             }

@@ -17,7 +17,9 @@ class RebuiltTrees {
 public:
     RebuiltTrees(const SearchProblem& problem, SearchControl& control, bool skips_unused,
                  int n_threads)
-        : problem_(problem), control_(control), skips_unused_(skips_unused),
+        : problem_(problem),
+          control_(control),
+          skips_unused_(skips_unused),
           n_threads_(problem.has_rating() ? 1 : n_threads) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
@@ -34,8 +36,7 @@ public:
         for (std::size_t u = 0; u < problem_.n_units(); ++u) {
             const auto unit = static_cast<std::int32_t>(u);
             if (is_in_[u] != IN || problem_.keeps(unit)) continue;
-            const bool used =
-                std::binary_search(current.units.begin(), current.units.end(), unit);
+            const bool used = std::binary_search(current.units.begin(), current.units.end(), unit);
             if (used || !skips_unused_) {
                 tried.push_back(unit);
             } else {

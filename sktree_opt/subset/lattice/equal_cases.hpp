@@ -1,20 +1,20 @@
 // Cases that are equal in a column and in their class are one case, of the weight of all of them.
 //
-// What a split search asks of a column is how much of each class has each value. Where most rows of a
-// table have one value, as in columns of counts that are mostly zero or of facts that are rarely true,
-// only the others are looked up among the cases of a node: a bit for each row of the table that has
-// another value, and one for each row of the node. The common value has what is left of the node, one
-// case for each class. Where a column has few values, all cases are added up by value and class.
-// Neither sorts many cases, or reads them one by one where the split is searched.
+// What a split search asks of a column is how much of each class has each value. Where most rows of
+// a table have one value, as in columns of counts that are mostly zero or of facts that are rarely
+// true, only the others are looked up among the cases of a node: a bit for each row of the table
+// that has another value, and one for each row of the node. The common value has what is left of
+// the node, one case for each class. Where a column has few values, all cases are added up by value
+// and class. Neither sorts many cases, or reads them one by one where the split is searched.
 //
 //   common      the value of most rows
 //   rare rows   those of other values, or of none
 //   stand-ins   rows of the common value, one for each class, that carry the weight of the others
 //
-// Sums of whole numbers are the same in any order, and so is what is found. Sums of fractions differ by
-// rounding, as they do anyway: split.hpp says why that decides nothing.
-// Cost for a node: its words (at most its rows, or those of the table / 64) and its rare rows for each
-// column. Memory: a bit for each cell of the columns that have a common value.
+// Sums of whole numbers are the same in any order, and so is what is found. Sums of fractions
+// differ by rounding, as they do anyway: split.hpp says why that decides nothing.
+// Cost for a node: its words (at most its rows, or those of the table / 64) and its rare rows for
+// each column. Memory: a bit for each cell of the columns that have a common value.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,9 @@ struct MergeRules {
 class RareRows {
 public:
     struct RareColumn {
-        std::vector<std::uint64_t> words;      // bits of the rare rows
+        std::vector<std::uint64_t> words;  // bits of the rare rows
         std::vector<std::uint32_t> stand_ins;
-        std::uint32_t common = 0;              // its code
+        std::uint32_t common = 0;  // its code
     };
 
     // Returns the bytes it takes.
@@ -225,7 +225,7 @@ private:
     const double* outputs_ = nullptr;
     RowBits node_rows_;
     bool has_weights_ = false;
-    std::size_t room_ = 0;  // for merged cases
+    std::size_t room_ = 0;           // for merged cases
     std::vector<double> weight_of_;  // by row
     std::vector<double> rest_;       // by class: weight of the common value
     std::vector<std::uint32_t> n_of_class_, n_rest_;

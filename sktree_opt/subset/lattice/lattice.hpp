@@ -6,20 +6,22 @@
 // argmax of f(a, C) over a in S: so for a case set C the features are ranked once, for all S, and
 // DT(S) is a walk that takes at each node the first feature of the ranking that is in S.
 //
-//   C                 -> CaseNode (training cases, search rows that get there, depth if it is limited)
+//   C                 -> CaseNode (training cases, search rows that get there, depth if it is
+//                     limited)
 //   argmax f(a, C)    -> Lattice::ranked_at
 //   stop(S, C)        -> CaseNode::stops (Assumption 5, case 1), or the end of the ranking (case 2)
 //   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
 //
-// Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were reached;
-// only the best features of a ranking are kept and the rest is ranked when it is asked for, as are, on
-// request, features that are out; features that are constant at a node are not looked at below it;
-// search rows travel with the cases. A row that misses a tested value ends in several leaves and is
-// decided by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
+// Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were
+// reached; only the best features of a ranking are kept and the rest is ranked when it is asked
+// for, as are, on request, features that are out; features that are constant at a node are not
+// looked at below it; search rows travel with the cases. A row that misses a tested value ends in
+// several leaves and is decided by their votes (C4.5): such rows are counted apart
+// (TreeWalk::vote).
 //
-// Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory: the
-// rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the nodes
-// a search stands on, and what is needed again is made again.
+// Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory:
+// the rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the
+// nodes a search stands on, and what is needed again is made again.
 #pragma once
 
 #include <algorithm>
@@ -66,22 +68,22 @@ struct Children {
 struct CaseNode {
     greedy::CaseSet cases;
     SearchRows search;
-    Cost leaf_cost = 0;        // of the whole search rows, if this is a leaf
+    Cost leaf_cost = 0;  // of the whole search rows, if this is a leaf
     std::uint32_t label = 0;
     std::uint32_t n_pins = 0;
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
-    bool stops = false;        // a leaf whatever the features
-    bool is_reached = false;   // by some search row
-    bool ranked_all = false;   // `ranking` has all features with a valid split
-    bool has_bound = false;    // `bound` is known (subset_bounds.hpp)
+    bool stops = false;       // a leaf whatever the features
+    bool is_reached = false;  // by some search row
+    bool ranked_all = false;  // `ranking` has all features with a valid split
+    bool has_bound = false;   // `bound` is known (subset_bounds.hpp)
     Cost bound = 0;
-    std::uint64_t left_out = 0;          // units whose features have not been ranked
-    std::vector<double> frequencies;     // of the classes; only where shared rows need them
-    std::vector<RankedSplit> ranking;    // best first
-    std::vector<Cost> split_bounds;      // by position in the ranking; negative: unknown
-    FeatureList varying;                 // features that may have a split; null: all
-    bool owns_varying = false;           // else it is an ancestor's
+    std::uint64_t left_out = 0;        // units whose features have not been ranked
+    std::vector<double> frequencies;   // of the classes; only where shared rows need them
+    std::vector<RankedSplit> ranking;  // best first
+    std::vector<Cost> split_bounds;    // by position in the ranking; negative: unknown
+    FeatureList varying;               // features that may have a split; null: all
+    bool owns_varying = false;         // else it is an ancestor's
 
     std::int64_t n_bytes() const {
         return static_cast<std::int64_t>(
@@ -112,8 +114,8 @@ inline std::uint64_t mix(std::uint64_t x) {
 }
 
 struct LatticeStats {
-    std::int64_t n_case_sets = 0;   // made
-    std::int64_t n_found = 0;       // found again by their hash
+    std::int64_t n_case_sets = 0;  // made
+    std::int64_t n_found = 0;      // found again by their hash
     std::int64_t n_rankings = 0;
     std::int64_t n_clearings = 0;
     std::int64_t peak_bytes = 0;
@@ -129,11 +131,11 @@ struct LatticeStats {
 
 // The features of one case set, ranked by several threads.
 //
-// What takes the time of a search is to find the best split of each feature at a node, which features
-// have nothing to do with each other for. So they are shared out, each thread with its own working
-// memory; what is found does not depend on threads. Sharing whole trees out instead would keep threads
-// busy longer at a time, but what one finds is of use to the others, and the largest tree of a step is
-// most of its work.
+// What takes the time of a search is to find the best split of each feature at a node, which
+// features have nothing to do with each other for. So they are shared out, each thread with its own
+// working memory; what is found does not depend on threads. Sharing whole trees out instead would
+// keep threads busy longer at a time, but what one finds is of use to the others, and the largest
+// tree of a step is most of its work.
 class RankingTeam {
 public:
     // Below so many cases times features a second thread is not worth waking.
@@ -192,8 +194,12 @@ public:
 
     Lattice(const SearchProblem& problem, SearchControl& control, std::int64_t budget,
             int n_threads = 1, std::int64_t min_shared_work = RankingTeam::MIN_WORK)
-        : held_(control.hold()), problem_(problem), control_(control), learner_(problem, control),
-          team_(problem, control, learner_, n_threads, min_shared_work), budget_(budget),
+        : held_(control.hold()),
+          problem_(problem),
+          control_(control),
+          learner_(problem, control),
+          team_(problem, control, learner_, n_threads, min_shared_work),
+          budget_(budget),
           features_(problem.n_features()) {
         problem.prepare_orders(control);
         std::iota(features_.begin(), features_.end(), 0);
@@ -214,10 +220,10 @@ public:
     const LatticeStats& stats() const { return stats_; }
     bool stopped() const { return control_.stopped(); }
 
-    // From now on features are not ranked whose unit is out by `decisions`, which tells at any time what
-    // is asked for. Where one of them is in again, all are ranked, and a ranking may have more features
-    // than it had. Whoever stands at a place in it, and decides no less than before, need not care: what
-    // is not out now was not then.
+    // From now on features are not ranked whose unit is out by `decisions`, which tells at any time
+    // what is asked for. Where one of them is in again, all are ranked, and a ranking may have more
+    // features than it had. Whoever stands at a place in it, and decides no less than before, need
+    // not care: what is not out now was not then.
     void leave_out(const std::uint8_t* decisions) { decisions_ = decisions; }
 
     // The split at `position` of the node's ranking; null past its end.
@@ -243,7 +249,9 @@ public:
     // The children of the node by one of its ranked splits.
     Children split(CaseNode* node, RankedSplit* ranked) {
         if (ranked->n_children == 0) {
-            if (control_.poll()) return {};
+            if (control_.poll()) {
+                return {};
+            }
             make_branching(node, *ranked);
         }
         return {ranked->children.get(), ranked->n_children};
@@ -328,7 +336,8 @@ private:
                 return (node->left_out >> problem_.unit_of[feature] & 1u) != 0;
             };
             not_out_.clear();
-            std::remove_copy_if(features.begin(), features.end(), std::back_inserter(not_out_), is_out);
+            std::remove_copy_if(features.begin(), features.end(), std::back_inserter(not_out_),
+                                is_out);
             team_.rank(node->cases, not_out_, ranked_, varying_);
             std::copy_if(features.begin(), features.end(), std::back_inserter(varying_), is_out);
         }
@@ -349,8 +358,8 @@ private:
         book(node->n_bytes() - before);
     }
 
-    // The best of `ranked_` become the ranking of the node. What is known of splits that it had stays so;
-    // both rankings are in one order.
+    // The best of `ranked_` become the ranking of the node. What is known of splits that it had
+    // stays so; both rankings are in one order.
     void replace_ranking(CaseNode& node, std::size_t n_kept) {
         std::vector<RankedSplit> before = std::move(node.ranking);
         std::vector<Cost> bounds_before = std::move(node.split_bounds);
@@ -371,14 +380,16 @@ private:
         }
     }
 
-    // Units of some features that need not be ranked. All are, where not all of a ranking is kept: it
-    // would have no place for what comes later.
+    // Units of some features that need not be ranked. All are, where not all of a ranking is kept:
+    // it would have no place for what comes later.
     std::uint64_t out_of(const std::vector<std::int32_t>& features) const {
         if (problem_.n_units() > 64 || features.size() > KEPT_FEATURES) return 0;
         std::uint64_t out = 0;
         for (std::int32_t feature : features) {
             const std::int32_t unit = problem_.unit_of[feature];
-            if (decisions_[unit] == OUT) out |= std::uint64_t{1} << unit;
+            if (decisions_[unit] == OUT) {
+                out |= std::uint64_t{1} << unit;
+            }
         }
         return out;
     }
@@ -487,7 +498,8 @@ private:
         return own(key, std::move(node));
     }
 
-    // A branch without cases answers as its parent would: it is no case set that can be found again.
+    // A branch without cases answers as its parent would: it is no case set that can be found
+    // again.
     CaseNode* keep_empty(std::unique_ptr<CaseNode> node, const CaseNode* parent) {
         node->label = parent->label;
         node->stops = true;
@@ -526,7 +538,8 @@ private:
             key.high += mix(hash ^ 0xd6e8feb86659fd93ull);
         };
         add(static_cast<std::uint64_t>(node.part) << 32 |
-                (problem_.limits_depth() ? node.depth : 0u), 0x1000000000000ull);
+                (problem_.limits_depth() ? node.depth : 0u),
+            0x1000000000000ull);
         if (number > 0) add(number, 0x2000000000000ull);
         const greedy::CaseSet& cases = node.cases;
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {

@@ -1,10 +1,10 @@
 // What the lattice asks of a greedy learner: rank the features of a case set, split it on one.
 //
-// A CaseLearner is what one thread works with. The split of a feature comes from the same evaluators
-// as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where is kept with
-// the ranking, in codes of the column: nothing is sorted twice. Where the problem has the order of a
-// column, cases are read in that order instead of sorted (order_index.hpp), and equal ones are put
-// together where there are many (equal_cases.hpp).
+// A CaseLearner is what one thread works with. The split of a feature comes from the same
+// evaluators as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where
+// is kept with the ranking, in codes of the column: nothing is sorted twice. Where the problem has
+// the order of a column, cases are read in that order instead of sorted (order_index.hpp), and
+// equal ones are put together where there are many (equal_cases.hpp).
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,9 @@ public:
     CaseLearner(const SearchProblem& problem, SearchControl& control)
         : problem_(problem), control_(control) {
         for (int kind = 0; kind < 3; ++kind) {
-            evaluators_.push_back(
-                greedy::make_evaluator(problem.induction.measure,
-                                       static_cast<greedy::WeightKind>(kind),
-                                       problem.induction.context(), problem.induction.rules));
+            evaluators_.push_back(greedy::make_evaluator(
+                problem.induction.measure, static_cast<greedy::WeightKind>(kind),
+                problem.induction.context(), problem.induction.rules));
         }
         greedy::SplitRules of_merged = problem.induction.rules;
         of_merged.rows_are_weights = true;
@@ -74,15 +73,15 @@ public:
         return depth >= limits.max_depth || weight < std::max(limits.min_split_weight, least);
     }
 
-    // Those of `features` that have a valid split, in no order. `varying` are those that may have one
-    // for some of the cases: a column that is constant stays so.
+    // Those of `features` that have a valid split, in no order. `varying` are those that may have
+    // one for some of the cases: a column that is constant stays so.
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
               std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
         gather(cases);
         // The rows of merged cases can be counted only if each row has weight 1.
-        merges_ = cases.size() >= problem_.merge_rules.min_cases &&
-                  (problem_.induction.rules.min_leaf_rows <= 1 ||
-                   cases.kind == greedy::WeightKind::UNIT);
+        merges_ =
+            cases.size() >= problem_.merge_rules.min_cases &&
+            (problem_.induction.rules.min_leaf_rows <= 1 || cases.kind == greedy::WeightKind::UNIT);
         if (merges_ && !problem_.rare_rows().empty()) {
             merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
         }
@@ -131,8 +130,8 @@ public:
         const greedy::AllPositions positions{cases.size()};
         branches_.resize(cases.size());
         const greedy::Cases view = targets_.cases(cases);
-        const bool some_missing = greedy::assign_branches(
-            column, parted.split, cases.rows.data(), positions, branches_.data());
+        const bool some_missing = greedy::assign_branches(column, parted.split, cases.rows.data(),
+                                                          positions, branches_.data());
         greedy::BranchSums<std::uint32_t>(problem_.target(), view, branches_.data())
             .run(positions, parted.split.n_branches, some_missing, parted.totals, shares_);
         parted.children.resize(parted.split.n_branches);
@@ -146,9 +145,12 @@ private:
     greedy::SplitKind kind_of(const greedy::Column& column) const {
         if (!column.is_nominal) return greedy::SplitKind::NUMERIC;
         switch (problem_.induction.rules.nominal) {
-            case greedy::NominalSplit::MULTIWAY: return greedy::SplitKind::MULTIWAY;
-            case greedy::NominalSplit::ONE_VS_REST: return greedy::SplitKind::ONE;
-            default: return greedy::SplitKind::SUBSET;
+            case greedy::NominalSplit::MULTIWAY:
+                return greedy::SplitKind::MULTIWAY;
+            case greedy::NominalSplit::ONE_VS_REST:
+                return greedy::SplitKind::ONE;
+            default:
+                return greedy::SplitKind::SUBSET;
         }
     }
 
@@ -183,7 +185,8 @@ private:
         const bool merges = merges_ && kind_of(column) != greedy::SplitKind::SUBSET;
         const RareRows::RareColumn* rare = merges ? problem_.rare_rows().of(feature) : nullptr;
         const bool has_order = problem_.orders().has(feature);
-        // Few cases are sorted; rare ones are not, since merging them needs the order of the column.
+        // Few cases are sorted; rare ones are not, since merging them needs the order of the
+        // column.
         const bool is_sorted = cases.size() < problem_.order_rules.min_cases && rare == nullptr;
         if (has_cuts(cases, column) && (has_order || is_sorted)) {
             evaluate_cuts(cases, feature, rare);
@@ -337,7 +340,8 @@ private:
             order_merged(feature);
             const greedy::Cases by_place{place_classes_.data(), nullptr, place_weights_.data()};
             rate(evaluator, column, n, short_entries_, by_place);
-            name_cut([&](std::uint32_t place) { return problem_.orders().code_at(feature, place); });
+            name_cut(
+                [&](std::uint32_t place) { return problem_.orders().code_at(feature, place); });
         } else if (n <= greedy::MAX_SHORT_CASES) {
             rate_merged(evaluator, column, short_entries_);
         } else {
@@ -421,8 +425,9 @@ private:
               const std::vector<Entry>& entries, const greedy::Cases& view) {
         const std::uint32_t n_known =
             column.has_missing ? greedy::count_known(entries.data(), n) : n;
-        if (n_known < 2 ||
-            greedy::rank_of(entries[0]) == greedy::rank_of(entries[n_known - 1])) return;
+        if (n_known < 2 || greedy::rank_of(entries[0]) == greedy::rank_of(entries[n_known - 1])) {
+            return;
+        }
         evaluator.evaluate(
             greedy::OrderedCases<Entry>{entries.data(), n, n_known, column.is_nominal != 0}, view,
             totals_, sides_, candidate_);
@@ -448,8 +453,8 @@ private:
     CutSearch cuts_;
     std::vector<Item> items_;
     MergedCases merged_;
-    bool merges_ = false;           // equal cases of the node
-    std::uint32_t low_ = 0, high_ = 0;  // of `candidate_`, as codes of the column
+    bool merges_ = false;                       // equal cases of the node
+    std::uint32_t low_ = 0, high_ = 0;          // of `candidate_`, as codes of the column
     std::vector<std::uint16_t> place_classes_;  // of merged cases, by place
     std::vector<double> place_weights_;
     greedy::SideMemory sides_;

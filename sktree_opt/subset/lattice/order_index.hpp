@@ -1,18 +1,18 @@
 // The cases of a node in the order of a numeric column, without sorting them.
 //
-// All rows of the table are sorted once by each column. The cases of a node then set one bit each, at
-// the place of their row in that order, and the bits are read from the first to the last: two passes
-// over the cases, whatever their number. What is read is all that a split search asks for: the code
-// and, at the same place, the class. That is faster than sorting the codes of some dozens of cases, as
-// most nodes have: no bucket is cleared, few comparisons are guessed wrong.
+// All rows of the table are sorted once by each column. The cases of a node then set one bit each,
+// at the place of their row in that order, and the bits are read from the first to the last: two
+// passes over the cases, whatever their number. What is read is all that a split search asks for:
+// the code and, at the same place, the class. That is faster than sorting the codes of some dozens
+// of cases, as most nodes have: no bucket is cleared, few comparisons are guessed wrong.
 //
 //   places[row]    of a column: place of the row in its order
 //   items[place]   code of that row << 16 | its class; all bits of a missing code are set
 //   classes[place] class of that row
 //
-// Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose places
-// fit 16 bits. Cost: sorting each column once. Memory: 8 bytes for each cell of the columns that are
-// in it, at most OrderRules::max_bytes.
+// Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose
+// places fit 16 bits. Cost: sorting each column once. Memory: 8 bytes for each cell of the columns
+// that are in it, at most OrderRules::max_bytes.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,9 @@ public:
     }
     void add(std::uint32_t place) {
         words_[place >> 6] |= std::uint64_t{1} << (place & 63);
-        if (has_marks_) marks_[place >> 12] |= std::uint64_t{1} << (place >> 6 & 63);
+        if (has_marks_) {
+            marks_[place >> 12] |= std::uint64_t{1} << (place >> 6 & 63);
+        }
     }
     // Calls visit(word, place of its lowest bit) for each word that has a bit, and for others where
     // there are few; leaves the set empty.

@@ -1,9 +1,9 @@
 // What every search over feature subsets reads: a learning problem, an error estimate, and which
 // features are kept or dropped together.
 //
-// Costs of wrong answers are whole numbers (weights in units of `cost_unit`): their sums are exact, so
-// it does not matter in which order leaves, candidates and threads are added up. Searches decide about
-// units: groups of features that are kept or dropped together, most often one feature each.
+// Costs of wrong answers are whole numbers (weights in units of `cost_unit`): their sums are exact,
+// so it does not matter in which order leaves, candidates and threads are added up. Searches decide
+// about units: groups of features that are kept or dropped together, most often one feature each.
 #pragma once
 
 #include <algorithm>
@@ -42,20 +42,20 @@ struct SearchProblem {
     greedy::Induction induction;
     std::vector<PartCases> parts;
     std::uint32_t n_rows = 0;
-    bool is_pessimistic = false;        // leaves cost what C4.5 fears, not what search rows show
+    bool is_pessimistic = false;  // leaves cost what C4.5 fears, not what search rows show
     greedy::ErrorBound error_bound;
-    double cost_unit = 1.0;             // weight that a cost of 1 stands for
-    TreeRating rating = nullptr;        // instead of search rows
+    double cost_unit = 1.0;       // weight that a cost of 1 stands for
+    TreeRating rating = nullptr;  // instead of search rows
     void* rating_context = nullptr;
-    double largest_loss = 1.0;          // of induction.costs
+    double largest_loss = 1.0;  // of induction.costs
     OrderRules order_rules;
-    bool reads_cuts = true;             // of two classes off the order (two_classes.hpp)
-    bool skips_constant = true;         // what is constant at a node is not looked at below it
+    bool reads_cuts = true;      // of two classes off the order (two_classes.hpp)
+    bool skips_constant = true;  // what is constant at a node is not looked at below it
     MergeRules merge_rules;
     std::vector<std::int32_t> twins;    // by row: number of its set of equal rows; -1: it has none
-    std::vector<std::int32_t> unit_of;              // by feature
-    std::vector<std::vector<std::int32_t>> units;   // their features, increasing
-    std::vector<std::uint8_t> is_kept;              // by unit: part of every subset; empty: none is
+    std::vector<std::int32_t> unit_of;  // by feature
+    std::vector<std::vector<std::int32_t>> units;  // their features, increasing
+    std::vector<std::uint8_t> is_kept;             // by unit: part of every subset; empty: none is
 
     std::size_t n_features() const { return induction.columns.size(); }
     std::size_t n_units() const { return units.size(); }
@@ -120,8 +120,8 @@ struct SearchProblem {
         }
         const std::size_t n_bytes = orders_.build(induction.columns, target(), n_rows, rules);
         control.reserve(static_cast<std::int64_t>(n_bytes));
-        control.reserve(static_cast<std::int64_t>(rare_rows_.build(
-            induction.columns, n_rows, target().n_classes, merge_rules)));
+        control.reserve(static_cast<std::int64_t>(
+            rare_rows_.build(induction.columns, n_rows, target().n_classes, merge_rules)));
     }
     const OrderIndex& orders() const { return orders_; }
     const RareRows& rare_rows() const { return rare_rows_; }

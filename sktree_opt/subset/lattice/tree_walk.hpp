@@ -1,10 +1,10 @@
 // DT(S) as a walk of the lattice: its error, its size, the features it uses.
 //
-// The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost of
-// the shared rows (those that miss a tested value and end in several leaves) that the votes of their
-// leaves get wrong: each leaf votes with its class frequencies times the share of the row that it got
-// (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is counted for a whole
-// tree at a time, and only for trees that have such rows.
+// The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost
+// of the shared rows (those that miss a tested value and end in several leaves) that the votes of
+// their leaves get wrong: each leaf votes with its class frequencies times the share of the row
+// that it got (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is
+// counted for a whole tree at a time, and only for trees that have such rows.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ constexpr double VOTE_TOLERANCE = 1e-9;
 
 // What is known of a (sub)tree DT(S) once it has been walked.
 struct Outcome {
-    Cost cost = 0;                        // of whole rows
-    bool is_whole = true;                 // else the walk was given up, and it costs more than that
+    Cost cost = 0;         // of whole rows
+    bool is_whole = true;  // else the walk was given up, and it costs more than that
     std::int64_t n_leaves = 0;
-    bool has_shared = false;              // some leaf has shared rows
-    std::vector<std::int32_t> units;      // increasing
+    bool has_shared = false;          // some leaf has shared rows
+    std::vector<std::int32_t> units;  // increasing
 };
 
 class TreeWalk {
@@ -38,19 +38,20 @@ public:
         outcome.n_leaves = 0;
         outcome.has_shared = false;
         outcome.units.clear();
-        visit_leaves(nodes, n_nodes, set, [&](const CaseNode* leaf) {
-            outcome.cost += leaf->leaf_cost;
-            ++outcome.n_leaves;
-            outcome.has_shared |= !leaf->search.shared.empty();
-        }, [&](std::int32_t feature) {
-            use(lattice_.problem().unit_of[feature], outcome);
-        });
+        visit_leaves(
+            nodes, n_nodes, set,
+            [&](const CaseNode* leaf) {
+                outcome.cost += leaf->leaf_cost;
+                ++outcome.n_leaves;
+                outcome.has_shared |= !leaf->search.shared.empty();
+            },
+            [&](std::int32_t feature) { use(lattice_.problem().unit_of[feature], outcome); });
         finish_units(outcome);
     }
 
     // Walks DT(S) below `node` for its cost: what no search row gets to is not walked, and of what
-    // costs more than `limit` no more than shows it. `outcome` tells the units of what was walked, by
-    // which alone the cost, or the part that was seen of it, is decided; leaves are not counted.
+    // costs more than `limit` no more than shows it. `outcome` tells the units of what was walked,
+    // by which alone the cost, or the part that was seen of it, is decided; leaves are not counted.
     void run_for_cost(CaseNode* node, const FeatureSet& set, Cost limit, Outcome& outcome) {
         const bool counts_training_rows = lattice_.problem().is_pessimistic;
         outcome.cost = outcome.n_leaves = 0;
@@ -93,8 +94,8 @@ public:
     Cost vote(const FeatureSet& set) {
         Cost cost = 0;
         for (CaseNode* root : lattice_.roots()) {
-            visit_leaves(&root, 1, set, [&](const CaseNode* leaf) { add_votes(leaf); },
-                         [](std::int32_t) {});
+            visit_leaves(
+                &root, 1, set, [&](const CaseNode* leaf) { add_votes(leaf); }, [](std::int32_t) {});
             cost += count_votes(root->part);
         }
         return cost;
@@ -154,8 +155,8 @@ public:
     }
 
 private:
-    // Leaves the next node to walk on top of the stack: those that cost nothing to walk come first, and
-    // of those that have to be ranked the one that has most errors for its cases.
+    // Leaves the next node to walk on top of the stack: those that cost nothing to walk come first,
+    // and of those that have to be ranked the one that has most errors for its cases.
     bool take_next() {
         while (!stack_.empty()) {
             CaseNode* node = stack_.back();
@@ -194,7 +195,7 @@ private:
     Lattice& lattice_;
     std::vector<std::uint8_t> is_used_;
     std::vector<CaseNode*> stack_;
-    std::vector<Unranked> frontier_;  // a heap
+    std::vector<Unranked> frontier_;     // a heap
     std::vector<std::int32_t> slot_of_;  // by row: its place in `voters_`
     std::vector<std::uint32_t> voters_;
     std::vector<double> votes_;  // n_classes for each voter

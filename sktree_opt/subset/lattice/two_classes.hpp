@@ -1,18 +1,19 @@
 // The best cut of a column between two classes, from its cases in order.
 //
-// Problem: as greedy::search_threshold with the entropy of two classes, cases of weight 1, no missing
-// value. Exact: the same scores, as whole numbers, hence the same cut.
-// Most time goes into the nodes of some dozens of cases, of which there are thousands, with a search
-// for each column. There it is not arithmetic that takes long but what the processor guesses wrong: so
-// cases are read into a list first, and the list is gone through without a jump. What the two sides of
-// a cut have by class is looked up once for both, in sums made for the node: they are those of all its
-// columns. Cases of the common value of a column (equal_cases.hpp) are one item.
+// Problem: as greedy::search_threshold with the entropy of two classes, cases of weight 1, no
+// missing value. Exact: the same scores, as whole numbers, hence the same cut.
+// Most time goes into the nodes of some dozens of cases, of which there are thousands, with a
+// search for each column. There it is not arithmetic that takes long but what the processor guesses
+// wrong: so cases are read into a list first, and the list is gone through without a jump. What the
+// two sides of a cut have by class is looked up once for both, in sums made for the node: they are
+// those of all its columns. Cases of the common value of a column (equal_cases.hpp) are one item.
 //
 //   n, ones       cases of a node or left of a cut, and those of the second class
 //   score         x log2 x over the classes, less that over the side, for both sides
 //   item          code of the column << 16 | class, of a case (order_index.hpp)
 //
-// Cost: three look-ups for each case; the sums of a node are as many as its cases, twice. Memory: them.
+// Cost: three look-ups for each case; the sums of a node are as many as its cases, twice. Memory:
+// them.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +28,17 @@
 namespace sktree_opt::subset {
 
 struct Cut {
-    std::int64_t gain = 0;     // score of both sides, less that of all cases
-    std::int64_t n_below = 0;  // cases left of the cut
+    std::int64_t gain = 0;            // score of both sides, less that of all cases
+    std::int64_t n_below = 0;         // cases left of the cut
     std::uint32_t low = 0, high = 0;  // codes next to it
     std::uint32_t n_tried = 0;
-    bool is_constant = true;   // the column
+    bool is_constant = true;  // the column
 };
 
 // Cases of one value that are a single item.
 struct CommonItem {
-    std::uint32_t place = std::numeric_limits<std::uint32_t>::max();  // among the items; past them: none
+    std::uint32_t place =
+        std::numeric_limits<std::uint32_t>::max();  // among the items; past them: none
     std::int64_t n = 1, ones = 0;
 };
 
@@ -46,8 +48,8 @@ public:
     void forget_node() { n_ = 0; }
     bool has_node() const { return n_ > 0; }
 
-    void start_node(const greedy::LogTable& logs, std::int64_t n, std::int64_t ones, double min_leaf,
-                    double tolerance) {
+    void start_node(const greedy::LogTable& logs, std::int64_t n, std::int64_t ones,
+                    double min_leaf, double tolerance) {
         n_ = n;
         least_ = std::max<std::int64_t>(1, std::llround(std::ceil(min_leaf)));
         tolerance_ = logs.from_real(tolerance);
@@ -87,7 +89,8 @@ public:
     }
 
 private:
-    static void add_sides(const std::int64_t* log, std::int64_t n, std::vector<std::int64_t>& sums) {
+    static void add_sides(const std::int64_t* log, std::int64_t n,
+                          std::vector<std::int64_t>& sums) {
         if (sums.size() <= static_cast<std::size_t>(n)) sums.resize(n + 1);
         for (std::int64_t i = 0; i <= n; ++i) sums[i] = log[i] + log[n - i];
     }

@@ -1,8 +1,9 @@
 // Best trees of at most two levels for all root columns at once. Exact. Included once per
 // instruction set.
 //
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.3, Algorithm 4, with the one-, two- and
-// three-split solutions out of the same counts (end of 4.3.2). https://jmlr.org/papers/v23/20-520.html
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.3, Algorithm 4, with the one-, two-
+// and three-split solutions out of the same counts (end of 4.3.2).
+// https://jmlr.org/papers/v23/20-520.html
 //   D         -> rows of the node, as words           FQ(f_i, f_j) -> PairCounts::both
 //   F         -> n_columns                            CS(f_i, f_j) -> Objective::score
 //   BestLeftSubtree(f), BestRightSubtree(f) -> with_column, without_column
@@ -37,8 +38,8 @@ SKTREE_INLINE BestSides<Lane> no_sides() {
 
 // Whether both leaves have the support they need, as a choice between two scores.
 template <class A, class B, class Lane, class Both>
-SKTREE_INLINE Pack<Lane> if_supported(
-    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p, Pack<Lane> score) {
+SKTREE_INLINE Pack<Lane> if_supported(const PairCounts<Lane, Both>& n,
+                                      const ScoreParameters<Lane>& p, Pack<Lane> score) {
     const Pack<Lane> none = fill_pack(lowest_score<Lane>());
     for (int k = 0; k < p.n_supports; ++k) {
         const Pack<Lane> minimum = fill_pack(p.minimum_support[k]);
@@ -49,10 +50,9 @@ SKTREE_INLINE Pack<Lane> if_supported(
 }
 
 template <class Objective, class A, class B, bool SUPPORT, class Lane, class Both>
-SKTREE_INLINE Pack<Lane> split_score(
-    const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
-    Pack<Lane> score =
-        Objective::template score<A>(n, p) + Objective::template score<B>(n, p);
+SKTREE_INLINE Pack<Lane> split_score(const PairCounts<Lane, Both>& n,
+                                     const ScoreParameters<Lane>& p) {
+    Pack<Lane> score = Objective::template score<A>(n, p) + Objective::template score<B>(n, p);
     if (SUPPORT) score = if_supported<A, B>(n, p, score);
     return score;
 }
@@ -66,29 +66,29 @@ struct Running {
     // Root columns j, with the test on column i below.
     template <class Both>
     SKTREE_INLINE void improve(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
-        best.with_column = larger(
-            best.with_column, split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
+        best.with_column = larger(best.with_column,
+                                  split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
         best.without_column = larger(
             best.without_column, split_score<Objective, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
     }
     // The same four leaves, with column i as the root and the tests on columns j below, by lane.
     template <class Both>
-    SKTREE_INLINE void improve_row(
-        const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
-        best.with_column = larger(
-            best.with_column, split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
-        best.without_column = larger(
-            best.without_column,
-            split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
+    SKTREE_INLINE void improve_row(const PairCounts<Lane, Both>& n,
+                                   const ScoreParameters<Lane>& p) {
+        best.with_column =
+            larger(best.with_column, split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
+        best.without_column =
+            larger(best.without_column,
+                   split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
     }
     // Given the counts of the root's two sides.
     SKTREE_INLINE BestSides<Lane> sides(Pack<Lane>, Pack<Lane>) const { return best; }
 };
 
-// Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). Their sum is that of the side,
-// whatever the test, so that |2a - (a + b)| is largest where a is largest or least: a maximum and a
-// minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in this
-// order, for 2a may be too large for a lane.
+// Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). Their sum is that of the
+// side, whatever the test, so that |2a - (a + b)| is largest where a is largest or least: a maximum
+// and a minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in
+// this order, for 2a may be too large for a lane.
 template <class Lane>
 struct Running<TwoClassError, false, Lane> {
     Pack<Lane> most_with, least_with, most_without, least_without;
@@ -113,39 +113,36 @@ struct Running<TwoClassError, false, Lane> {
         least_without = smaller(least_without, without);
     }
     SKTREE_INLINE BestSides<Lane> sides(Pack<Lane> with, Pack<Lane> without) const {
-        return {
-            larger((most_with - with) + most_with, (with - least_with) - least_with),
-            larger(
-                (most_without - without) + most_without,
-                (without - least_without) - least_without)};
+        return {larger((most_with - with) + most_with, (with - least_with) - least_with),
+                larger((most_without - without) + most_without,
+                       (without - least_without) - least_without)};
     }
 };
 
 // Counts of the first channel on both sides of root columns j, and of root column i.
 template <class Lane>
-SKTREE_INLINE void column_counts(
-    const SweepSide<Lane>& side, int j, Pack<Lane>& with, Pack<Lane>& without) {
+SKTREE_INLINE void column_counts(const SweepSide<Lane>& side, int j, Pack<Lane>& with,
+                                 Pack<Lane>& without) {
     with = load_pack(side.marginals + j);
     without = fill_pack(side.totals[0]) - with;
 }
 template <class Lane>
-SKTREE_INLINE void row_counts(
-    const SweepSide<Lane>& side, int i, Pack<Lane>& with, Pack<Lane>& without) {
+SKTREE_INLINE void row_counts(const SweepSide<Lane>& side, int i, Pack<Lane>& with,
+                              Pack<Lane>& without) {
     with = fill_pack(side.marginals[i]);
     without = fill_pack(side.totals[0]) - with;
 }
 
 template <class Lane, class Both>
-SKTREE_INLINE PairCounts<Lane, Both> pair_counts(
-    const SweepSide<Lane>& side, int stride, int i, int j, Both both) {
+SKTREE_INLINE PairCounts<Lane, Both> pair_counts(const SweepSide<Lane>& side, int stride, int i,
+                                                 int j, Both both) {
     return {both, side.marginals + i, side.marginals + j, stride, side.totals};
 }
 
 // Best sums with one to three splits over the root columns of one vector.
 template <class Objective, bool SUPPORT, class Lane>
-SKTREE_INLINE void finish_vector(
-    const SweepTask<Lane>& task, SweepSide<Lane>& side, int j, BestSides<Lane> best,
-    Pack<Lane> (&sums)[3]) {
+SKTREE_INLINE void finish_vector(const SweepTask<Lane>& task, SweepSide<Lane>& side, int j,
+                                 BestSides<Lane> best, Pack<Lane> (&sums)[3]) {
     const auto n = pair_counts<Lane>(side, task.stride, j, j, NoCounts());
     const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
     const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
@@ -157,10 +154,9 @@ SKTREE_INLINE void finish_vector(
         store_pack(side.leaf_true + j, with);
         store_pack(side.leaf_false + j, without);
     }
-    Pack<Lane> found[3] = {
-        with + without,
-        larger(best.with_column + without, with + best.without_column),
-        best.with_column + best.without_column};
+    Pack<Lane> found[3] = {with + without,
+                           larger(best.with_column + without, with + best.without_column),
+                           best.with_column + best.without_column};
     for (int k = 0; k < 3; ++k) {
         if (SUPPORT) found[k] = if_supported<LeafColumn, LeafNoColumn>(n, task.score, found[k]);
         sums[k] = larger(sums[k], found[k]);
@@ -168,8 +164,8 @@ SKTREE_INLINE void finish_vector(
 }
 
 template <class Objective, class Lane>
-SKTREE_INLINE void finish_side(
-    const SweepTask<Lane>& task, SweepSide<Lane>& side, Pack<Lane> (&sums)[3]) {
+SKTREE_INLINE void finish_side(const SweepTask<Lane>& task, SweepSide<Lane>& side,
+                               Pack<Lane> (&sums)[3]) {
     const auto n = pair_counts<Lane>(side, task.stride, 0, 0, NoCounts());
     side.best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
     for (int k = 0; k < 3; ++k) {
@@ -187,8 +183,8 @@ SKTREE_INLINE Lane* row_maxima(const SweepTask<Lane>& task, int side, bool with,
 }
 
 template <class Lane>
-SKTREE_INLINE void keep_row_maxima(
-    const SweepTask<Lane>& task, int side, int i, int j, BestSides<Lane> best) {
+SKTREE_INLINE void keep_row_maxima(const SweepTask<Lane>& task, int side, int i, int j,
+                                   BestSides<Lane> best) {
     Lane* with = row_maxima(task, side, true, i);
     Lane* without = row_maxima(task, side, false, i);
     if (j > 0) {  // else these are the first columns that it meets
@@ -203,18 +199,20 @@ SKTREE_INLINE void keep_row_maxima(
 // could wrap around, compilers make no vectors of it.
 template <class Lane>
 SKTREE_INLINE void halve(const Lane* __restrict from, std::ptrdiff_t n, Lane* __restrict to) {
-    for (std::ptrdiff_t k = 0; k < n; ++k)
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
         to[k] = from[2 * k] > from[2 * k + 1] ? from[2 * k] : from[2 * k + 1];
+    }
 }
 
-// What is left of the rows of lanes at `lanes`: the maximum of each, for all columns, all rows at once
-// so that vectors stay full to the end. `spare` has room for half of the rows.
+// What is left of the rows of lanes at `lanes`: the maximum of each, for all columns, all rows at
+// once so that vectors stay full to the end. `spare` has room for half of the rows.
 template <class Lane>
 SKTREE_INLINE const Lane* reduce_rows(const SweepTask<Lane>& task, Lane* lanes, Lane* spare) {
     if constexpr (REDUCES && sizeof(Lane) == sizeof(std::int16_t)) {
-        for (int j = 0; j < task.n_columns; j += LANES)
+        for (int j = 0; j < task.n_columns; j += LANES) {
             store_native<Lane, VECTOR_BYTES>(
                 spare + j, largest_of_rows(lanes + static_cast<std::ptrdiff_t>(j) * LANES));
+        }
         lanes = spare;
     } else {
         for (int left = LANES / 2; left > 0; left /= 2) {
@@ -235,12 +233,11 @@ SKTREE_INLINE Lane* column_maxima(const SweepTask<Lane>& task, int side, bool wi
 }
 
 // One row of a block, its counts as `counts(b)` and `others(b)` of the sibling give them.
-template <
-    class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
-    class Others>
-SKTREE_INLINE void score_row(
-    const SweepTask<Lane>& task, int i, int j, const Counts& counts, const Others& others,
-    Running<Objective, SUPPORT, Lane>* best, Running<Objective, SUPPORT, Lane>* best_sibling) {
+template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
+          class Others>
+SKTREE_INLINE void score_row(const SweepTask<Lane>& task, int i, int j, const Counts& counts,
+                             const Others& others, Running<Objective, SUPPORT, Lane>* best,
+                             Running<Objective, SUPPORT, Lane>* best_sibling) {
     typedef Running<Objective, SUPPORT, Lane> Maxima;
     Maxima row = Maxima::start(), row_sibling = Maxima::start();
     for (int b = 0; b < VECTORS; ++b) {
@@ -268,56 +265,57 @@ SKTREE_APART void pass_on(const SweepTask<Lane>& task, int i, int j) {
     for (int c = 0; c < task.n_counted; ++c) {
         const Lane* tile = task.tile + c * STEP;
         Lane* other = task.tile + (task.n_counted + c) * STEP;
-        for (int a = 0; a < ROWS; ++a)
+        for (int a = 0; a < ROWS; ++a) {
             for (int b = 0; b < VECTORS; ++b) {
                 const std::ptrdiff_t at = c * channel_step + (i + a) * task.stride + j + b * LANES;
                 const int in_tile = (a * VECTORS + b) * LANES;
                 const Pack<Lane> counts = load_pack(tile + in_tile);
                 if (task.pairs != nullptr) store_pack(task.pairs + at, counts);
-                if (SIBLING)
+                if (SIBLING) {
                     store_pack(other + in_tile, load_pack(task.parent_pairs + at) - counts);
+                }
             }
+        }
     }
 }
 
 // A row of a tile. A function of its own, or compilers make too much code of all the variants.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING>
-SKTREE_APART void score_tile_row(
-    const SweepTask<Lane>& task, int i, int j, const Lane* row, int step, int n_vectors,
-    Running<Objective, SUPPORT, Lane>* best, Running<Objective, SUPPORT, Lane>* best_sibling) {
+SKTREE_APART void score_tile_row(const SweepTask<Lane>& task, int i, int j, const Lane* row,
+                                 int step, int n_vectors, Running<Objective, SUPPORT, Lane>* best,
+                                 Running<Objective, SUPPORT, Lane>* best_sibling) {
     const Lane* other = row + static_cast<std::ptrdiff_t>(task.n_counted) * step;
-    for (int b = 0; b < n_vectors; ++b, row += LANES, other += LANES)
+    for (int b = 0; b < n_vectors; ++b, row += LANES, other += LANES) {
         score_row<Objective, Lane, SUPPORT, SIBLING, 1>(
             task, i, j + b * LANES, [=](int) { return CountsInMemory<Lane>{row, step}; },
             [=](int) { return CountsInMemory<Lane>{other, step}; }, best + b, best_sibling + b);
+    }
 }
 
 // Columns i .. i + ROWS against VECTORS vectors of columns from j.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int ROWS, int VECTORS>
-SKTREE_INLINE void meet_block(
-    const SweepTask<Lane>& task, int i, int j, Running<Objective, SUPPORT, Lane>* best,
-    Running<Objective, SUPPORT, Lane>* best_sibling) {
+SKTREE_INLINE void meet_block(const SweepTask<Lane>& task, int i, int j,
+                              Running<Objective, SUPPORT, Lane>* best,
+                              Running<Objective, SUPPORT, Lane>* best_sibling) {
     constexpr int STEP = ROWS * VECTORS * LANES;
     count_tile<Lane, ROWS, VECTORS>(task, i, j, task.tile);
     if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, ROWS, VECTORS>(task, i, j);
-    for (int a = 0; a < ROWS; ++a)
+    for (int a = 0; a < ROWS; ++a) {
         score_tile_row<Objective, Lane, SUPPORT, SIBLING>(
             task, i + a, j, task.tile + a * VECTORS * LANES, STEP, VECTORS, best, best_sibling);
+    }
 }
 
 // The same where the counts of one channel stay in registers; the only other one is the mass.
 template <class Objective, bool SIBLING, int ROWS, int VECTORS>
-SKTREE_INLINE void meet_signed_block(
-    const SweepTask<std::int16_t>& task, int i, int j,
-    Running<Objective, false, std::int16_t>* best,
-    Running<Objective, false, std::int16_t>* best_sibling) {
+SKTREE_INLINE void meet_signed_block(const SweepTask<std::int16_t>& task, int i, int j,
+                                     Running<Objective, false, std::int16_t>* best,
+                                     Running<Objective, false, std::int16_t>* best_sibling) {
     typedef std::int16_t Lane;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     Vector16 counts[ROWS][VECTORS], mass[ROWS][VECTORS];
-    if constexpr (SIBLING)
-        count_signed<ROWS, VECTORS>(task, i, j, counts);
-    else
-        count_signed_and_mass<ROWS, VECTORS>(task, i, j, counts, mass);
+    if constexpr (SIBLING) count_signed<ROWS, VECTORS>(task, i, j, counts);
+    else count_signed_and_mass<ROWS, VECTORS>(task, i, j, counts, mass);
     SKTREE_UNROLL
     for (int a = 0; a < ROWS; ++a) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i + a) * task.stride + j;
@@ -331,8 +329,8 @@ SKTREE_INLINE void meet_signed_block(
             const Pack<Lane> all = load_pack(task.parent_pairs + at + b * LANES);
             return CountsInRegister<Lane>{all - Pack<Lane>{{counts[a][b]}}};
         };
-        score_row<Objective, Lane, false, SIBLING, VECTORS>(
-            task, i + a, j, of_pair, of_sibling, best, best_sibling);
+        score_row<Objective, Lane, false, SIBLING, VECTORS>(task, i + a, j, of_pair, of_sibling,
+                                                            best, best_sibling);
     }
 }
 
@@ -341,51 +339,54 @@ struct Meeting {
     typedef Running<Objective, SUPPORT, Lane> Maxima;
 
     template <int ROWS, int VECTORS>
-    static SKTREE_INLINE void meet(
-        const SweepTask<Lane>& task, int i, int j, Maxima* best, Maxima* best_sibling) {
-        if constexpr (SIGNED)
+    static SKTREE_INLINE void meet(const SweepTask<Lane>& task, int i, int j, Maxima* best,
+                                   Maxima* best_sibling) {
+        if constexpr (SIGNED) {
             meet_signed_block<Objective, SIBLING, ROWS, VECTORS>(task, i, j, best, best_sibling);
-        else
-            meet_block<Objective, Lane, SUPPORT, SIBLING, ROWS, VECTORS>(
-                task, i, j, best, best_sibling);
+        } else {
+            meet_block<Objective, Lane, SUPPORT, SIBLING, ROWS, VECTORS>(task, i, j, best,
+                                                                         best_sibling);
+        }
     }
 
     // Columns first .. last against VECTORS vectors from j.
     template <int VECTORS>
-    static SKTREE_INLINE void meet_all(
-        const SweepTask<Lane>& task, int first, int last, int j, Maxima* best,
-        Maxima* best_sibling) {
+    static SKTREE_INLINE void meet_all(const SweepTask<Lane>& task, int first, int last, int j,
+                                       Maxima* best, Maxima* best_sibling) {
         int i = first;
-        for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS)
+        for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS) {
             meet<BLOCK_ROWS, VECTORS>(task, i, j, best, best_sibling);
+        }
         // Maxima may meet a column twice: rather than many columns one by one, a whole block.
         if (2 * (last - i) >= BLOCK_ROWS && last >= BLOCK_ROWS) {
             meet<BLOCK_ROWS, VECTORS>(task, last - BLOCK_ROWS, j, best, best_sibling);
             return;
         }
-        for (; i < last; ++i)
-            for (int b = 0; b < VECTORS; ++b)
+        for (; i < last; ++i) {
+            for (int b = 0; b < VECTORS; ++b) {
                 meet<1, 1>(task, i, j + b * LANES, best + b, best_sibling + b);
+            }
+        }
     }
 };
 
-// Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those among and
-// after them, whose maxima are kept by row.
+// Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those among
+// and after them, whose maxima are kept by row.
 template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, int VECTORS>
-SKTREE_INLINE void sweep_vectors(
-    const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
+SKTREE_INLINE void sweep_vectors(const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
     typedef Meeting<Objective, Lane, SUPPORT, SIBLING, SIGNED> Meet;
     Running<Objective, SUPPORT, Lane> best[2][VECTORS];
-    for (auto& side : best)
+    for (auto& side : best) {
         for (auto& maxima : side) maxima = Running<Objective, SUPPORT, Lane>::start();
+    }
     Pack<Lane> with, without;
     const int n = task.n_columns;
     if (!SIBLING) {
         Meet::template meet_all<VECTORS>(task, 0, n, j, best[0], best[1]);
         for (int b = 0; b < VECTORS; ++b) {
             column_counts(*task.counted, j + b * LANES, with, without);
-            finish_vector<Objective, SUPPORT>(
-                task, *task.counted, j + b * LANES, best[0][b].sides(with, without), sums);
+            finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES,
+                                              best[0][b].sides(with, without), sums);
         }
         return;
     }
@@ -393,7 +394,7 @@ SKTREE_INLINE void sweep_vectors(
     const int after = j + LANES < n ? j + LANES : n;
     Meet::template meet_all<1>(task, j, after, j, best[0], best[1]);
     Meet::template meet_all<VECTORS>(task, after, n, j, best[0], best[1]);
-    for (int side = 0; side < 2; ++side)
+    for (int side = 0; side < 2; ++side) {
         for (int b = 0; b < VECTORS; ++b) {
             const int at = j + b * LANES;
             column_counts(side == 0 ? *task.counted : *task.sibling, at, with, without);
@@ -401,12 +402,13 @@ SKTREE_INLINE void sweep_vectors(
             store_pack(column_maxima(task, side, true) + at, found.with_column);
             store_pack(column_maxima(task, side, false) + at, found.without_column);
         }
+    }
 }
 
 // With a sibling: the maxima over rows and over lanes are those over all other columns.
 template <class Objective, class Lane, bool SUPPORT>
-SKTREE_INLINE void finish_rows(
-    const SweepTask<Lane>& task, int which, SweepSide<Lane>& side, Pack<Lane> (&sums)[3]) {
+SKTREE_INLINE void finish_rows(const SweepTask<Lane>& task, int which, SweepSide<Lane>& side,
+                               Pack<Lane> (&sums)[3]) {
     Lane* spare = row_maxima(task, 2, false, 0);
     const Lane* with = reduce_rows(task, row_maxima(task, which, true, 0), spare);
     const Lane* without =
@@ -427,32 +429,35 @@ SKTREE_APART void sweep_values(SweepTask<double>& task) {
         if (i % 16 == 0 && task.poll != nullptr && task.poll(task.poll_argument)) return;
         for (int j = i / LANES * LANES; j < task.n_columns; j += LANES) {
             sum_tile<1, 1>(task, i, j, task.tile);
-            for (int c = 0; c < task.n_counted; ++c)
-                store_pack(
-                    task.pairs + c * channel_step + i * stride + j,
-                    load_pack(task.tile + c * LANES));
+            for (int c = 0; c < task.n_counted; ++c) {
+                store_pack(task.pairs + c * channel_step + i * stride + j,
+                           load_pack(task.tile + c * LANES));
+            }
         }
     }
-    for (int c = 0; c < task.n_counted; ++c)
-        for (int first = 0; first < task.n_columns; first += 8)
-            for (int i = first; i < first + 8 && i < task.n_columns; ++i)
-                for (int j = 0; j < i / LANES * LANES; ++j)
+    for (int c = 0; c < task.n_counted; ++c) {
+        for (int first = 0; first < task.n_columns; first += 8) {
+            for (int i = first; i < first + 8 && i < task.n_columns; ++i) {
+                for (int j = 0; j < i / LANES * LANES; ++j) {
                     task.pairs[c * channel_step + i * stride + j] =
                         task.pairs[c * channel_step + j * stride + i];
+                }
+            }
+        }
+    }
     Pack<double> sums[3];
     for (auto& sum : sums) sum = fill_pack(lowest_score<double>());
     for (int j = 0; j < task.n_columns; j += LANES) {
         auto best = Running<Objective, SUPPORT, double>::start();
         for (int i = 0; i < task.n_columns; ++i) {
-            const CountsInMemory<double> both = {
-                task.pairs + i * stride + j, static_cast<int>(channel_step)};
+            const CountsInMemory<double> both = {task.pairs + i * stride + j,
+                                                 static_cast<int>(channel_step)};
             const auto n = pair_counts(*task.counted, task.stride, i, j, both);
             best.improve(n, task.score);
         }
         Pack<double> with, without;
         column_counts(*task.counted, j, with, without);
-        finish_vector<Objective, SUPPORT>(
-            task, *task.counted, j, best.sides(with, without), sums);
+        finish_vector<Objective, SUPPORT>(task, *task.counted, j, best.sides(with, without), sums);
     }
     finish_side<Objective>(task, *task.counted, sums);
 }
@@ -471,16 +476,18 @@ void sweep(SweepTask<Lane>& given) {
         task.sibling = &sibling;
     }
     Pack<Lane> sums[2][3];
-    for (auto& side : sums)
+    for (auto& side : sums) {
         for (auto& sum : side) sum = fill_pack(lowest_score<Lane>());
+    }
     constexpr int WIDE = BLOCK_VECTORS * LANES;
     int j = 0;
     for (; j + WIDE <= task.stride && j + WIDE - LANES < task.n_columns; j += WIDE) {
         if (task.poll != nullptr && task.poll(task.poll_argument)) return;
         sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, BLOCK_VECTORS>(task, j, sums[0]);
     }
-    for (; j < task.n_columns; j += LANES)
+    for (; j < task.n_columns; j += LANES) {
         sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, 1>(task, j, sums[0]);
+    }
     if (SIBLING) {
         finish_rows<Objective, Lane, SUPPORT>(task, 0, counted, sums[0]);
         finish_rows<Objective, Lane, SUPPORT>(task, 1, sibling, sums[1]);

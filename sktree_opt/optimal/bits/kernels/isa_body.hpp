@@ -19,10 +19,18 @@ bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
 bool find_kernels(Score score, Kernels<double>& kernels) {
     kernels = common_kernels<double>();
     switch (score) {
-        case Score::TWO_CLASS: kernels.sweep = sweeps<TwoClassError, double>(); return true;
-        case Score::LARGEST: kernels.sweep = sweeps<LargestChannel, double, true>(); return true;
-        case Score::GINI: kernels.sweep = sweeps<Gini, double, true>(); return true;
-        case Score::ENTROPY: kernels.sweep = sweeps<Entropy, double, true>(); return true;
+        case Score::TWO_CLASS:
+            kernels.sweep = sweeps<TwoClassError, double>();
+            return true;
+        case Score::LARGEST:
+            kernels.sweep = sweeps<LargestChannel, double, true>();
+            return true;
+        case Score::GINI:
+            kernels.sweep = sweeps<Gini, double, true>();
+            return true;
+        case Score::ENTROPY:
+            kernels.sweep = sweeps<Entropy, double, true>();
+            return true;
         case Score::PESSIMISTIC:
             kernels.sweep = sweeps<PessimisticError, double, true>();
             return true;

@@ -1,12 +1,13 @@
-// What counts in lanes of 16 bits, compiled once per instruction set; included inside its namespace,
-// after its primitives.
+// What counts in lanes of 16 bits, compiled once per instruction set; included inside its
+// namespace, after its primitives.
 #include "sktree_opt/simd/lanes.hpp"
 #include "sktree_opt/optimal/objectives/objectives.hpp"
 #include "sktree_opt/optimal/bits/kernels/pair_counts.hpp"
 #include "sktree_opt/optimal/bits/kernels/depth_two.hpp"
 #include "sktree_opt/optimal/bits/similarity.hpp"
 
-// `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for both.
+// `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for
+// both.
 template <class Objective, class Lane, bool ALIKE = false>
 SweepTable<Lane> sweeps() {
     return {
@@ -30,8 +31,10 @@ bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
         kernels.sweep = sweeps<TwoClassError, std::int16_t>();
         kernels.sweep.with_signs[0] = &sweep<TwoClassError, std::int16_t, false, false, true>;
         kernels.sweep.with_signs[1] = &sweep<TwoClassError, std::int16_t, false, true, true>;
+    } else if (score == Score::LARGEST) {
+        kernels.sweep = sweeps<LargestChannel, std::int16_t>();
+    } else {
+        return false;
     }
-    else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestChannel, std::int16_t>();
-    else return false;
     return true;
 }

@@ -57,7 +57,9 @@ struct SweepTable {
     void operator()(SweepTask<Lane>& task) const {
         const bool has_sibling = task.sibling != nullptr;
         if (task.score.n_supports > 0) return supported[has_sibling](task);
-        if (task.largest_power > 0 && with_signs[0] != nullptr) return with_signs[has_sibling](task);
+        if (task.largest_power > 0 && with_signs[0] != nullptr) {
+            return with_signs[has_sibling](task);
+        }
         plain[has_sibling](task);
     }
 };
@@ -66,8 +68,8 @@ template <class Lane>
 struct Kernels {
     SweepTable<Lane> sweep;
     void (*count_marginals)(const SweepTask<Lane>&, Lane*);
-    void (*refresh_bounds)(
-        const Lane*, const Lane*, Lane, Lane, double, SolvedSides, int, double*, double*);
+    void (*refresh_bounds)(const Lane*, const Lane*, Lane, Lane, double, SolvedSides, int, double*,
+                           double*);
     // Of squared errors; see rough_squares.hpp.
     void (*solve_leaves)(SweepTask<Lane>&) = nullptr;
     void (*solve_column)(SweepTask<Lane>&, int) = nullptr;
@@ -80,22 +82,21 @@ struct Kernels {
 };
 
 struct BitKernels {
-    void (*rows_to_words)(
-        const std::uint8_t*, int, const std::int32_t*, int, std::uint16_t*, int);
+    void (*rows_to_words)(const std::uint8_t*, int, const std::int32_t*, int, std::uint16_t*, int);
     void (*words_to_rows)(const std::uint16_t*, int, int, std::uint8_t*, int);
-    int (*list_side)(
-        const std::uint16_t*, const std::uint16_t*, int, int, bool, int, int, std::int32_t*);
+    int (*list_side)(const std::uint16_t*, const std::uint16_t*, int, int, bool, int, int,
+                     std::int32_t*);
     int (*count_column)(const std::uint16_t*, int, int);
     void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
 };
 
 // Each instruction set has a source of its own, _engine_<name>.cpp, compiled for that set.
-#define SKTREE_KERNELS_OF(name)                         \
-    namespace name {                                    \
-    bool find_kernels(Score, Kernels<std::int16_t>&);   \
-    bool find_kernels(Score, Kernels<std::int32_t>&);   \
-    bool find_kernels(Score, Kernels<double>&);         \
-    BitKernels bit_kernels();                           \
+#define SKTREE_KERNELS_OF(name)                       \
+    namespace name {                                  \
+    bool find_kernels(Score, Kernels<std::int16_t>&); \
+    bool find_kernels(Score, Kernels<std::int32_t>&); \
+    bool find_kernels(Score, Kernels<double>&);       \
+    BitKernels bit_kernels();                         \
     }
 SKTREE_KERNELS_OF(portable)
 SKTREE_KERNELS_OF(avx2)
@@ -111,7 +112,8 @@ enum class Simd : int { PORTABLE, AVX2, AVX512, AVX512BITALG, NEON };
 
 inline bool simd_available(Simd simd) {
     switch (simd) {
-        case Simd::PORTABLE: return true;
+        case Simd::PORTABLE:
+            return true;
 #if defined(SKTREE_X86)
         case Simd::AVX2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
@@ -122,9 +124,11 @@ inline bool simd_available(Simd simd) {
             return simd_available(Simd::AVX512) && __builtin_cpu_supports("avx512bitalg");
 #endif
 #if defined(SKTREE_NEON)
-        case Simd::NEON: return true;
+        case Simd::NEON:
+            return true;
 #endif
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -132,36 +136,46 @@ template <class Lane>
 bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
     switch (simd) {
 #if defined(SKTREE_X86)
-        case Simd::AVX2: return avx2::find_kernels(score, kernels);
+        case Simd::AVX2:
+            return avx2::find_kernels(score, kernels);
         case Simd::AVX512BITALG:
-            if constexpr (sizeof(Lane) == sizeof(std::int16_t))
+            if constexpr (sizeof(Lane) == sizeof(std::int16_t)) {
                 return avx512bitalg::find_kernels(score, kernels);
-            else
+            } else {
                 return avx512::find_kernels(score, kernels);
-        case Simd::AVX512: return avx512::find_kernels(score, kernels);
+            }
+        case Simd::AVX512:
+            return avx512::find_kernels(score, kernels);
 #endif
 #if defined(SKTREE_NEON)
-        case Simd::NEON: return neon::find_kernels(score, kernels);
+        case Simd::NEON:
+            return neon::find_kernels(score, kernels);
 #endif
-        default: return portable::find_kernels(score, kernels);
+        default:
+            return portable::find_kernels(score, kernels);
     }
 }
 
 inline BitKernels choose_bit_kernels(Simd simd) {
     switch (simd) {
 #if defined(SKTREE_X86)
-        case Simd::AVX2: return avx2::bit_kernels();
+        case Simd::AVX2:
+            return avx2::bit_kernels();
         case Simd::AVX512BITALG:
-        case Simd::AVX512: return avx512::bit_kernels();
+        case Simd::AVX512:
+            return avx512::bit_kernels();
 #endif
 #if defined(SKTREE_NEON)
-        case Simd::NEON: return neon::bit_kernels();
+        case Simd::NEON:
+            return neon::bit_kernels();
 #endif
-        default: return portable::bit_kernels();
+        default:
+            return portable::bit_kernels();
     }
 }
 
-// The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not there.
+// The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not
+// there.
 inline bool choose_simd(Simd& simd) {
     const char* const names[] = {"portable", "avx2", "avx512", "avx512bitalg", "neon"};
     const char* asked = std::getenv("SKTREE_OPT_SIMD");
@@ -173,8 +187,9 @@ inline bool choose_simd(Simd& simd) {
         return false;
     }
     simd = Simd::PORTABLE;
-    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512, Simd::AVX512BITALG})
+    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512, Simd::AVX512BITALG}) {
         if (simd_available(better)) simd = better;
+    }
     return true;
 }
 

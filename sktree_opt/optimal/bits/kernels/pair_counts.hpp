@@ -9,9 +9,8 @@
 
 // Adds the counts of pairs (i + a, LANES columns from j + b * LANES) over the words first..last.
 template <int ROWS, int VECTORS>
-SKTREE_INLINE void count_words(
-    const std::uint16_t* words, int stride, int first, int last, int i, int j,
-    Vector16 (&counts)[ROWS][VECTORS]) {
+SKTREE_INLINE void count_words(const std::uint16_t* words, int stride, int first, int last, int i,
+                               int j, Vector16 (&counts)[ROWS][VECTORS]) {
     if constexpr (BY_TABLE && ROWS > 1 && VECTORS == 2) {  // see counts_by_table.hpp
         count_words_by_table(words, stride, first, last, i, j, counts);
         return;
@@ -19,122 +18,146 @@ SKTREE_INLINE void count_words(
     for (int start = first; start < last; start += STEPS_PER_FOLD) {
         const int end = last - start < STEPS_PER_FOLD ? last : start + STEPS_PER_FOLD;
         Vector16 partial[ROWS][VECTORS];
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b) partial[a][b] = FOLDS ? Vector16{} : counts[a][b];
+        for (int a = 0; a < ROWS; ++a) {
+            for (int b = 0; b < VECTORS; ++b) {
+                partial[a][b] = FOLDS ? Vector16{} : counts[a][b];
+            }
+        }
         for (int w = start; w < end; ++w) {
             const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride;
             Vector16 columns[VECTORS];
-            for (int b = 0; b < VECTORS; ++b)
+            for (int b = 0; b < VECTORS; ++b) {
                 columns[b] = load_native<std::int16_t, VECTOR_BYTES>(row + j + b * LANES);
+            }
             for (int a = 0; a < ROWS; ++a) {
                 const Vector16 spread = broadcast16(row + i + a);
-                for (int b = 0; b < VECTORS; ++b)
+                for (int b = 0; b < VECTORS; ++b) {
                     partial[a][b] = add_popcount(partial[a][b], columns[b] & spread);
+                }
             }
         }
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b)
+        for (int a = 0; a < ROWS; ++a) {
+            for (int b = 0; b < VECTORS; ++b) {
                 counts[a][b] = FOLDS ? counts[a][b] + fold_counts(partial[a][b]) : partial[a][b];
+            }
+        }
     }
 }
 
 // The same over the segments that count as `coefficient`.
 template <int ROWS, int VECTORS>
-SKTREE_INLINE void count_segments(
-    const SweepTask<std::int16_t>& task, int coefficient, int i, int j,
-    Vector16 (&counts)[ROWS][VECTORS]) {
+SKTREE_INLINE void count_segments(const SweepTask<std::int16_t>& task, int coefficient, int i,
+                                  int j, Vector16 (&counts)[ROWS][VECTORS]) {
     for (int s = 0; s < task.n_segments; ++s) {
         const Span span = task.spans[s];
-        if (task.coefficients[s * task.n_all_channels] == coefficient)
-            count_words<ROWS, VECTORS>(
-                task.words, task.stride, span.first_word, span.first_word + span.n_words, i, j,
-                counts);
+        if (task.coefficients[s * task.n_all_channels] == coefficient) {
+            count_words<ROWS, VECTORS>(task.words, task.stride, span.first_word,
+                                       span.first_word + span.n_words, i, j, counts);
+        }
     }
 }
 
-// The only channel of a score whose segments count as a power of two or minus one: it need not leave
-// the registers. From the largest power down, what is there is doubled at each step (Horner's rule),
-// and its sign is turned around while segments are taken away. Sums of 16-bit lanes do not overflow,
-// whatever the number of words: the search would have chosen wider ones.
+// The only channel of a score whose segments count as a power of two or minus one: it need not
+// leave the registers. From the largest power down, what is there is doubled at each step (Horner's
+// rule), and its sign is turned around while segments are taken away. Sums of 16-bit lanes do not
+// overflow, whatever the number of words: the search would have chosen wider ones.
 template <int ROWS, int VECTORS>
-SKTREE_INLINE void count_signed(
-    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS]) {
-    for (int a = 0; a < ROWS; ++a)
-        for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+SKTREE_INLINE void count_signed(const SweepTask<std::int16_t>& task, int i, int j,
+                                Vector16 (&counts)[ROWS][VECTORS]) {
+    for (int a = 0; a < ROWS; ++a) {
+        for (int b = 0; b < VECTORS; ++b) {
+            counts[a][b] = Vector16{};
+        }
+    }
     for (int power = task.largest_power; power > 0; power /= 2) {
-        for (int a = 0; a < ROWS && power < task.largest_power; ++a)
-            for (int b = 0; b < VECTORS; ++b)
+        for (int a = 0; a < ROWS && power < task.largest_power; ++a) {
+            for (int b = 0; b < VECTORS; ++b) {
                 counts[a][b] = Vector16{} - counts[a][b] - counts[a][b];
+            }
+        }
         count_segments<ROWS, VECTORS>(task, -power, i, j, counts);
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{} - counts[a][b];
+        for (int a = 0; a < ROWS; ++a) {
+            for (int b = 0; b < VECTORS; ++b) {
+                counts[a][b] = Vector16{} - counts[a][b];
+            }
+        }
         count_segments<ROWS, VECTORS>(task, power, i, j, counts);
     }
 }
 
 // The same with the sums without signs.
 template <int ROWS, int VECTORS>
-SKTREE_INLINE void count_signed_and_mass(
-    const SweepTask<std::int16_t>& task, int i, int j, Vector16 (&counts)[ROWS][VECTORS],
-    Vector16 (&mass)[ROWS][VECTORS]) {
+SKTREE_INLINE void count_signed_and_mass(const SweepTask<std::int16_t>& task, int i, int j,
+                                         Vector16 (&counts)[ROWS][VECTORS],
+                                         Vector16 (&mass)[ROWS][VECTORS]) {
     for (const int sign : {-1, 1}) {
-        for (int a = 0; a < ROWS; ++a)
+        for (int a = 0; a < ROWS; ++a) {
             for (int b = 0; b < VECTORS; ++b) {
                 if (sign > 0) mass[a][b] = counts[a][b];
                 counts[a][b] = Vector16{};
             }
+        }
         for (int power = task.largest_power; power > 0; power /= 2) {
-            for (int a = 0; a < ROWS; ++a)
+            for (int a = 0; a < ROWS; ++a) {
                 for (int b = 0; b < VECTORS; ++b) counts[a][b] = counts[a][b] + counts[a][b];
+            }
             count_segments<ROWS, VECTORS>(task, sign * power, i, j, counts);
         }
     }
-    for (int a = 0; a < ROWS; ++a)
+    for (int a = 0; a < ROWS; ++a) {
         for (int b = 0; b < VECTORS; ++b) {
             const Vector16 negative = mass[a][b];
             mass[a][b] = counts[a][b] + negative;
             counts[a][b] = counts[a][b] - negative;
         }
+    }
 }
 
 // A lane of 16 bits holds the counts of so many words.
 constexpr int MAX_WORDS = 2047;
 
 template <class Lane, int ROWS, int VECTORS>
-SKTREE_INLINE void add_counts(
-    Lane coefficient, const Vector16 (&counts)[ROWS][VECTORS], Lane* sums) {
+SKTREE_INLINE void add_counts(Lane coefficient, const Vector16 (&counts)[ROWS][VECTORS],
+                              Lane* sums) {
     const Pack<Lane> factor = fill_pack(coefficient);
-    for (int a = 0; a < ROWS; ++a)
+    for (int a = 0; a < ROWS; ++a) {
         for (int b = 0; b < VECTORS; ++b) {
             Lane* sum = sums + (a * VECTORS + b) * LANES;
             store_pack(sum, load_pack(sum) + factor * widen<Lane>(counts[a][b]));
         }
+    }
 }
 
-// Sums of real values over the rows listed, of CHANNELS channels in VECTORS vectors of columns from j:
-// a row adds its value in the columns that it has. Sums stay in registers.
+// Sums of real values over the rows listed, of CHANNELS channels in VECTORS vectors of columns from
+// j: a row adds its value in the columns that it has. Sums stay in registers.
 template <int CHANNELS, int ROWS, int VECTORS>
-SKTREE_INLINE void sum_listed(
-    const SweepTask<double>& task, const std::int32_t* last, int channel, int j, double* tile) {
+SKTREE_INLINE void sum_listed(const SweepTask<double>& task, const std::int32_t* last, int channel,
+                              int j, double* tile) {
     Pack<double> sums[CHANNELS][VECTORS];
-    for (int c = 0; c < CHANNELS; ++c)
+    for (int c = 0; c < CHANNELS; ++c) {
         for (int b = 0; b < VECTORS; ++b) sums[c][b] = fill_pack(0.0);
+    }
     for (const std::int32_t* at = task.listed; at != last; ++at) {
         const std::ptrdiff_t slot = task.slots[*at];
         const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
         const double* values = task.values + slot * task.n_all_channels + channel;
         SKTREE_UNROLL
-        for (int c = 0; c < CHANNELS; ++c)
+        for (int c = 0; c < CHANNELS; ++c) {
             SKTREE_UNROLL
-            for (int b = 0; b < VECTORS; ++b)
+            for (int b = 0; b < VECTORS; ++b) {
                 SKTREE_UNROLL
-                for (int p = 0; p < Pack<double>::PARTS; ++p)
-                    sums[c][b].part[p] = add_value(
-                        sums[c][b].part[p], bits + b * (LANES / 8), p, values[c]);
+                for (int p = 0; p < Pack<double>::PARTS; ++p) {
+                    sums[c][b].part[p] =
+                        add_value(sums[c][b].part[p], bits + b * (LANES / 8), p, values[c]);
+                }
+            }
+        }
     }
-    for (int c = 0; c < CHANNELS; ++c)
-        for (int b = 0; b < VECTORS; ++b)
+    for (int c = 0; c < CHANNELS; ++c) {
+        for (int b = 0; b < VECTORS; ++b) {
             store_pack(tile + (c * ROWS * VECTORS + b) * LANES, sums[c][b]);
+        }
+    }
 }
 
 // Lists the rows that have column i, or those that have not.
@@ -144,10 +167,12 @@ SKTREE_INLINE std::int32_t* list_rows(const Task& task, int i, bool with) {
     const std::uint16_t* word = task.words + i;
     const unsigned flip = with ? 0u : 0xFFFFu;
     int first = 0;
-    for (; first + 16 <= task.n_slots; first += 16, word += task.stride)
+    for (; first + 16 <= task.n_slots; first += 16, word += task.stride) {
         last = append_bits(*word ^ flip, first, last);
-    if (first < task.n_slots)
+    }
+    if (first < task.n_slots) {
         last = append_bits((*word ^ flip) & ((1u << (task.n_slots - first)) - 1u), first, last);
+    }
     return last;
 }
 
@@ -159,8 +184,11 @@ SKTREE_INLINE void count_rows(const SweepTask<double>& task, int i, int j, doubl
     for (int first = 0; first < end; first += MAX_WORDS) {
         const int last = end - first < MAX_WORDS ? end : first + MAX_WORDS;
         Vector16 counts[ROWS][VECTORS];
-        for (int a = 0; a < ROWS; ++a)
-            for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+        for (int a = 0; a < ROWS; ++a) {
+            for (int b = 0; b < VECTORS; ++b) {
+                counts[a][b] = Vector16{};
+            }
+        }
         count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
         add_counts<double, ROWS, VECTORS>(task.common_weight, counts, tile);
     }
@@ -180,16 +208,19 @@ SKTREE_APART void sum_tile(const SweepTask<double>& task, int i, int j, double* 
         if (has_most) last = list_rows(task, i + a, false);
         double* const row = tile + a * VECTORS * LANES;
         int c = first;
-        for (; c + 2 <= task.n_counted; c += 2)
+        for (; c + 2 <= task.n_counted; c += 2) {
             sum_listed<2, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
-        for (; c < task.n_counted; ++c)
+        }
+        for (; c < task.n_counted; ++c) {
             sum_listed<1, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
-        for (c = first; c < task.n_counted && has_most; ++c)
+        }
+        for (c = first; c < task.n_counted && has_most; ++c) {
             for (int b = 0; b < VECTORS; ++b) {
                 double* const sum = row + c * STEP + b * LANES;
                 const double* all = task.counted->marginals + c * task.stride + j + b * LANES;
                 store_pack(sum, load_pack(all) - load_pack(sum));
             }
+        }
     }
 }
 
@@ -203,21 +234,26 @@ SKTREE_APART void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* ti
             return;
         }
     }
-    for (int k = 0; k < task.n_counted * per_channel; k += LANES)
+    for (int k = 0; k < task.n_counted * per_channel; k += LANES) {
         store_pack(tile + k, fill_pack<Lane>(0));
+    }
     for (int s = 0; s < task.n_segments; ++s) {
         const Span span = task.spans[s];
         const int end = span.first_word + span.n_words;
         for (int first = span.first_word; first < end; first += MAX_WORDS) {
             const int last = end - first < MAX_WORDS ? end : first + MAX_WORDS;
             Vector16 counts[ROWS][VECTORS];
-            for (int a = 0; a < ROWS; ++a)
-                for (int b = 0; b < VECTORS; ++b) counts[a][b] = Vector16{};
+            for (int a = 0; a < ROWS; ++a) {
+                for (int b = 0; b < VECTORS; ++b) {
+                    counts[a][b] = Vector16{};
+                }
+            }
             count_words<ROWS, VECTORS>(task.words, task.stride, first, last, i, j, counts);
             for (int c = 0; c < task.n_counted; ++c) {
                 const Lane coefficient = task.coefficients[s * task.n_all_channels + c];
-                if (coefficient != 0)
+                if (coefficient != 0) {
                     add_counts<Lane, ROWS, VECTORS>(coefficient, counts, tile + c * per_channel);
+                }
             }
         }
     }
@@ -235,16 +271,18 @@ inline void sum_marginals(const SweepTask<double>& task, double* marginals) {
             store_pack(marginals + c * task.stride + j, load_pack(tile));
             store_pack(marginals + (c + 1) * task.stride + j, load_pack(tile + LANES));
         }
-        for (; c < task.n_all_channels; ++c)
+        for (; c < task.n_all_channels; ++c) {
             sum_listed<1, 1, 1>(task, last, c, j, marginals + c * task.stride + j);
+        }
     }
 }
 
 // Counts of each column alone, by channel.
 template <class Lane>
 void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
-    for (int k = 0; k < task.n_all_channels * task.stride; k += LANES)
+    for (int k = 0; k < task.n_all_channels * task.stride; k += LANES) {
         store_pack(marginals + k, fill_pack<Lane>(0));
+    }
     if constexpr (sizeof(Lane) == sizeof(double)) {
         if (task.values != nullptr) {
             sum_marginals(task, marginals);
@@ -254,7 +292,7 @@ void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
     for (int s = 0; s < task.n_segments; ++s) {
         const Lane* coefficients = task.coefficients + s * task.n_all_channels;
         const int end = task.spans[s].first_word + task.spans[s].n_words;
-        for (int j = 0; j < task.n_columns; j += LANES)
+        for (int j = 0; j < task.n_columns; j += LANES) {
             for (int first = task.spans[s].first_word; first < end; first += STEPS_PER_FOLD) {
                 const int last = end - first < STEPS_PER_FOLD ? end : first + STEPS_PER_FOLD;
                 Vector16 counts = Vector16{};
@@ -269,5 +307,6 @@ void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
                     store_pack(sum, load_pack(sum) + fill_pack(coefficients[c]) * wide);
                 }
             }
+        }
     }
 }

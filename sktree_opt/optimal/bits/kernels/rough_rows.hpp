@@ -1,11 +1,11 @@
-// Whole-number sums of a node's pairs, which rough sweeps read (see rough_sums.hpp, rough_squares.hpp).
-// Exact.
+// Whole-number sums of a node's pairs, which rough sweeps read (see rough_sums.hpp,
+// rough_squares.hpp). Exact.
 //
-// Sibling subtraction as of the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3): what
-// the rows of the other side leave of the parent's sums are those of the child, without rounding. The sums
-// of each column alone are had in the same way in double precision, as are those of a sweep's larger side:
-// rounding stays far below the grid of costs. Time O(n_columns * stride * rows of the smaller side), memory
-// of a node's rows.
+// Sibling subtraction as of the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3):
+// what the rows of the other side leave of the parent's sums are those of the child, without
+// rounding. The sums of each column alone are had in the same way in double precision, as are those
+// of a sweep's larger side: rounding stays far below the grid of costs. Time O(n_columns * stride *
+// rows of the smaller side), memory of a node's rows.
 #pragma once
 
 #include <algorithm>
@@ -34,26 +34,25 @@ public:
         problem_.kernels.sum_rough_pairs(task);
         for (int c = 0; c < ROUGH_CHANNELS; ++c) {
             rough.totals[c] = 0;
-            for (int slot = 0; slot < root.n_rows; ++slot)
+            for (int slot = 0; slot < root.n_rows; ++slot) {
                 rough.totals[c] += rough.values[ROUGH_CHANNELS * slot + c];
+            }
         }
     }
 
-    // Of a child, whose rows are `rows`: over these or, where they are many more, what those of the other
-    // side leave of the node's. Writes the others to `rows`. Whether this has made the child's exact sums
-    // by column, too.
-    bool sum_child(
-        const Node<Lane>& node, int column, bool side, SideRows& rows, Node<Lane>& child,
-        RoughTask task) {
+    // Of a child, whose rows are `rows`: over these or, where they are many more, what those of the
+    // other side leave of the node's. Writes the others to `rows`. Whether this has made the
+    // child's exact sums by column, too.
+    bool sum_child(const Node<Lane>& node, int column, bool side, SideRows& rows, Node<Lane>& child,
+                   RoughTask task) {
         const int stride = node.stride, n_other = node.n_rows - child.n_rows;
         std::int32_t totals_other[ROUGH_CHANNELS];
         std::int32_t* sums = sums_.need(
             ROUGH_CHANNELS * static_cast<std::size_t>(2 * stride + child.stride) + STRIDE);
         std::int32_t* other = sums + ROUGH_CHANNELS * stride;
-        split_sums(
-            node.rough, ROUGH_CHANNELS, node.n_columns, stride, column, side ? sums : other,
-            side ? other : sums, side ? child.rough.totals : totals_other,
-            side ? totals_other : child.rough.totals);
+        split_sums(node.rough, ROUGH_CHANNELS, node.n_columns, stride, column, side ? sums : other,
+                   side ? other : sums, side ? child.rough.totals : totals_other,
+                   side ? totals_other : child.rough.totals);
         take_marginals(child, sums, stride, child.rough.marginals.data());
         take_values(node, rows, child.rough.values);
         task.values = child.rough.values.data();
@@ -63,8 +62,7 @@ public:
         list_first_slots(child.n_rows, task);
         // Below this difference it costs more to look up than to sum.
         constexpr int LEAST_GAIN = 64;
-        const bool subtracts =
-            problem_.switches.subtraction && child.n_rows > n_other + LEAST_GAIN;
+        const bool subtracts = problem_.switches.subtraction && child.n_rows > n_other + LEAST_GAIN;
         if (subtracts) {
             std::int32_t* marginals = other + ROUGH_CHANNELS * stride;
             take_marginals(child, other, stride, marginals);
@@ -78,38 +76,38 @@ public:
 
 private:
     // From sums by column of the parent to those of the child.
-    static void take_marginals(
-        const Node<Lane>& child, const std::int32_t* sums, int stride, std::int32_t* to) {
-        for (int c = 0; c < ROUGH_CHANNELS; ++c)
-            for (int g = 0; g < child.stride; ++g)
+    static void take_marginals(const Node<Lane>& child, const std::int32_t* sums, int stride,
+                               std::int32_t* to) {
+        for (int c = 0; c < ROUGH_CHANNELS; ++c) {
+            for (int g = 0; g < child.stride; ++g) {
                 to[c * child.stride + g] =
                     g < child.n_columns ? sums[c * stride + child.in_parent[g]] : 0;
+            }
+        }
     }
 
-    static void take_values(
-        const Node<Lane>& node, const SideRows& rows, Buffer<std::int32_t>& values) {
-        std::int32_t* to = values.zeros(
-            static_cast<std::size_t>(rows.n_words) * 16 * ROUGH_CHANNELS + STRIDE);
-        for (int k = 0; k < rows.n_rows; ++k, to += ROUGH_CHANNELS)
+    static void take_values(const Node<Lane>& node, const SideRows& rows,
+                            Buffer<std::int32_t>& values) {
+        std::int32_t* to =
+            values.zeros(static_cast<std::size_t>(rows.n_words) * 16 * ROUGH_CHANNELS + STRIDE);
+        for (int k = 0; k < rows.n_rows; ++k, to += ROUGH_CHANNELS) {
             std::copy_n(
-                node.rough.values.data() +
-                    static_cast<std::size_t>(rows.slots[k]) * ROUGH_CHANNELS,
+                node.rough.values.data() + static_cast<std::size_t>(rows.slots[k]) * ROUGH_CHANNELS,
                 ROUGH_CHANNELS, to);
+        }
     }
 
     // The rows of the node that the child has not, in the child's columns, to be taken away.
-    void take_other_rows(
-        const Node<Lane>& node, int column, bool side, SideRows& rows, const Node<Lane>& child,
-        RoughTask& task) {
+    void take_other_rows(const Node<Lane>& node, int column, bool side, SideRows& rows,
+                         const Node<Lane>& child, RoughTask& task) {
         take_rows(node, problem_.bits, column, !side, rows, nullptr);
         take_values(node, rows, other_values_);
         const std::size_t n_words = static_cast<std::size_t>(rows.n_words);
-        keep_columns(
-            rows.words.data(), rows.n_words, node.stride, child.in_parent,
-            other_words_.need(n_words * child.stride + STRIDE), child.stride);
-        problem_.bits.words_to_rows(
-            other_words_.data(), rows.n_words, child.stride,
-            other_rows_.need(n_words * 16 * child.row_bytes + STRIDE), child.row_bytes);
+        keep_columns(rows.words.data(), rows.n_words, node.stride, child.in_parent,
+                     other_words_.need(n_words * child.stride + STRIDE), child.stride);
+        problem_.bits.words_to_rows(other_words_.data(), rows.n_words, child.stride,
+                                    other_rows_.need(n_words * 16 * child.row_bytes + STRIDE),
+                                    child.row_bytes);
         task.words = other_words_.data();
         task.n_words = rows.n_words;
         task.rows = other_rows_.data();
@@ -122,13 +120,14 @@ private:
     }
 
     // Exact sums by column of what the rows of `task` leave of the node.
-    void subtract_marginals(
-        const Node<Lane>& node, const SideRows& rows, Node<Lane>& child, const RoughTask& task) {
+    void subtract_marginals(const Node<Lane>& node, const SideRows& rows, Node<Lane>& child,
+                            const RoughTask& task) {
         const int n_all = problem_.channels.n_all();
         double* values = other_exact_.need(static_cast<std::size_t>(rows.n_rows) * n_all);
-        for (int k = 0; k < rows.n_rows; ++k, values += n_all)
-            std::copy_n(
-                node.values.data() + static_cast<std::size_t>(rows.slots[k]) * n_all, n_all, values);
+        for (int k = 0; k < rows.n_rows; ++k, values += n_all) {
+            std::copy_n(node.values.data() + static_cast<std::size_t>(rows.slots[k]) * n_all, n_all,
+                        values);
+        }
         SweepTask<Lane> exact;
         exact.stride = task.stride;
         exact.n_columns = task.n_columns;
@@ -143,12 +142,13 @@ private:
         Lane* others = other_marginals_.need(n_sums);
         problem_.kernels.count_marginals(exact, others);
         Lane* to = child.marginals.need(n_sums);
-        for (int c = 0; c < n_all; ++c)
-            for (int g = 0; g < child.stride; ++g, ++to, ++others)
+        for (int c = 0; c < n_all; ++c) {
+            for (int g = 0; g < child.stride; ++g, ++to, ++others) {
                 *to = g < child.n_columns
-                          ? static_cast<Lane>(
-                                node.marginal_row(c)[child.in_parent[g]] - *others)
+                          ? static_cast<Lane>(node.marginal_row(c)[child.in_parent[g]] - *others)
                           : Lane(0);
+            }
+        }
     }
 
     // Rows of one segment stand in the first slots.

@@ -1,15 +1,16 @@
-// Squared errors in whole numbers and single precision: which root columns may be best, twice to three
-// times as fast as in double precision. Included once per instruction set.
+// Squared errors in whole numbers and single precision: which root columns may be best, twice to
+// three times as fast as in double precision. Included once per instruction set.
 //
-// Of the two-level trees of a node's children only the best ones are wanted. So targets are rounded to
-// whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root column
-// gets the best score that it may have, but for a small error. The few that come within twice that
-// error of the largest are solved again in double precision (solve_column.hpp), and
-// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same way,
-// or taken from its parent's, less what the other child has: such sums leave no rounding behind. Where
-// the speed comes from: twice as many lanes in a vector for sums and scores, empty leaves that need no
-// choice (a sum of whole numbers is exactly 0), and one division for two leaves. As in depth_two.hpp a
-// pair of columns is met once, for both children and both columns as the root.
+// Of the two-level trees of a node's children only the best ones are wanted. So targets are rounded
+// to whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root
+// column gets the best score that it may have, but for a small error. The few that come within
+// twice that error of the largest are solved again in double precision (solve_column.hpp), and
+// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same
+// way, or taken from its parent's, less what the other child has: such sums leave no rounding
+// behind. Where the speed comes from: twice as many lanes in a vector for sums and scores, empty
+// leaves that need no choice (a sum of whole numbers is exactly 0), and one division for two
+// leaves. As in depth_two.hpp a pair of columns is met once, for both children and both columns as
+// the root.
 //   weight, target -> n, s      leaf score s^2 / n      both, column_only, ... -> of a pair (i, j)
 // Time O(n_columns * stride * (n_slots + 60) / LANES); memory O(n_columns * stride) at each level.
 
@@ -26,26 +27,33 @@ constexpr int STRIP = 2 * LANES;     // columns at a time, and lanes of a channe
 // Channels FIRST .. LAST of the rows listed, in N_UNITS units of columns from j:
 // tile[channel * STRIP + lane].
 template <int FIRST, int LAST, int N_UNITS>
-SKTREE_INLINE void sum_wholes(
-    const RoughTask& task, const std::int32_t* last, int j, std::int32_t* tile) {
+SKTREE_INLINE void sum_wholes(const RoughTask& task, const std::int32_t* last, int j,
+                              std::int32_t* tile) {
     constexpr int CHANNELS = LAST - FIRST, PARTS = UNIT / FLOATS;
     Wholes sums[CHANNELS][N_UNITS * PARTS];
-    for (int c = 0; c < CHANNELS; ++c)
-        for (int k = 0; k < N_UNITS * PARTS; ++k) sums[c][k] = Wholes{};
+    for (int c = 0; c < CHANNELS; ++c) {
+        for (int k = 0; k < N_UNITS * PARTS; ++k) {
+            sums[c][k] = Wholes{};
+        }
+    }
     for (const std::int32_t* at = task.listed; at != last; ++at) {
         const std::ptrdiff_t slot = task.slots[*at];
         const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
         const std::int32_t* values = task.values + slot * ROUGH_CHANNELS + FIRST;
         SKTREE_UNROLL
-        for (int c = 0; c < CHANNELS; ++c)
+        for (int c = 0; c < CHANNELS; ++c) {
             SKTREE_UNROLL
-            for (int k = 0; k < N_UNITS * PARTS; ++k)
+            for (int k = 0; k < N_UNITS * PARTS; ++k) {
                 sums[c][k] = add_whole(sums[c][k], bits, k, values[c]);
+            }
+        }
     }
-    for (int c = 0; c < CHANNELS; ++c)
-        for (int k = 0; k < N_UNITS * PARTS; ++k)
-            store_native<std::int32_t, VECTOR_BYTES>(
-                tile + (FIRST + c) * STRIP + k * FLOATS, sums[c][k]);
+    for (int c = 0; c < CHANNELS; ++c) {
+        for (int k = 0; k < N_UNITS * PARTS; ++k) {
+            store_native<std::int32_t, VECTOR_BYTES>(tile + (FIRST + c) * STRIP + k * FLOATS,
+                                                     sums[c][k]);
+        }
+    }
 }
 
 // Weights of pairs where all rows weigh 1, of VECTORS vectors of columns from j.
@@ -55,12 +63,14 @@ SKTREE_INLINE void count_wholes(const RoughTask& task, int i, int j, std::int32_
     for (int first = 0; first < task.n_words; first += MAX_WORDS) {
         const int last = task.n_words - first < MAX_WORDS ? task.n_words : first + MAX_WORDS;
         Vector16 counts[1][VECTORS];
-        for (int b = 0; b < VECTORS; ++b) counts[0][b] = Vector16{};
+        for (int b = 0; b < VECTORS; ++b) {
+            counts[0][b] = Vector16{};
+        }
         count_words<1, VECTORS>(task.words, task.stride, first, last, i, j, counts);
-        for (int b = 0; b < VECTORS; ++b)
-            store_pack(
-                tile + b * LANES,
-                load_pack(tile + b * LANES) + widen<std::int32_t>(counts[0][b]));
+        for (int b = 0; b < VECTORS; ++b) {
+            store_pack(tile + b * LANES,
+                       load_pack(tile + b * LANES) + widen<std::int32_t>(counts[0][b]));
+        }
     }
 }
 
@@ -76,40 +86,41 @@ SKTREE_INLINE RoughRows list_few(const RoughTask& task, int i) {
         return {list_rows(task, i, !are_most), are_most};
     }
     const std::int32_t* last = list_rows(task, i, true);
-    if (2 * (last - task.listed) <= task.n_slots) return {last, false};
+    if (2 * (last - task.listed) <= task.n_slots) {
+        return {last, false};
+    }
     return {list_rows(task, i, false), true};
 }
 
-// The first channels of the rows with columns i and j, N_UNITS units of columns from j, in a tile of
-// the columns from the vector that holds j on.
+// The first channels of the rows with columns i and j, N_UNITS units of columns from j, in a tile
+// of the columns from the vector that holds j on.
 template <int CHANNELS, int N_UNITS>
-SKTREE_INLINE void sum_strip(
-    const RoughTask& task, RoughRows few, int i, int j, std::int32_t* tile) {
+SKTREE_INLINE void sum_strip(const RoughTask& task, RoughRows few, int i, int j,
+                             std::int32_t* tile) {
     const int base = j / LANES * LANES;
     std::int32_t* const at_j = tile + (j - base);
     if (task.weigh_alike) {
-        if (j + N_UNITS * UNIT - base > LANES)
-            count_wholes<2>(task, i, base, tile);
-        else
-            count_wholes<1>(task, i, base, tile);
+        if (j + N_UNITS * UNIT - base > LANES) count_wholes<2>(task, i, base, tile);
+        else count_wholes<1>(task, i, base, tile);
         sum_wholes<1, CHANNELS, N_UNITS>(task, few.last, j, at_j);
     } else {
         sum_wholes<0, CHANNELS, N_UNITS>(task, few.last, j, at_j);
     }
     if (!few.are_without) return;
-    for (int c = task.weigh_alike ? 1 : 0; c < CHANNELS; ++c)
+    for (int c = task.weigh_alike ? 1 : 0; c < CHANNELS; ++c) {
         for (int k = 0; k < N_UNITS * UNIT; k += FLOATS) {
             std::int32_t* sum = at_j + c * STRIP + k;
-            const Wholes all = load_native<std::int32_t, VECTOR_BYTES>(
-                task.counted.marginals + c * task.stride + j + k);
+            const Wholes all = load_native<std::int32_t, VECTOR_BYTES>(task.counted.marginals +
+                                                                       c * task.stride + j + k);
             store_native<std::int32_t, VECTOR_BYTES>(
                 sum, all - load_native<std::int32_t, VECTOR_BYTES>(sum));
         }
+    }
 }
 
 // Scores of two leaves.
-SKTREE_INLINE void score_leaves(
-    Wholes n_a, Wholes s_a, Wholes n_b, Wholes s_b, Floats& score_a, Floats& score_b) {
+SKTREE_INLINE void score_leaves(Wholes n_a, Wholes s_a, Wholes n_b, Wholes s_b, Floats& score_a,
+                                Floats& score_b) {
     const Wholes one = fill_native<std::int32_t, VECTOR_BYTES>(1);
     const Floats a = to_float_native<VECTOR_BYTES>(larger_native(n_a, one));
     const Floats b = to_float_native<VECTOR_BYTES>(larger_native(n_b, one));
@@ -125,18 +136,16 @@ struct RoughBest {
 };
 
 // A vector of pairs of one side: best scores of columns j, and of row i.
-SKTREE_INLINE void meet_roughly(
-    const RoughSide& side, int stride, int i, int j, Wholes n_both, Wholes s_both, RoughBest& row) {
+SKTREE_INLINE void meet_roughly(const RoughSide& side, int stride, int i, int j, Wholes n_both,
+                                Wholes s_both, RoughBest& row) {
     const std::int32_t* n = side.marginals;
     const std::int32_t* s = side.marginals + stride;
     const Wholes n_column = load_native<std::int32_t, VECTOR_BYTES>(n + j) - n_both;
     const Wholes s_column = load_native<std::int32_t, VECTOR_BYTES>(s + j) - s_both;
     const Wholes n_row = fill_native<std::int32_t, VECTOR_BYTES>(n[i]) - n_both;
     const Wholes s_row = fill_native<std::int32_t, VECTOR_BYTES>(s[i]) - s_both;
-    const Wholes n_rest =
-        fill_native<std::int32_t, VECTOR_BYTES>(side.totals[0] - n[i]) - n_column;
-    const Wholes s_rest =
-        fill_native<std::int32_t, VECTOR_BYTES>(side.totals[1] - s[i]) - s_column;
+    const Wholes n_rest = fill_native<std::int32_t, VECTOR_BYTES>(side.totals[0] - n[i]) - n_column;
+    const Wholes s_rest = fill_native<std::int32_t, VECTOR_BYTES>(side.totals[1] - s[i]) - s_column;
     Floats both, column_only, row_only, neither;
     score_leaves(n_both, s_both, n_rest, s_rest, both, neither);
     score_leaves(n_column, s_column, n_row, s_row, column_only, row_only);
@@ -154,8 +163,9 @@ SKTREE_INLINE void meet_roughly(
 struct LanesOn {
     alignas(VECTOR_BYTES) std::int32_t by[FLOATS][FLOATS];
     constexpr LanesOn() : by() {
-        for (int left = 0; left < FLOATS; ++left)
+        for (int left = 0; left < FLOATS; ++left) {
             for (int k = 0; k < FLOATS; ++k) by[left][k] = (k + left) % FLOATS;
+        }
     }
 };
 constexpr LanesOn LANES_ON;
@@ -172,9 +182,11 @@ SKTREE_INLINE float largest_float(Floats values) {
 #else
     float lanes[FLOATS];
     store_native<float, VECTOR_BYTES>(lanes, values);
-    for (int left = FLOATS / 2; left > 0; left /= 2)
-        for (int k = 0; k < left; ++k)
+    for (int left = FLOATS / 2; left > 0; left /= 2) {
+        for (int k = 0; k < left; ++k) {
             lanes[k] = lanes[k] > lanes[k + left] ? lanes[k] : lanes[k + left];
+        }
+    }
     return lanes[0];
 #endif
 }
@@ -188,8 +200,8 @@ SKTREE_INLINE void keep_rough_row(const RoughSide& side, int stride, int i, Roug
 
 // Column i against N_UNITS units of columns from j.
 template <int N_UNITS>
-SKTREE_INLINE void meet_strip(
-    const RoughTask& task, RoughRows few, int i, int j, RoughBest (&row)[2]) {
+SKTREE_INLINE void meet_strip(const RoughTask& task, RoughRows few, int i, int j,
+                              RoughBest (&row)[2]) {
     std::int32_t tile[2 * STRIP];
     sum_strip<2, N_UNITS>(task, few, i, j, tile);
     const std::int32_t* const at_j = tile + j % LANES;
@@ -200,10 +212,9 @@ SKTREE_INLINE void meet_strip(
         const Wholes n = load_native<std::int32_t, VECTOR_BYTES>(at_j + k);
         const Wholes s = load_native<std::int32_t, VECTOR_BYTES>(at_j + STRIP + k);
         meet_roughly(task.counted, task.stride, i, j + k, n, s, row[0]);
-        meet_roughly(
-            task.sibling, task.stride, i, j + k,
-            load_native<std::int32_t, VECTOR_BYTES>(parent_n + j + k) - n,
-            load_native<std::int32_t, VECTOR_BYTES>(parent_s + j + k) - s, row[1]);
+        meet_roughly(task.sibling, task.stride, i, j + k,
+                     load_native<std::int32_t, VECTOR_BYTES>(parent_n + j + k) - n,
+                     load_native<std::int32_t, VECTOR_BYTES>(parent_s + j + k) - s, row[1]);
     }
 }
 
@@ -228,19 +239,21 @@ SKTREE_INLINE void finish_roughly(const RoughTask& task, RoughSide& side) {
         side.best[j] = by_with > by_without ? by_with : by_without;
         side.best[stride + j] = with + without;
     }
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < 2; ++k) {
         for (int j = 0; j < task.n_columns; ++j) {
             const float sum = side.best[k * stride + j];
             side.largest[k] = side.largest[k] > sum ? side.largest[k] : sum;
         }
+    }
 }
 
 // How many columns between two looks at the clock.
 constexpr int COLUMNS_A_POLL = 64;
 
 inline void sweep_roughly(RoughTask& task) {
-    for (RoughSide* side : {&task.counted, &task.sibling})
+    for (RoughSide* side : {&task.counted, &task.sibling}) {
         for (int k = 0; k < 2 * task.stride; ++k) side->best[k] = 0.0f;
+    }
     for (int i = 0; i < task.n_columns; ++i) {
         if (i % COLUMNS_A_POLL == 0 && task.poll(task.poll_argument)) return;
         const RoughRows few = list_few(task, i);
@@ -250,10 +263,17 @@ inline void sweep_roughly(RoughTask& task) {
             const int end = j / LANES * LANES + STRIP;
             const int left = (end < task.n_columns ? end : task.n_columns) - j;
             switch ((left + UNIT - 1) / UNIT) {
-                case 1: meet_strip<1>(task, few, i, j, row); break;
-                case 2: meet_strip<2>(task, few, i, j, row); break;
-                case 3: meet_strip<UNITS == 1 ? 2 : 3>(task, few, i, j, row); break;
-                default: meet_strip<2 * UNITS>(task, few, i, j, row);
+                case 1:
+                    meet_strip<1>(task, few, i, j, row);
+                    break;
+                case 2:
+                    meet_strip<2>(task, few, i, j, row);
+                    break;
+                case 3:
+                    meet_strip<UNITS == 1 ? 2 : 3>(task, few, i, j, row);
+                    break;
+                default:
+                    meet_strip<2 * UNITS>(task, few, i, j, row);
             }
             j = end;
         }
@@ -273,10 +293,10 @@ inline void score_rough_pairs(RoughTask& task) {
     for (int i = 0; i < task.n_columns; ++i) {
         RoughBest row = {none, none};
         const std::int32_t* n = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
-        for (int j = i / FLOATS * FLOATS; j < task.n_columns; j += FLOATS)
-            meet_roughly(
-                side, task.stride, i, j, load_native<std::int32_t, VECTOR_BYTES>(n + j),
-                load_native<std::int32_t, VECTOR_BYTES>(n + channel_step + j), row);
+        for (int j = i / FLOATS * FLOATS; j < task.n_columns; j += FLOATS) {
+            meet_roughly(side, task.stride, i, j, load_native<std::int32_t, VECTOR_BYTES>(n + j),
+                         load_native<std::int32_t, VECTOR_BYTES>(n + channel_step + j), row);
+        }
         keep_rough_row(side, task.stride, i, row);
     }
     finish_roughly(task, side);
@@ -294,8 +314,9 @@ inline void subtract_from_parent(const RoughTask& task, int channel, int i) {
     const std::int32_t* __restrict const from = task.in_parent;
     for (int j = i; j < task.n_columns; ++j) row[j] = all[from[j]] - row[j];
     // Columns before i in its vector: the same pair the other way around.
-    for (int j = i / LANES * LANES; j < i; ++j)
+    for (int j = i / LANES * LANES; j < i; ++j) {
         row[j] = pairs[static_cast<std::ptrdiff_t>(j) * task.stride + i];
+    }
 }
 
 // Sums of all pairs (i, j), of columns j from the vector that holds i on.
@@ -308,11 +329,13 @@ inline void sum_rough_pairs(RoughTask& task) {
             std::int32_t tile[ROUGH_CHANNELS * STRIP];
             sum_strip<ROUGH_CHANNELS, UNITS>(task, few, i, j, tile);
             std::int32_t* to = task.pairs + static_cast<std::ptrdiff_t>(i) * task.stride + j;
-            for (int c = 0; c < ROUGH_CHANNELS; ++c)
+            for (int c = 0; c < ROUGH_CHANNELS; ++c) {
                 store_pack(to + c * channel_step, load_pack(tile + c * STRIP));
+            }
         }
-        for (int c = 0; c < ROUGH_CHANNELS && task.parent_pairs != nullptr; ++c)
+        for (int c = 0; c < ROUGH_CHANNELS && task.parent_pairs != nullptr; ++c) {
             subtract_from_parent(task, c, i);
+        }
     }
 }
 
@@ -323,7 +346,8 @@ inline void sum_rough_marginals(const RoughTask& task, std::int32_t* marginals) 
     for (int j = 0; j < task.n_columns; j += LANES) {
         std::int32_t tile[ROUGH_CHANNELS * STRIP];
         sum_wholes<0, ROUGH_CHANNELS, UNITS>(task, last, j, tile);
-        for (int c = 0; c < ROUGH_CHANNELS; ++c)
+        for (int c = 0; c < ROUGH_CHANNELS; ++c) {
             store_pack(marginals + c * task.stride + j, load_pack(tile + c * STRIP));
+        }
     }
 }

@@ -1,11 +1,12 @@
 // Targets and weights as whole numbers, by node: what rough sweeps read (see rough_squares.hpp).
 //
-// A row's target s is rounded to s * scale, which errs by 1/2 at most, and a weight counts units. So
-// with S = s * scale, n >= the number of rows, the score S^2 / n of a leaf errs by less than |S| + n,
-// and those of all leaves of a tree by less than sum |S| + n <= sqrt(n * sum S^2) + n (Cauchy); what
-// single precision adds is less than 2^-20 of the score: a dozen roundings of 2^-24 each.
-// Masses, of which bounds need no less than there is, are rounded up to multiples of a power of two, in
-// the values themselves: so their sums are exact, in whole numbers and in double precision alike.
+// A row's target s is rounded to s * scale, which errs by 1/2 at most, and a weight counts units.
+// So with S = s * scale, n >= the number of rows, the score S^2 / n of a leaf errs by less than |S|
+// + n, and those of all leaves of a tree by less than sum |S| + n <= sqrt(n * sum S^2) + n
+// (Cauchy); what single precision adds is less than 2^-20 of the score: a dozen roundings of 2^-24
+// each. Masses, of which bounds need no less than there is, are rounded up to multiples of a power
+// of two, in the values themselves: so their sums are exact, in whole numbers and in double
+// precision alike.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ struct RoughValues {
     Buffer<std::int32_t> values;  // [slot][ROUGH_CHANNELS]: weight, target, mass
     bool are_there = false;
     bool weigh_alike = false;
-    double unit = 1.0;            // of weights
-    double scale = 1.0;           // of targets
+    double unit = 1.0;   // of weights
+    double scale = 1.0;  // of targets
     double mass_unit = 1.0;
 
     // A rough score in units of the exact ones.
@@ -39,7 +40,8 @@ struct RoughValues {
 struct RoughSums {
     Buffer<std::int32_t> values;     // [slot][channel]
     Buffer<std::int32_t> marginals;  // [channel][stride]
-    Buffer<std::int32_t> pairs;      // [channel][n_columns][stride], of columns from the row's vector on
+    Buffer<std::int32_t>
+        pairs;  // [channel][n_columns][stride], of columns from the row's vector on
     std::int32_t totals[ROUGH_CHANNELS] = {};
 
     void need(int n_columns, int stride) {
@@ -70,8 +72,8 @@ inline void round_masses(double* masses, int n_slots, int step, RoughValues& out
 }
 
 // Rounds the values [slot][n_channels] of the rows: weight, weighted target, and mass.
-inline void round_values(
-    double* values, int n_slots, int n_channels, double common_weight, RoughValues& out) {
+inline void round_values(double* values, int n_slots, int n_channels, double common_weight,
+                         RoughValues& out) {
     constexpr double LARGEST = 1 << 30;  // so that differences of sums do not overflow either
     out.weigh_alike = common_weight > 0.0;
     out.unit = out.weigh_alike ? common_weight : 1.0;
@@ -95,16 +97,15 @@ inline void round_values(
     round_masses(values + 2, n_slots, n_channels, out);
 }
 
-// Sums by column of the two sides of column j, [channel][stride] each, and of all rows of each, for the
-// first channels.
-inline void split_sums(
-    const RoughSums& node, int n_channels, int n_columns, int stride, int j, std::int32_t* with,
-    std::int32_t* without, std::int32_t* totals_with, std::int32_t* totals_without) {
+// Sums by column of the two sides of column j, [channel][stride] each, and of all rows of each, for
+// the first channels.
+inline void split_sums(const RoughSums& node, int n_channels, int n_columns, int stride, int j,
+                       std::int32_t* with, std::int32_t* without, std::int32_t* totals_with,
+                       std::int32_t* totals_without) {
     for (int c = 0; c < n_channels; ++c) {
         const std::int32_t* all = node.marginals.data() + c * stride;
         for (int g = 0; g < stride; ++g) {
-            const std::int32_t sum =
-                g < n_columns ? node.of_pair(c, n_columns, stride, j, g) : 0;
+            const std::int32_t sum = g < n_columns ? node.of_pair(c, n_columns, stride, j, g) : 0;
             with[c * stride + g] = sum;
             without[c * stride + g] = all[g] - sum;
         }
