@@ -77,7 +77,7 @@ def test_private_imports_are_recognised():
 def test_private_scikit_learn_stands_in_one_file():
     found = {
         relative(path): list(private_imports(path.read_text("utf-8")))
-        for path in project_files(".py", ".pyx", ".pxd", ".pyi")
+        for path in project_files(".py", ".pyx", ".pxd")
         if path not in (PACKAGE / "utils" / "_compat.py", Path(__file__))
     }
     assert {name: imports for name, imports in found.items() if imports} == {}
@@ -99,7 +99,7 @@ def test_what_is_always_imported_is_a_dependency():
 
 
 def test_files_are_short():
-    sources = project_files(".py", ".pyx", ".pxd", ".pyi", ".hpp")
+    sources = project_files(".py", ".pyx", ".pxd", ".hpp", ".cpp")
     lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in sources}
     assert {name: n for name, n in lengths.items() if n > MAX_FILE_LINES} == {}
 
@@ -174,6 +174,16 @@ def test_extension_modules_have_honest_stubs():
                 public = {member for member in vars(value) if not member.startswith("_")}
                 stubbed = {member for member in declared[key] if member and member[0] != "_"}
                 assert stubbed <= public, (name, key)
+
+
+def test_parallel_regions_are_those_of_cython():
+    found = [
+        f"{relative(path)}: {match[0]}"
+        for path in project_files(".pyx", ".pxd", ".hpp", ".cpp")
+        for match in re.finditer(r"#\s*pragma omp|\bomp\.h\b|\bomp_\w+", path.read_text("utf-8"))
+        if path.is_relative_to(PACKAGE)
+    ]
+    assert found == []
 
 
 def test_changelog_fragments_have_a_known_type():

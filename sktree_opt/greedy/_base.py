@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sktree_opt.greedy import _grow
+import sktree_opt.greedy._grow as _grow
 from sktree_opt.greedy._criteria import NOMINAL_SPLITS
 from sktree_opt.greedy._prunings import split_for_validation
 from sktree_opt.preprocessing import Table, TableEncoder

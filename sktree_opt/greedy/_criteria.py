@@ -6,7 +6,7 @@ the impurity measure that the kernels compute; a new measure is a class in ``mea
 
 from __future__ import annotations
 
-from sktree_opt.greedy import _grow
+import sktree_opt.greedy._grow as _grow
 
 
 class InformationGainCriterion:

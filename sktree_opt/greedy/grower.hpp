@@ -32,14 +32,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "sktree_opt/greedy/cases.hpp"
 #include "sktree_opt/greedy/evaluator.hpp"
@@ -47,6 +42,7 @@
 #include "sktree_opt/greedy/partition.hpp"
 #include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::greedy {
 
@@ -188,25 +184,9 @@ private:
             for (std::int64_t i = 0; i < n; ++i) body(i, growth.ws);
             return;
         }
-        std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(growth.n_threads)
-        for (std::int64_t i = 0; i < n; ++i) {
-            try {
-                if (!control_.stopped()) body(i, workspaces_[thread_index()]);
-            } catch (...) {
-#pragma omp critical(sktree_opt_greedy_error)
-                error = std::current_exception();
-            }
-        }
-        if (error) std::rethrow_exception(error);
-    }
-
-    static std::size_t thread_index() {
-#ifdef _OPENMP
-        return static_cast<std::size_t>(omp_get_thread_num());
-#else
-        return 0;
-#endif
+        run_tasks(control_, growth.n_threads, n, [&](std::int64_t i, int thread) {
+            if (!control_.stopped()) body(i, workspaces_[thread]);
+        });
     }
 
     // Kernels look at the clock about every millisecond of work.

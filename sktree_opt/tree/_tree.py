@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sktree_opt.tree import _predict
+import sktree_opt.tree._predict as _predict
 from sktree_opt.tree._node import (
     CATEGORY_KINDS,
     CATEGORY_MULTIWAY,

@@ -25,6 +25,7 @@ from sklearn.utils.validation import _check_feature_names_in as check_feature_na
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from sktree_opt.utils._forks import is_forked
+from sktree_opt.utils._team import has_openmp
 
 try:
     # Public but experimental in scikit-learn 1.9: it may change without a deprecation.
@@ -82,7 +83,7 @@ def n_threads_for(n_jobs):
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or -1 for all.")
     n_threads = 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
-    return 1 if n_threads == 1 or is_forked(n_jobs) else n_threads
+    return 1 if n_threads == 1 or is_forked(n_jobs) or not has_openmp() else n_threads
 
 
 def make_sklearn_tree(nodes, values, n_features, n_classes, depth):

@@ -1,6 +1,8 @@
 from libc.stdint cimport int64_t
 from libcpp.memory cimport shared_ptr
 
+from sktree_opt.utils._team cimport TeamWork
+
 
 cdef extern from "<atomic>" namespace "std" nogil:
     cdef cppclass atomic_int "std::atomic<int>":
@@ -23,6 +25,7 @@ cdef extern from "sktree_opt/utils/control.hpp" namespace "sktree_opt" nogil:
         double time_limit
         int64_t memory_limit
         atomic_int64 memory_used
+        void (*run_team)(int n_threads, TeamWork work, void* context) noexcept nogil
         void restart(double time_limit, int64_t memory_limit)
         double seconds()
         bint stopped()

@@ -2,6 +2,8 @@
 
 from libcpp.memory cimport make_shared
 
+from sktree_opt.utils._team cimport run_team
+
 
 cdef extern from *:
     """
@@ -37,6 +39,7 @@ cdef class SearchControl:
     def __cinit__(self):
         self.owner = make_shared[CppSearchControl]()
         self.cpp = self.owner.get()
+        self.cpp.run_team = run_team
 
     def __init__(self, time_limit=None, memory_limit=None):
         self.cpp.time_limit = -1.0 if time_limit is None else time_limit

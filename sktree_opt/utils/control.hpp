@@ -29,6 +29,10 @@ enum StopReason : int {
     INTERRUPTED = 4,  // a signal handler raised
 };
 
+// work(context, thread) is called once for each thread, on as many threads as there are.
+using TeamWork = void (*)(void* context, int thread);
+using TeamRunner = void (*)(int n_threads, TeamWork work, void* context);
+
 class SearchControl : public std::enable_shared_from_this<SearchControl> {
 public:
     SearchControl() : owner_(std::this_thread::get_id()), start_(Clock::now()) {}
@@ -47,6 +51,7 @@ public:
     double time_limit = -1.0;        // seconds since construction; negative: none
     std::int64_t memory_limit = -1;  // bytes; negative: none
     std::atomic<std::int64_t> memory_used{0};
+    TeamRunner run_team = nullptr;  // see team.hpp; set where the control is made
 
     // The calling thread begins another search with what the last one has left.
     void restart(double new_time_limit, std::int64_t new_memory_limit) {

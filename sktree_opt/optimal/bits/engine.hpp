@@ -6,14 +6,11 @@
 #include <string>
 #include <vector>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
 #include "sktree_opt/optimal/bits/build_problem.hpp"
 #include "sktree_opt/optimal/bits/discrepancy.hpp"
 #include "sktree_opt/optimal/bits/reconstruct.hpp"
 #include "sktree_opt/optimal/bits/bit_search.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt {
 
@@ -162,19 +159,13 @@ public:
         }
         shared_->seconds = control_.seconds() + seconds;
         const int n_team = static_cast<int>(searches_.size());
-#pragma omp parallel num_threads(n_team) if (n_team > 1)
-        {
-#if defined(_OPENMP)
-            const int thread = omp_get_thread_num();
-#else
-            const int thread = 0;
-#endif
+        run_tasks(control_, n_team, n_team, [&](std::int64_t member, int) {
             try {
-                searches_[thread]->explore_root(depth, budget, *shared_, LookAhead());
+                searches_[member]->explore_root(depth, budget, *shared_, LookAhead());
             } catch (const std::bad_alloc&) {
                 control_.request_stop(MEMORY_LIMIT);
             }
-        }
+        });
         return finish(depth, budget, bound_on(upper));
     }
 
@@ -315,9 +306,6 @@ private:
     }
 
     void make_searches(int n_threads) {
-#if !defined(_OPENMP)
-        n_threads = 1;
-#endif
         n_threads = std::max(1, std::min(n_threads, n_columns_));
         searches_.resize(std::min<std::size_t>(searches_.size(), n_threads));
         while (static_cast<int>(searches_.size()) < n_threads) {

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
+import sktree_opt.optimal.thresholds._search as _search
 from sktree_opt.optimal.run._bits import Answer, n_useful_splits
 from sktree_opt.optimal.run._fallback import SEARCH_SHARE, number_of_few_thresholds, short_search
 from sktree_opt.optimal.run._problem import Solution
 from sktree_opt.optimal.run._trees import tree_and_objective
-from sktree_opt.optimal.thresholds import _search
 from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.preprocessing._equal_rows import group_equal_rows

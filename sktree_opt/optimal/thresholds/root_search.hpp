@@ -5,16 +5,11 @@
 // number of threads.
 #pragma once
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-#include <atomic>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/threshold_search.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -233,14 +228,7 @@ private:
 
     void evaluate(const NodeSearch& search, const std::vector<OpenInterval>& items, double limit,
                   double incumbent, std::vector<Evaluation>& evaluations) {
-        const int n_items = static_cast<int>(items.size());
-        if (solvers_.size() == 1) {
-            for (int i = 0; i < n_items; ++i) {
-                evaluations[i] = search.evaluate(*solvers_[0], items[i], limit, incumbent);
-            }
-            return;
-        }
-        in_parallel(n_items, [&](int thread, int i) {
+        in_parallel(static_cast<int>(items.size()), [&](int thread, int i) {
             evaluations[i] = search.evaluate(*solvers_[thread], items[i], limit, incumbent);
         });
     }
@@ -248,25 +236,8 @@ private:
     // Calls `work(thread, i)` for every i.
     template <class Work>
     void in_parallel(int n_items, const Work& work) {
-        const int n_threads = static_cast<int>(solvers_.size());
-        std::atomic<int> n_taken{0}, n_done{0};
-#pragma omp parallel num_threads(n_threads)
-        {
-#ifdef _OPENMP
-            const int thread = omp_get_thread_num();
-#else
-            const int thread = 0 * n_threads;
-#endif
-            for (int i = n_taken++; i < n_items; i = n_taken++) {
-                work(thread, i);
-                ++n_done;
-            }
-            // Only the thread that began the search sees signals: it must not sleep.
-            while (thread == 0 && n_done < n_items) {
-                watch_.poll();
-                std::this_thread::yield();
-            }
-        }
+        run_tasks(*watch_.control(), static_cast<int>(solvers_.size()), n_items,
+                  [&](std::int64_t i, int thread) { work(thread, static_cast<int>(i)); });
     }
 
     void take(Evaluation& evaluation) {

@@ -25,22 +25,17 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "sktree_opt/optimal/tree_sets/set_rows.hpp"
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt {
 
@@ -336,46 +331,35 @@ private:
         return true;
     }
 
-    // Threads take root columns one at a time; the one that started the fit stays to look for
-    // signals until all are done.
+    // Threads take root columns one at a time.
     Set solve_root_by_columns(Worker& main, int depth, std::int64_t splits, double bound) {
         Level& root = main.levels[depth];
         root.columns.gather(table_, root_, all_columns_);
         root.node.reset(algebra_, root.columns.totals(), bound);
         root.node.offer_leaf();
-        std::atomic<int> next{0}, n_running{0};
+        struct Member {
+            explicit Member(int levels) : worker(levels) {}
+            Worker worker;
+            Builder found;
+        };
+        std::vector<std::unique_ptr<Member>> members(n_threads_);
         std::atomic<double> shared_bound{bound};
-        std::atomic<bool> failed{false};
-        std::mutex mutex;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(n_threads_)
-#endif
-        {
-            ++n_running;
-            try {
-                Worker worker(depth);
-                Builder found;
-                found.reset(algebra_, root.columns.totals(), bound);
-                const int n_columns = root.columns.n_columns();
-                for (int j = next++; j < n_columns && !control_->stopped(); j = next++) {
-                    found.tighten(shared_bound.load());
-                    if (!offer_column(worker, root.columns, root_, j, depth, splits, found)) break;
-                    lower(shared_bound, found.bound());
-                }
-                const std::lock_guard<std::mutex> lock(mutex);
-                root.node.offer_all(found.finish());
-            } catch (const std::bad_alloc&) {
-                failed = true;
+        run_tasks(*control_, n_threads_, root.columns.n_columns(), [&](std::int64_t j, int thread) {
+            if (control_->stopped()) return;
+            if (!members[thread]) {
+                members[thread] = std::make_unique<Member>(depth);
+                members[thread]->found.reset(algebra_, root.columns.totals(), bound);
             }
-            --n_running;
-#ifdef _OPENMP
-            while (omp_get_thread_num() == 0 && n_running > 0) {
-                control_->poll();
-                std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            Member& own = *members[thread];
+            own.found.tighten(shared_bound.load());
+            if (offer_column(own.worker, root.columns, root_, static_cast<int>(j), depth, splits,
+                             own.found)) {
+                lower(shared_bound, own.found.bound());
             }
-#endif
+        });
+        for (const auto& member : members) {
+            if (member) root.node.offer_all(member->found.finish());
         }
-        if (failed) throw std::bad_alloc();
         return root.node.take();
     }
 

@@ -22,7 +22,7 @@
 
 #include "sktree_opt/subset/complete/on_demand.hpp"
 #include "sktree_opt/subset/complete/probes.hpp"
-#include "sktree_opt/subset/lattice/threads.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::subset {
 
@@ -111,7 +111,7 @@ public:
         if (control_.stopped() || pool_.empty()) return false;
         const Round round = plan();
         std::vector<SliceResult> results(round.searches.size());
-        run_tasks(results.size(), n_threads_, [&](std::size_t i, int thread) {
+        run_tasks(control_, n_threads_, results.size(), [&](std::size_t i, int thread) {
             auto& search = searches_[static_cast<std::size_t>(thread)];
             if (search == nullptr) {
                 search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);

@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "sktree_opt/subset/elimination/elimination.hpp"
-#include "sktree_opt/subset/lattice/threads.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::subset {
 
@@ -45,7 +46,7 @@ public:
         }
         std::vector<Trial> built(tried.size());
         n_leaves_.assign(problem_.n_units(), 0);
-        run_tasks(tried.size(), n_threads_, [&](std::size_t i, int) {
+        run_tasks(control_, n_threads_, tried.size(), [&](std::size_t i, int) {
             if (control_.stopped()) return;
             EliminationStep tree;
             grow(tried[i], tree);
@@ -79,15 +80,11 @@ private:
         tree.units = outcome.units;
         tree.n_leaves = outcome.n_leaves;
         tree.cost = walk.total(outcome, set);
-#ifdef _OPENMP
-#pragma omp critical(sktree_opt_subset_stats)
-#endif
-        {
-            // One tree after the other, each with a lattice of its own.
-            const std::int64_t peak = std::max(stats_.peak_bytes, lattice.stats().peak_bytes);
-            stats_.add(lattice.stats());
-            stats_.peak_bytes = peak;
-        }
+        // One tree after the other, each with a lattice of its own.
+        const std::lock_guard<std::mutex> guard(stats_mutex_);
+        const std::int64_t peak = std::max(stats_.peak_bytes, lattice.stats().peak_bytes);
+        stats_.add(lattice.stats());
+        stats_.peak_bytes = peak;
     }
 
     const SearchProblem& problem_;
@@ -97,6 +94,7 @@ private:
     const std::uint8_t* is_in_ = nullptr;
     std::vector<std::int64_t> n_leaves_;  // of the trees last built, by unit
     LatticeStats stats_;
+    std::mutex stats_mutex_;
 };
 
 }  // namespace sktree_opt::subset

@@ -14,5 +14,4 @@ Reading order:
   (cases in the order of a column without sorting), ``equal_cases.hpp`` (equal cases merged) and
   ``two_classes.hpp`` (cuts of two classes).
 - ``tree_walk.hpp``: the error, size and features of DT(S).
-- ``threads.hpp``: independent tasks on several threads.
 """

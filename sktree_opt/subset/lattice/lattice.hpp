@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "sktree_opt/subset/lattice/node_growth.hpp"
-#include "sktree_opt/subset/lattice/threads.hpp"
+#include "sktree_opt/utils/team.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt::subset {
@@ -144,7 +144,7 @@ public:
     // `own` ranks where there is not enough to share.
     RankingTeam(const SearchProblem& problem, SearchControl& control, CaseLearner& own,
                 int n_threads, std::int64_t min_work)
-        : own_(own), min_work_(min_work) {
+        : own_(own), control_(control), min_work_(min_work) {
         for (int i = 0; i < n_threads && n_threads > 1; ++i) {
             members_.push_back(std::make_unique<Member>(problem, control));
         }
@@ -159,7 +159,7 @@ public:
             own_.rank(cases, features, ranked, varying);
             return;
         }
-        run_tasks(n, static_cast<int>(n), [&](std::size_t i, int) {
+        run_tasks(control_, static_cast<int>(n), n, [&](std::size_t i, int) {
             Member& member = *members_[i];
             member.features.assign(features.begin() + i * features.size() / n,
                                    features.begin() + (i + 1) * features.size() / n);
@@ -182,6 +182,7 @@ private:
     };
 
     CaseLearner& own_;
+    SearchControl& control_;
     std::int64_t min_work_;
     std::vector<std::unique_ptr<Member>> members_;
 };
