@@ -109,17 +109,34 @@ class BuildExtension(build_ext):
         super().build_extensions()
 
 
-def sources_beside(source):
-    """C++ sources that are part of the extension of a .pyx: _engine_avx2.cpp of _engine.pyx."""
-    return sorted(path.as_posix() for path in source.parent.glob(f"{source.stem}_*.cpp"))
+def kernel_sources(source):
+    """C++ sources that compile the kernels of an engine, one for each instruction set.
+
+    An engine has kernels if there is a folder of that name beside its .pyx. Each source is
+    simd/<instruction set>.cpp, told which kernels to compile.
+    """
+    kernels = source.parent / "kernels"
+    made = []
+    for path in sorted(Path(PACKAGE, "simd").glob("*.cpp")) if kernels.is_dir() else []:
+        text = (
+            f'#define SKTREE_KERNEL_TYPES "{kernels.as_posix()}/kernels.hpp"\n'
+            f'#define SKTREE_KERNELS "{kernels.as_posix()}/all_kernels.hpp"\n'
+            f'#include "{path.as_posix()}"\n'
+        )
+        target = Path(BUILD_BASE, "kernels", source.parent, path.name)
+        if not target.exists() or target.read_text("utf-8") != text:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+        made.append(target.as_posix())
+    return made
 
 
 def headers_below(sources):
-    """Headers and declarations that some sources read, and those that these read."""
+    """C++ files and declarations that some sources read, and those that these read."""
     found, unread = set(), list(sources)
     while unread:
         text = Path(unread.pop()).read_text("utf-8")
-        named = re.findall(rf'"({PACKAGE}/[\w/]+\.hpp)"', text)
+        named = re.findall(rf'"({PACKAGE}/[\w/]+\.[ch]pp)"', text)
         modules = re.findall(rf"\b({PACKAGE}(?:\.\w+)+) cimport", text)
         named += [f"{module.replace('.', '/')}.pxd" for module in modules]
         new = {path for path in named if Path(path).exists()} - found
@@ -132,7 +149,7 @@ def extensions():
     """One extension for each .pyx; C++ headers stand beside the .pyx that includes them."""
     found = []
     for source in sorted(Path(PACKAGE).rglob("*.pyx")):
-        sources = [source.as_posix(), *sources_beside(source)]
+        sources = [source.as_posix(), *kernel_sources(source)]
         declarations = source.with_suffix(".pxd")
         read = [*sources, *([declarations.as_posix()] if declarations.exists() else [])]
         found.append(

@@ -22,9 +22,10 @@ import time
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import Engine, available_instruction_sets
+from sktree_opt.optimal.bits._engine import Engine
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
+from sktree_opt.simd._dispatch import available_instruction_sets
 from sktree_opt.utils._control import SearchControl
 
 # Bits counted a cycle.

@@ -290,7 +290,7 @@ def compare_with_peers(name, options):
 
 def compare_instructions(name, options):
     """One line: our seconds with each instruction set, and the slowdown of each."""
-    from sktree_opt.optimal.bits._engine import available_instruction_sets
+    from sktree_opt.simd._dispatch import available_instruction_sets
 
     solvers = {
         simd: ("ours", {"SKTREE_OPT_SIMD": simd}, 1) for simd in available_instruction_sets()[::-1]

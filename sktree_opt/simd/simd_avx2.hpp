@@ -1,5 +1,6 @@
 // Vector primitives, AVX2. Included inside a namespace compiled for that instruction set.
 
+#define SKTREE_COUNTS_BY_TABLE 1  // whether counts_by_table.hpp serves
 constexpr int LANES = 16;
 constexpr int VECTOR_BYTES = 32;
 constexpr int BLOCK_ROWS = 4;

@@ -1,6 +1,7 @@
 // Counting with BITALG (Intel since Ice Lake, AMD since Zen 4): one popcount an instruction, so
 // that counts are 16-bit lanes at once. Of a block, 16 of the 32 registers hold counts.
 
+#define SKTREE_ONLY_16_BITS 1  // other kernels gain nothing from BITALG
 constexpr int STEPS_PER_FOLD = 2047;
 constexpr bool FOLDS = false;     // whether counts are bytes until folded
 constexpr bool BY_TABLE = false;  // whether counts_by_table.hpp serves

@@ -1,6 +1,7 @@
 // Counting without BITALG (the first processors with AVX-512, still common in servers): counts are
 // bytes until folded, looked up by shuffle.
 
+#define SKTREE_COUNTS_BY_TABLE 1    // whether counts_by_table.hpp serves
 constexpr int STEPS_PER_FOLD = 31;  // a byte holds 31 * 8 counts
 constexpr bool FOLDS = true;        // whether counts are bytes until folded
 constexpr bool BY_TABLE = true;     // whether counts_by_table.hpp serves

@@ -5,9 +5,10 @@ import functools
 import numpy as np
 import pytest
 
-from sktree_opt.optimal.bits._engine import Engine, available_instruction_sets
+from sktree_opt.optimal.bits._engine import Engine
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
+from sktree_opt.simd._dispatch import available_instruction_sets
 from sktree_opt.utils._control import SearchControl
 
 # Around the lanes of all vectors, and the rows of all blocks.

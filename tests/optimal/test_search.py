@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.optimal.bits._engine import available_instruction_sets
 from sktree_opt.optimal.run._bits import make_engine
+from sktree_opt.simd._dispatch import available_instruction_sets
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import (
     VARIANTS,

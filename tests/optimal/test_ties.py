@@ -10,8 +10,8 @@ from sktree_opt.optimal import (
     OptimalTreeRegressor,
     SmallestTreeClassifier,
 )
-from sktree_opt.optimal.bits._engine import available_instruction_sets
 from sktree_opt.optimal.run import _bits
+from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.optimal.common import examples, load_binary
 from tests.reference.brute_force_queries import least_costs
 

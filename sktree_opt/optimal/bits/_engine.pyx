@@ -7,6 +7,7 @@ from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
+from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
@@ -82,17 +83,13 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
         const Objective& objective,
         const Constraints& constraints,
         const Switches& switches,
+        InstructionSet set,
         CppSearchControl& control,
         int64_t cache_bytes,
     ) except +
 
-    enum class Simd(int):
-        pass
-    cpp_bool simd_available(Simd simd)
-
 
 SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
-INSTRUCTION_SETS = ("portable", "avx2", "avx512", "avx512bitalg", "neon")
 SWITCHES = (
     "merge_rows",
     "merge_columns",
@@ -113,11 +110,6 @@ SWITCHES = (
 COLUMN_ORDERS = ("bounds", "look_ahead", "index", "gini", "random")
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
-
-
-def available_instruction_sets():
-    """Names that ``SKTREE_OPT_SIMD`` may have on this machine."""
-    return [name for k, name in enumerate(INSTRUCTION_SETS) if simd_available(<Simd> (<int> k))]
 
 
 def visit_nodes(
@@ -267,6 +259,7 @@ cdef class Engine:
         cdef const double[::1] weight_values
         cdef Objective converted = convert_objective(objective)
         cdef Switches switches = convert_switches(off, column_order, seed)
+        cdef InstructionSet instructions = instruction_set()
         rows.n_rows = bits.shape[0]
         rows.row_bytes = <int> bits.shape[1]
         rows.n_columns = n_columns
@@ -291,7 +284,15 @@ cdef class Engine:
         self.control = control
         with nogil:
             self.engine.reset(
-                make_engine(rows, converted, constraints, switches, control.cpp[0], cache_bytes)
+                make_engine(
+                    rows,
+                    converted,
+                    constraints,
+                    switches,
+                    instructions,
+                    control.cpp[0],
+                    cache_bytes,
+                )
             )
 
     def begin(self, int max_depth, int max_splits, double split_cost=0.0):

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/buffer.hpp"
-#include "sktree_opt/optimal/bits/kernels/kernel_types.hpp"
+#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
 
 namespace sktree_opt {
 

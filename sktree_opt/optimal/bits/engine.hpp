@@ -76,16 +76,16 @@ class EngineOf final : public Engine {
 public:
     EngineOf(const Reduction& reduced, const std::vector<double>& coefficients,
              const Objective& objective, const Constraints& constraints, const Switches& switches,
-             Simd simd, SearchControl& control, std::int64_t cache_bytes)
+             InstructionSet set, SearchControl& control, std::int64_t cache_bytes)
         : Engine(control), control_(control) {
         problem_.objective = objective;
         problem_.constraints = constraints;
         problem_.switches = switches;
         problem_.channels = plan_channels(objective, constraints);
-        if (!choose_kernels(simd, objective.score, problem_.kernels)) {
+        if (!choose_kernels(set, objective.score, problem_.kernels)) {
             throw std::logic_error("no kernel for this score and number type");
         }
-        problem_.bits = choose_bit_kernels(simd);
+        problem_.bits = choose_bit_kernels(set);
         lay_out(reduced, coefficients, problem_);
         problem_.largest_power = largest_power();
         set_score();
@@ -437,27 +437,22 @@ private:
 
 inline Engine* make_engine(const Rows& rows, const Objective& objective,
                            const Constraints& constraints, const Switches& switches,
-                           SearchControl& control, std::int64_t cache_bytes) {
-    Simd simd;
-    if (!choose_simd(simd)) {
-        throw std::invalid_argument(
-            "SKTREE_OPT_SIMD must be one of avx512, avx2, neon, portable that this processor has.");
-    }
+                           InstructionSet set, SearchControl& control, std::int64_t cache_bytes) {
     const Reduction reduced =
-        reduce(rows, objective, constraints, switches, choose_bit_kernels(simd));
+        reduce(rows, objective, constraints, switches, choose_bit_kernels(set));
     const ChannelPlan plan = plan_channels(objective, constraints);
     const std::vector<double> coefficients =
         segment_coefficients(reduced, objective, plan, rows.weights == nullptr);
     switch (pick_lane(objective, reduced, coefficients, plan.n_all())) {
         case LaneType::INT16:
             return new EngineOf<std::int16_t>(reduced, coefficients, objective, constraints,
-                                              switches, simd, control, cache_bytes);
+                                              switches, set, control, cache_bytes);
         case LaneType::INT32:
             return new EngineOf<std::int32_t>(reduced, coefficients, objective, constraints,
-                                              switches, simd, control, cache_bytes);
+                                              switches, set, control, cache_bytes);
         default:
             return new EngineOf<double>(reduced, coefficients, objective, constraints, switches,
-                                        simd, control, cache_bytes);
+                                        set, control, cache_bytes);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/cache.hpp"
-#include "sktree_opt/optimal/bits/kernels/kernel_types.hpp"
+#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
 
 namespace sktree_opt {
 

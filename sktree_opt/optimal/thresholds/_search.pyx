@@ -9,6 +9,7 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from sktree_opt.preprocessing._table cimport ColumnView, Table
+from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
@@ -39,6 +40,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         double min_rows
         double min_weight
         int n_threads
+        InstructionSet instruction_set
         Switches use
 
     cdef enum TestKind "sktree_opt::thresholds::TestKind":
@@ -209,6 +211,7 @@ cdef class ThresholdSearch:
         self.problem.min_rows = min_rows
         self.problem.min_weight = min_weight
         self.problem.n_threads = n_threads
+        self.problem.instruction_set = instruction_set()
         self.problem.use = convert_switches(off)
         self.root.reset(new RootSearch(self.problem, control.cpp, max_depth, max_splits))
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/bins.hpp"
-#include "sktree_opt/optimal/thresholds/pass_kernels.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -26,7 +26,7 @@ struct SweepPlan {
 template <class Sum>
 class BinTables {
 public:
-    explicit BinTables(InstructionSet set) : scores_(choose_bin_scores<Sum>(set)) {}
+    explicit BinTables(InstructionSet set) : scores_(choose_kernels(set).bin_scores<Sum>()) {}
 
     void open(const Problem& problem, const NodeRows& node, const NodeBins& bins) {
         problem_ = &problem;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/limits.hpp"
-#include "sktree_opt/optimal/thresholds/pass_types.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 
 namespace sktree_opt::thresholds {
 

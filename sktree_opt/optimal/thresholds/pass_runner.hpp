@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/families.hpp"
-#include "sktree_opt/optimal/thresholds/pass_kernels.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 #include "sktree_opt/optimal/thresholds/run_sums.hpp"
 #include "sktree_opt/optimal/thresholds/stump.hpp"
 
@@ -49,7 +49,7 @@ inline void list_runs(const NodeRows& node, int k, bool every_group, std::vector
 template <class Lane>
 class PassRunner {
 public:
-    explicit PassRunner(InstructionSet set) : kernels_(choose_pass_kernels<Lane>(set)) {
+    explicit PassRunner(InstructionSet set) : kernels_(choose_kernels(set).passes<Lane>()) {
         for (int key = 0; key < N_KEYS; ++key) {
             for (int lane = 0; lane < BATCH; ++lane) {
                 const bool in_chain = lane >= key || key == ALL_LANES;

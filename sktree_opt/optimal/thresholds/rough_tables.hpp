@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/pair_layout.hpp"
-#include "sktree_opt/optimal/thresholds/pass_kernels.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -46,7 +46,7 @@ public:
         double most_saved = 0.0;  // by the best tree, in whole numbers
     };
 
-    explicit RoughTables(InstructionSet set) : kernels_(choose_rough_pair_kernels(set)) {}
+    explicit RoughTables(InstructionSet set) : kernels_(choose_kernels(set).rough_pairs) {}
 
     // Whether tables of a node are worth their while for trees of two levels.
     static bool are_faster(const Problem& problem, const NodeRows& node, int n_splits) {

@@ -1,4 +1,4 @@
-// Sums of runs for a pass over real numbers (Walk::SUMS of pass_types.hpp).
+// Sums of runs for a pass over real numbers (Walk::SUMS of kernels.hpp).
 //
 // Lanes of doubles are few to a vector: walking row by row, each row is added once for every few
 // root tests and for both sides. Where runs are long, one addition of two numbers for each row and
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
-#include "sktree_opt/optimal/thresholds/pass_types.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 
 namespace sktree_opt::thresholds {
 

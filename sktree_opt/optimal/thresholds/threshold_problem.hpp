@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sktree_opt/simd/instruction_sets.hpp"
 #include "sktree_opt/preprocessing/ranked_column.hpp"
 
 namespace sktree_opt::thresholds {
@@ -48,6 +49,7 @@ struct Problem {
                                 // as this count as equal
     double min_rows = 1.0;      // of each leaf
     double min_weight = 0.0;    // of each leaf
+    InstructionSet instruction_set = InstructionSet::PORTABLE;
     int n_threads = 1;
     Switches use;
 

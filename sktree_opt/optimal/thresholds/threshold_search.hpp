@@ -38,7 +38,7 @@ namespace sktree_opt::thresholds {
 
 inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
                                     const std::vector<double>& equal_costs)
-    : problem_(problem), watch_(control), set_(best_instruction_set()), equal_costs_(equal_costs) {
+    : problem_(problem), watch_(control), set_(problem.instruction_set), equal_costs_(equal_costs) {
     double sum = 0.0;
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
         const double weight = problem.weight[row];

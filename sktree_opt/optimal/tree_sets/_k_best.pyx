@@ -15,7 +15,7 @@ from sktree_opt.optimal.tree_sets._set_search cimport PreorderTree, RowTable, Se
 from sktree_opt.utils._control cimport SearchControl
 
 
-cdef extern from "sktree_opt/optimal/bits/kernels/kernels.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/optimal/objectives/scores.hpp" namespace "sktree_opt" nogil:
     cdef enum class Score(int):
         TWO_CLASS
 

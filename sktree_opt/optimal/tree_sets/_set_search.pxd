@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.vector cimport vector
 
+from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
 from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
@@ -18,6 +19,7 @@ cdef extern from "sktree_opt/optimal/tree_sets/set_rows.hpp" namespace "sktree_o
         const int64_t* values
         int n_values
         const uint64_t* keys
+        InstructionSet instruction_set
         cpp_bool counts_rows()
         int n_sums()
 
@@ -50,7 +52,7 @@ cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree
         ) except +
 
 
-cdef inline RowTable row_table(table):
+cdef inline RowTable row_table(table) except *:
     """The kernel's view of a ``BitRows``, which must outlive it."""
     cdef const uint64_t[:, ::1] rows = table.rows
     cdef const uint64_t[:, ::1] keys = table.keys
@@ -74,4 +76,5 @@ cdef inline RowTable row_table(table):
         view.values = &values[0, 0]
         view.n_values = <int> values.shape[1]
     view.keys = &keys[0, 0]
+    view.instruction_set = instruction_set()
     return view

@@ -29,8 +29,10 @@
 #include <utility>
 #include <vector>
 
-#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
+#include "sktree_opt/optimal/objectives/scores.hpp"
 #include "sktree_opt/optimal/tree_sets/set_rows.hpp"
+#include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/simd/lookup_tables.hpp"
 
 namespace sktree_opt::portable {
 #include "sktree_opt/simd/native.hpp"

@@ -13,16 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sktree_opt/simd/instruction_sets.hpp"
+
 namespace sktree_opt {
 
 #if defined(__GNUC__)
-#define SKTREE_INLINED inline __attribute__((always_inline))
-#else
-#define SKTREE_INLINED inline
-#endif
-
-#if defined(__GNUC__)
-SKTREE_INLINED std::int64_t count_bits(std::uint64_t word) { return __builtin_popcountll(word); }
+SKTREE_INLINE std::int64_t count_bits(std::uint64_t word) { return __builtin_popcountll(word); }
 #else
 inline std::int64_t count_bits(std::uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555u;
@@ -44,6 +40,7 @@ struct RowTable {
     int n_planes = 1;                      // bits of the largest weight
     const std::int64_t* values = nullptr;  // [n_rows][n_values], summed too; null: none
     int n_values = 0;
+    InstructionSet instruction_set = InstructionSet::PORTABLE;
     const std::uint64_t* keys = nullptr;  // [n_rows][2] random; a set's key is the xor of its rows'
     // Channels: the weight of each class, the values and, where classes do not tell it, the number
     // of rows.
@@ -104,9 +101,9 @@ inline void transpose_bits(std::uint64_t* block) {
 
 // counts[j] += 2^shift * rows of columns i and j in some words; `plane` null: all rows. One text,
 // compiled for each instruction set that counts bits.
-SKTREE_INLINED void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
-                                             int i, const std::uint64_t* plane, int shift,
-                                             std::int64_t* counts) {
+SKTREE_INLINE void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
+                                            int i, const std::uint64_t* plane, int shift,
+                                            std::int64_t* counts) {
     for (int w = 0; w < n_words; ++w) {
         const std::uint64_t* line = words + static_cast<std::int64_t>(w) * stride;
         const std::uint64_t chosen = plane == nullptr ? line[i] : line[i] & plane[w];
@@ -122,7 +119,7 @@ inline void add_pair_counts_portable(const std::uint64_t* words, int stride, int
                                      const std::uint64_t* plane, int shift, std::int64_t* counts) {
     add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
 }
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(SKTREE_X86)
 __attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(const std::uint64_t* words,
                                                                      int stride, int n_words, int i,
                                                                      const std::uint64_t* plane,
@@ -137,10 +134,12 @@ __attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) inline void add_pair_c
 }
 #endif
 
-inline PairCounter pair_counter() {
-#if defined(__GNUC__) && defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512vpopcntdq")) return add_pair_counts_avx512;
-    if (__builtin_cpu_supports("popcnt")) return add_pair_counts_popcnt;
+// NEON counts bits in portable code, too.
+inline PairCounter pair_counter(InstructionSet set) {
+#if defined(SKTREE_X86)
+    const bool may_count_lanes = set == InstructionSet::AVX512BITALG;
+    if (may_count_lanes && __builtin_cpu_supports("avx512vpopcntdq")) return add_pair_counts_avx512;
+    if (set >= InstructionSet::AVX2) return add_pair_counts_popcnt;
 #endif
     return add_pair_counts_portable;
 }
@@ -165,6 +164,7 @@ public:
 
     // Reads `candidates` of the node's rows, and keeps one of those that part the rows alike.
     void gather(const RowTable& table, const RowSet& node, const std::vector<int>& candidates) {
+        counter_ = pair_counter(table.instruction_set);
         n_candidates_ = static_cast<int>(candidates.size());
         lay_out(table, node);
         transpose(table, node, candidates);
@@ -365,7 +365,7 @@ private:
         }
     }
 
-    const PairCounter counter_ = pair_counter();
+    PairCounter counter_ = nullptr;
     int n_candidates_ = 0, n_words_ = 0, stride_ = 0;
     std::vector<int> first_word_;        // of each class
     std::vector<std::uint64_t> valid_;   // rows of each word

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import available_instruction_sets
 from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._plan import Plan
 from sktree_opt.optimal.run._problem import Limits, Problem
@@ -12,11 +11,6 @@ from sktree_opt.optimal.run._thresholds import search_thresholds
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.tree import Tree
 from tests.optimal.common import new_session, training_data
-
-# Those that the search over all thresholds has, as far as this processor has them.
-INSTRUCTION_SETS = [
-    name for name in ("portable", "avx2", "avx512") if name in available_instruction_sets()
-]
 
 
 @dataclass

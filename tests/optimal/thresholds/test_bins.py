@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.preprocessing import Table
-from tests.optimal.thresholds.common import INSTRUCTION_SETS, solve
+from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.optimal.thresholds.common import solve
 from tests.optimal.thresholds.test_solve import counts, noisy_table, rows_of, tables, weights_of
 from tests.reference.brute_force_thresholds import best_cost, classification_leaf
 
@@ -88,7 +89,7 @@ def test_same_tree_for_any_number_of_threads_and_instruction_set(monkeypatch):
         solve(table, y, n_classes=3, max_depth=3, n_threads=n_threads, off=ALWAYS)
         for n_threads in (1, 2, 8)
     ]
-    for name in INSTRUCTION_SETS:
+    for name in available_instruction_sets():
         monkeypatch.setenv("SKTREE_OPT_SIMD", name)
         results.append(solve(table, y, n_classes=3, max_depth=3, off=ALWAYS))
     assert results[0].stats["n_bounded"] > 0

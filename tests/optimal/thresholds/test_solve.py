@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.preprocessing import Table
-from tests.optimal.thresholds.common import INSTRUCTION_SETS, solve
+from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.optimal.thresholds.common import solve
 from tests.reference.brute_force_thresholds import best_cost, classification_leaf, divisions
 
 
@@ -194,7 +195,7 @@ def test_same_tree_for_any_number_of_threads(n_classes):
         assert counts(result) == counts(results[0])
 
 
-@pytest.mark.parametrize("instruction_set", INSTRUCTION_SETS)
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
 def test_same_tree_with_any_instruction_set(monkeypatch, instruction_set):
     for n_classes in (2, 3):
         table, y = noisy_table(200, 3, n_classes)

@@ -1,52 +1,123 @@
-// The vector kernels of every instruction set, and the choice among them at run time.
+// The vector kernels of the bits engine: what the search hands to them, and their choice.
 //
-// The same source is compiled once per instruction set, in a namespace each (see isa_body.hpp). The
-// environment variable SKTREE_OPT_SIMD = avx512bitalg | avx512 | avx2 | neon | portable forces one;
-// otherwise the best that the processor has is taken. All of them count alike, so a tree does not
-// depend on the machine.
+// Words: a node's rows stand in segments (rows that count alike: a class, or one bit of a weight),
+// 16 rows to a word; words[w * stride + j] are the 16 rows of word w in column j. The last word of
+// a segment is filled up with rows whose bits are all 0. `stride` is a multiple of 32.
+// Channels: what is summed over rows, e.g. one count for each class. A segment with s rows adds
+// coefficient * s to each of its channels. Where rows carry real numbers (many different weights,
+// the targets of a regression) each row has its own value for each channel instead.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string>
+#include <utility>
 
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-#define SKTREE_X86 1
-#include <immintrin.h>
-#elif defined(__GNUC__) && defined(__aarch64__)
-#define SKTREE_NEON 1
-#include <arm_neon.h>
-#endif
-
-#include "sktree_opt/optimal/bits/kernels/kernel_types.hpp"
-
-#if defined(__GNUC__)
-#define SKTREE_INLINE inline __attribute__((always_inline))
-#else
-#define SKTREE_INLINE __forceinline
-#endif
-#if defined(__GNUC__)
-#define SKTREE_APART __attribute__((noinline))
-#else
-#define SKTREE_APART __declspec(noinline)
-#endif
-// Loops over registers: unrolled whatever the compiler thinks of the size, or they go to memory.
-#if defined(__clang__)
-#define SKTREE_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define SKTREE_UNROLL _Pragma("GCC unroll 16")
-#else
-#define SKTREE_UNROLL
-#endif
+#include "sktree_opt/optimal/objectives/scores.hpp"
+#include "sktree_opt/simd/instruction_sets.hpp"
 
 namespace sktree_opt {
 
-enum class Score : int { TWO_CLASS, LARGEST, GINI, ENTROPY, PESSIMISTIC, SQUARED };
+constexpr int STRIDE = 32;         // columns: the widest vector has 32 lanes of 16 bits
+constexpr int ROUGH_CHANNELS = 3;  // whole numbers of a row: weight, target, mass
+
+struct Span {
+    int first_word;
+    int n_words;
+};
+
+// Rows whose best small trees are wanted: counts of each column and of all, by channel.
+template <class Lane>
+struct SweepSide {
+    const Lane* marginals = nullptr;  // IN: [channel][stride]
+    const Lane* totals = nullptr;     // IN: [channel]
+    Lane best[4] = {};                // OUT: largest sum of leaf scores with 0, 1, 2, 3 splits
+    Lane* best_true = nullptr;        // OUT or null: by root column, best of its true side split
+    Lane* best_false = nullptr;       // OUT or null: the same of its false side
+    Lane* leaf_true = nullptr;        // OUT or null: by column, score of its true side as a leaf
+    Lane* leaf_false = nullptr;       // OUT or null: the same of its false side
+};
+
+template <class Lane>
+struct SweepTask {
+    const std::uint16_t* words = nullptr;
+    const Span* spans = nullptr;
+    int n_segments = 0;
+    int stride = 0;
+    int n_columns = 0;
+    const Lane* coefficients = nullptr;  // [segment][n_all_channels]
+    int n_all_channels = 0;
+    int n_counted = 0;  // channels to count: the score's, or all
+    SweepSide<Lane>* counted = nullptr;
+    SweepSide<Lane>* sibling = nullptr;  // null, or the rows of the parent that are not counted
+    const Lane* parent_pairs = nullptr;  // with sibling: [channel][column][stride] of the parent
+    Lane* pairs = nullptr;               // OUT or null: [channel][column][stride]
+    Lane* tile = nullptr;                // WORK: 2 * n_counted * LARGEST_TILE lanes
+    Lane* work = nullptr;                // WORK with sibling: sweep_work(stride) lanes
+    // Where channels are a score's only one, to which each row adds a power of two or minus one,
+    // and the sum of these without signs: the largest one. Else 0.
+    int largest_power = 0;
+    // Channels that are sums of reals, in place of words, spans and coefficients; else null.
+    const double* values = nullptr;      // [slot][n_all_channels]
+    const std::uint8_t* rows = nullptr;  // [slot][row_bytes]
+    int row_bytes = 0;
+    const std::int32_t* slots = nullptr;  // of the rows to count
+    int n_slots = 0;
+    std::int32_t* listed = nullptr;  // WORK: n_slots + 32
+    double common_weight = 0.0;      // first channel of every row, or 0 if they differ
+    ScoreParameters<Lane> score;
+    bool (*poll)(void*) = nullptr;  // true: give up
+    void* poll_argument = nullptr;
+};
+
+// One side of a root column of a rough sweep (see rough_squares.hpp), in whole numbers: weight and
+// target by column and of all.
+struct RoughSide {
+    const std::int32_t* marginals = nullptr;  // IN: [channel][stride]
+    std::int32_t totals[ROUGH_CHANNELS] = {};
+    float* best = nullptr;   // OUT: [2][stride]: best sum of scores with two and with three splits
+    float* sides = nullptr;  // OUT or null: [2][stride]: best of the true and of the false side
+    float largest[2] = {};   // OUT: the largest of each of `best`
+};
+
+struct RoughTask {
+    const std::uint16_t* words = nullptr;
+    int n_words = 0;
+    int stride = 0;
+    int n_columns = 0;
+    const std::int32_t* values = nullptr;  // [slot][ROUGH_CHANNELS]
+    const std::uint8_t* rows = nullptr;    // [slot][row_bytes]
+    int row_bytes = 0;
+    const std::int32_t* slots = nullptr;  // of the rows to sum
+    int n_slots = 0;
+    std::int32_t* listed = nullptr;  // WORK: n_slots + 32
+    bool weigh_alike = false;        // whether all weights are 1
+    std::int32_t* pairs = nullptr;   // IN of a sweep, OUT of sums: [channel][n_columns][stride]
+    // Null, or of a node: what the rows to sum leave of its pairs is wanted, in its columns
+    // `in_parent`.
+    const std::int32_t* parent_pairs = nullptr;
+    const std::int32_t* in_parent = nullptr;
+    int parent_columns = 0;
+    int parent_stride = 0;
+    RoughSide counted, sibling;
+    bool (*poll)(void*) = nullptr;
+    void* poll_argument = nullptr;
+};
+
+// Lanes of a block of pairs, and of the maxima by row, at the widest vector.
+constexpr int LARGEST_TILE = 8 * 2 * 32;
+inline std::size_t sweep_work(int stride) {
+    return static_cast<std::size_t>(stride) * (5 * 32 + 4);
+}
+
+// Optimum of one side of a solved column, and what the similarity bound makes of it.
+struct SolvedSides {
+    double optimum_true;
+    double optimum_false;
+};
 
 // Indexed by: has sibling.
 template <class Lane>
@@ -90,7 +161,7 @@ struct BitKernels {
     void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
 };
 
-// Each instruction set has a source of its own, _engine_<name>.cpp, compiled for that set.
+// all_kernels.hpp, compiled once per instruction set.
 #define SKTREE_KERNELS_OF(name)                       \
     namespace name {                                  \
     bool find_kernels(Score, Kernels<std::int16_t>&); \
@@ -103,52 +174,28 @@ SKTREE_KERNELS_OF(avx2)
 SKTREE_KERNELS_OF(avx512)
 SKTREE_KERNELS_OF(neon)
 #undef SKTREE_KERNELS_OF
-// The rest as without BITALG.
+// Other kernels gain nothing from BITALG.
 namespace avx512bitalg {
 bool find_kernels(Score, Kernels<std::int16_t>&);
 }
 
-enum class Simd : int { PORTABLE, AVX2, AVX512, AVX512BITALG, NEON };
-
-inline bool simd_available(Simd simd) {
-    switch (simd) {
-        case Simd::PORTABLE:
-            return true;
-#if defined(SKTREE_X86)
-        case Simd::AVX2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-        case Simd::AVX512:
-            return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512dq");
-        case Simd::AVX512BITALG:
-            return simd_available(Simd::AVX512) && __builtin_cpu_supports("avx512bitalg");
-#endif
-#if defined(SKTREE_NEON)
-        case Simd::NEON:
-            return true;
-#endif
-        default:
-            return false;
-    }
-}
-
 template <class Lane>
-bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
-    switch (simd) {
+bool choose_kernels(InstructionSet set, Score score, Kernels<Lane>& kernels) {
+    switch (set) {
 #if defined(SKTREE_X86)
-        case Simd::AVX2:
+        case InstructionSet::AVX2:
             return avx2::find_kernels(score, kernels);
-        case Simd::AVX512BITALG:
+        case InstructionSet::AVX512BITALG:
             if constexpr (sizeof(Lane) == sizeof(std::int16_t)) {
                 return avx512bitalg::find_kernels(score, kernels);
             } else {
                 return avx512::find_kernels(score, kernels);
             }
-        case Simd::AVX512:
+        case InstructionSet::AVX512:
             return avx512::find_kernels(score, kernels);
 #endif
 #if defined(SKTREE_NEON)
-        case Simd::NEON:
+        case InstructionSet::NEON:
             return neon::find_kernels(score, kernels);
 #endif
         default:
@@ -156,41 +203,22 @@ bool choose_kernels(Simd simd, Score score, Kernels<Lane>& kernels) {
     }
 }
 
-inline BitKernels choose_bit_kernels(Simd simd) {
-    switch (simd) {
+inline BitKernels choose_bit_kernels(InstructionSet set) {
+    switch (set) {
 #if defined(SKTREE_X86)
-        case Simd::AVX2:
+        case InstructionSet::AVX2:
             return avx2::bit_kernels();
-        case Simd::AVX512BITALG:
-        case Simd::AVX512:
+        case InstructionSet::AVX512BITALG:
+        case InstructionSet::AVX512:
             return avx512::bit_kernels();
 #endif
 #if defined(SKTREE_NEON)
-        case Simd::NEON:
+        case InstructionSet::NEON:
             return neon::bit_kernels();
 #endif
         default:
             return portable::bit_kernels();
     }
-}
-
-// The best of the machine, or what SKTREE_OPT_SIMD asks for. False if it asks for what is not
-// there.
-inline bool choose_simd(Simd& simd) {
-    const char* const names[] = {"portable", "avx2", "avx512", "avx512bitalg", "neon"};
-    const char* asked = std::getenv("SKTREE_OPT_SIMD");
-    if (asked != nullptr && *asked != '\0') {
-        for (int k = 0; k < 5; ++k) {
-            simd = static_cast<Simd>(k);
-            if (std::strcmp(asked, names[k]) == 0) return simd_available(simd);
-        }
-        return false;
-    }
-    simd = Simd::PORTABLE;
-    for (const Simd better : {Simd::NEON, Simd::AVX2, Simd::AVX512, Simd::AVX512BITALG}) {
-        if (simd_available(better)) simd = better;
-    }
-    return true;
 }
 
 }  // namespace sktree_opt

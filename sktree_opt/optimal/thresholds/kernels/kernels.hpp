@@ -1,7 +1,15 @@
 // What the depth-two solver hands to the vector kernels; the same for every instruction set.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "sktree_opt/optimal/thresholds/node_rows.hpp"
+#include "sktree_opt/simd/instruction_sets.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -144,4 +152,64 @@ struct PassKernels {
     void (*squares[2])(PassTask<Lane>&) = {};  // doubles only
 };
 
+struct ThresholdKernels {
+    PassKernels<std::int16_t> narrow;
+    PassKernels<std::int32_t> wide;
+    PassKernels<double> real;
+    void (*whole_bin_scores)(const BinTask<std::int32_t>&) = nullptr;
+    void (*real_bin_scores)(const BinTask<double>&) = nullptr;
+    RoughPairKernels rough_pairs;
+
+    template <class Lane>
+    const PassKernels<Lane>& passes() const {
+        if constexpr (std::is_same_v<Lane, std::int16_t>) return narrow;
+        else if constexpr (std::is_same_v<Lane, std::int32_t>) return wide;
+        else return real;
+    }
+    template <class Sum>
+    auto bin_scores() const {
+        if constexpr (std::is_same_v<Sum, double>) return real_bin_scores;
+        else return whole_bin_scores;
+    }
+};
+
 }  // namespace sktree_opt::thresholds
+
+namespace sktree_opt {
+
+// all_kernels.hpp, compiled once per instruction set.
+namespace portable {
+thresholds::ThresholdKernels threshold_kernels();
+}
+namespace neon {
+thresholds::ThresholdKernels threshold_kernels();
+}
+namespace avx2 {
+thresholds::ThresholdKernels threshold_kernels();
+}
+namespace avx512 {
+thresholds::ThresholdKernels threshold_kernels();
+}
+
+namespace thresholds {
+
+inline ThresholdKernels choose_kernels(InstructionSet set) {
+    switch (set) {
+#if defined(SKTREE_X86)
+        case InstructionSet::AVX512BITALG:
+        case InstructionSet::AVX512:
+            return avx512::threshold_kernels();
+        case InstructionSet::AVX2:
+            return avx2::threshold_kernels();
+#endif
+#if defined(SKTREE_NEON)
+        case InstructionSet::NEON:
+            return neon::threshold_kernels();
+#endif
+        default:
+            return portable::threshold_kernels();
+    }
+}
+
+}  // namespace thresholds
+}  // namespace sktree_opt

@@ -1,5 +1,7 @@
-// The vector kernels of 16-bit counts for AVX-512 with BITALG; others are those of AVX-512.
-#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
+// Compiles the kernels of an engine for AVX-512 with BITALG (see kernel_sources() in setup.py).
+#include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/simd/lookup_tables.hpp"
+#include SKTREE_KERNEL_TYPES
 
 #if defined(SKTREE_X86)
 #if defined(__clang__)
@@ -14,7 +16,7 @@ namespace sktree_opt::avx512bitalg {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_avx512.hpp"
 #include "sktree_opt/simd/simd_avx512_popcount.hpp"
-#include "sktree_opt/optimal/bits/kernels/isa_narrow.hpp"
+#include SKTREE_KERNELS
 }  // namespace sktree_opt::avx512bitalg
 
 #if defined(__clang__)

@@ -1,5 +1,7 @@
-// The vector kernels for AVX-512.
-#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
+// Compiles the kernels of an engine for AVX-512 (see kernel_sources() in setup.py).
+#include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/simd/lookup_tables.hpp"
+#include SKTREE_KERNEL_TYPES
 
 #if defined(SKTREE_X86)
 #if defined(__clang__)
@@ -13,8 +15,7 @@ namespace sktree_opt::avx512 {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_avx512.hpp"
 #include "sktree_opt/simd/simd_avx512_table.hpp"
-#include "sktree_opt/optimal/bits/kernels/counts_by_table.hpp"
-#include "sktree_opt/optimal/bits/kernels/isa_body.hpp"
+#include SKTREE_KERNELS
 }  // namespace sktree_opt::avx512
 
 #if defined(__clang__)

@@ -1,7 +1,49 @@
-// Everything that is compiled once per instruction set; included inside its namespace, after its
-// primitives.
-#include "sktree_opt/optimal/bits/kernels/isa_narrow.hpp"
-#include "sktree_opt/optimal/bits/solve_column.hpp"
+// All kernels of the bits engine. Included once per instruction set, inside its namespace, after
+// its primitives; which is why these headers include nothing themselves.
+#include "sktree_opt/simd/lanes.hpp"
+#if defined(SKTREE_COUNTS_BY_TABLE)
+#include "sktree_opt/optimal/bits/kernels/counts_by_table.hpp"
+#endif
+#include "sktree_opt/optimal/objectives/objectives.hpp"
+#include "sktree_opt/optimal/bits/kernels/pair_counts.hpp"
+#include "sktree_opt/optimal/bits/kernels/depth_two.hpp"
+#include "sktree_opt/optimal/bits/kernels/similarity.hpp"
+
+// `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for
+// both.
+template <class Objective, class Lane, bool ALIKE = false>
+SweepTable<Lane> sweeps() {
+    return {
+        {&sweep<Objective, Lane, ALIKE, false, false>, &sweep<Objective, Lane, ALIKE, true, false>},
+        {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
+        {nullptr, nullptr}};
+}
+
+template <class Lane>
+Kernels<Lane> common_kernels() {
+    Kernels<Lane> kernels;
+    kernels.count_marginals = &count_marginals<Lane>;
+    kernels.refresh_bounds = &refresh_bounds<Lane>;
+    return kernels;
+}
+
+// The registry of leaf scores: which number types each is compiled for.
+bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
+    kernels = common_kernels<std::int16_t>();
+    if (score == Score::TWO_CLASS) {
+        kernels.sweep = sweeps<TwoClassError, std::int16_t>();
+        kernels.sweep.with_signs[0] = &sweep<TwoClassError, std::int16_t, false, false, true>;
+        kernels.sweep.with_signs[1] = &sweep<TwoClassError, std::int16_t, false, true, true>;
+    } else if (score == Score::LARGEST) {
+        kernels.sweep = sweeps<LargestChannel, std::int16_t>();
+    } else {
+        return false;
+    }
+    return true;
+}
+
+#if !defined(SKTREE_ONLY_16_BITS)
+#include "sktree_opt/optimal/bits/kernels/solve_column.hpp"
 #include "sktree_opt/optimal/bits/kernels/rough_squares.hpp"
 #include "sktree_opt/optimal/bits/kernels/transpose.hpp"
 
@@ -48,3 +90,4 @@ bool find_kernels(Score score, Kernels<double>& kernels) {
     }
     return false;
 }
+#endif

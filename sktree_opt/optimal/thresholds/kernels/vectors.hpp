@@ -1,8 +1,6 @@
 // Vectors of VECTOR_BYTES, as wide as the instruction set that is compiled.
 // Included once per instruction set.
 
-#include "sktree_opt/simd/native.hpp"
-
 template <class T>
 using Vector = Native<T, VECTOR_BYTES>;
 
