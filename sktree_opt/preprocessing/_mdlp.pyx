@@ -39,7 +39,12 @@ def mdlp_cuts(
     if table.n_rows > 0:
         with nogil:
             cuts = find_cuts(
-                table.views[column], &labels[0], &weights[0], table.n_rows, n_classes, control.cpp[0]
+                table.views[column],
+                &labels[0],
+                &weights[0],
+                table.n_rows,
+                n_classes,
+                control.cpp[0],
             )
     control.raise_pending()
     return np.array(cuts, dtype=np.int64)

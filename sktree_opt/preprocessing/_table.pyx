@@ -109,7 +109,7 @@ cdef class Table:
         hashes = np.zeros(n_columns, dtype=np.uint64)
         control = SearchControl()
         is_sparse = sparse.issparse(matrix)
-        # A sparse matrix is read a few columns at a time, so that its zeros never exist all at once.
+        # A sparse matrix is read a few columns at a time, so that its zeros never all exist.
         width = max(n_threads, min(8 * n_threads, 2**20 // max(n_rows, 1)))
         for start in range(0, n_columns, width if is_sparse else max(n_columns, 1)):
             block = matrix[:, start : start + width].toarray(order="F") if is_sparse else matrix

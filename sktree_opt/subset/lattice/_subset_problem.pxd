@@ -6,7 +6,8 @@ from sktree_opt.preprocessing._table cimport ColumnView, Table
 from sktree_opt.utils._control cimport SearchControl
 
 
-cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktree_opt::greedy" nogil:
+cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
+        namespace "sktree_opt::greedy" nogil:
     cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
         ENTROPY
         GINI
@@ -66,7 +67,8 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktre
         void prepare(uint64_t total_weight) except +
 
 
-cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
+        namespace "sktree_opt::subset" nogil:
     cdef cppclass CppPart "sktree_opt::subset::PartCases":
         CppCaseSet cases
         vector[uint32_t] search_rows
