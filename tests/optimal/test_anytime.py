@@ -8,8 +8,18 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, TreeSetClassifier
-from sktree_opt.optimal.estimators import _classifier
+from sktree_opt.optimal import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    SmallestTreeClassifier,
+    TreeSetClassifier,
+)
+from sktree_opt.optimal.estimators import (
+    _classifier,
+    _regressor,
+    _smallest,
+    _tree_set_classifier,
+)
 from sktree_opt.optimal.run._bits import make_engine
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.utils._control import SearchControl
@@ -145,6 +155,48 @@ def test_a_tree_that_is_worse_than_its_search_is_no_answer(monkeypatch):
     with pytest.raises(RuntimeError, match="its tree has"):
         model.fit(X, y)
     assert not hasattr(model, "tree_")
+
+
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_a_gap_within_rounding_is_a_proof(estimator, monkeypatch, recwarn):
+    X, y = random_table(0)
+    module = _classifier if estimator is OptimalTreeClassifier else _regressor
+    search = module.find_tree
+
+    def stopped(plan, session):
+        solution = search(plan, session)
+        bound = solution.cost * (1.0 - 1e-13)
+        return replace(solution, lower_bound=bound, status="time_limit")
+
+    monkeypatch.setattr(module, "find_tree", stopped)
+    model = estimator(max_depth=2).fit(X, y + 0.1 * X[:, 0] if module is _regressor else y)
+    assert (model.status_, model.gap_) == ("optimal", 0.0)
+    assert model.lower_bound_ == model.objective_
+    assert not recwarn
+
+
+@pytest.mark.parametrize(
+    ("model", "module"),
+    [
+        (SmallestTreeClassifier(), (_smallest, "find_smallest_tree")),
+        (TreeSetClassifier(n_trees=2), (_tree_set_classifier, "find_best_trees")),
+    ],
+    ids=str,
+)
+def test_a_proved_objective_is_no_proof_of_more(model, module, monkeypatch):
+    X, y = random_table(0, m=8)
+    search = getattr(*module)
+
+    def stopped(*arguments):
+        solution = search(*arguments)
+        return replace(solution, lower_bound=solution.cost, status="time_limit")
+
+    monkeypatch.setattr(*module, stopped)
+    with pytest.warns(ConvergenceWarning, match="time_limit") as caught:
+        model = clone(model).set_params(max_depth=2).fit(X, y)
+    assert (model.status_, model.gap_) == ("time_limit", 0.0)
+    # The objective is in the message once.
+    assert str(caught[0].message).count(repr(model.objective_)) == 1
 
 
 def test_the_bound_of_a_stopped_search_is_not_trivial(global_random_seed):

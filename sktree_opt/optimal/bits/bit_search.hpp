@@ -333,6 +333,8 @@ private:
         const bool is_better = found.cost < shared.best.load();
         if (is_better) {
             shared.best.store(found.cost);
+            // Rounding has hidden the tree, and made the cost smaller: the one before stands for it.
+            if (found.nodes.empty()) found.nodes = std::move(shared.incumbent.nodes);
             shared.incumbent = std::move(found);
         }
         const double best = shared.best.load();

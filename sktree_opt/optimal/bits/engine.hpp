@@ -345,7 +345,9 @@ private:
     // Makes the tree of a column that is better than all before.
     struct LookAhead {
         std::vector<TreeNode> operator()(Search<Lane>& search, const SolvedColumn& root) const {
-            return Reconstruction<Lane>(search, Order::LOOK_AHEAD).below(root);
+            Reconstruction<Lane> tree(search, Order::LOOK_AHEAD);
+            std::vector<TreeNode> nodes = tree.below(root);
+            return tree.failed() ? std::vector<TreeNode>() : nodes;
         }
     };
 

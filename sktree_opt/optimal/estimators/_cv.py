@@ -20,6 +20,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.parallel import Parallel, delayed
 
+from sktree_opt.optimal.estimators._base import document_optimal
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
 from sktree_opt.optimal.estimators._path import path_of
@@ -39,7 +40,6 @@ from sktree_opt.utils._compat import (
 )
 from sktree_opt.utils._params import (
     DEFAULT_TIME_LIMIT,
-    document_shared,
     seconds_from,
     warn_of_limit,
     warn_user,
@@ -85,7 +85,7 @@ FROM_MODEL = (
 )
 
 
-@document_shared
+@document_optimal
 class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
     """The optimal tree whose depth and number of leaves predict best in cross-validation.
 
@@ -119,26 +119,15 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             "log_loss"}, default="error"
         What each tree minimises on its training rows.
 
-    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
-        For "cost": cost of answering class `j` (columns) for class `i` (rows).
+    %(cost_matrix)s
 
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the sample weights by class.
+    %(class_weight)s
 
-    thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
-        Which thresholds of numeric columns the tests may use: every midpoint between two values;
-        10 quantiles of each column, or as many as an int says; the cuts of
-        :class:`~sktree_opt.preprocessing.MDLPDiscretizer`; the thresholds of a small ensemble of
-        boosted trees; or the cuts of a transformer with ``thresholds_`` or ``bin_edges_``, such as
-        scikit-learn's KBinsDiscretizer, fitted or else to be fitted to each column (``clone``
-        forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
-        The proof is relative to these thresholds.
+    %(thresholds)s
 
     %(categorical_features)s
 
-    categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
-        What is asked of a nominal column: one category, or any set of them. A column of `k`
-        categories has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
+    %(categorical_splits)s
 
     time_limit : float or None, default=60.0
         Seconds for the whole fit: a third for the search on all rows, what is left for the folds.
@@ -195,14 +184,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features,)
-        Change of the answers when a feature is not known, as shares that sum to 1.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(columns)s
 
     See Also
     --------

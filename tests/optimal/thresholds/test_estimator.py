@@ -186,6 +186,11 @@ def test_few_chosen_thresholds_go_to_binary_tests():
     assert many.objective_ <= few.objective_
 
 
+def test_unknown_engines_are_refused():
+    with pytest.raises(ValueError, match="name must be one of"), use_engine("magic"):
+        pass
+
+
 def test_few_thresholds_go_to_binary_tests():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(200, 3))
