@@ -48,8 +48,8 @@ def export_code(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     language : {"sql", "python", "javascript", "c"}, default="python"
         What to write:

@@ -64,8 +64,8 @@ def counterfactual(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        The tree. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        The tree. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     row : mapping, sequence, array or table of one row
         The row.
@@ -78,9 +78,9 @@ def counterfactual(
         Columns that must not change.
 
     costs : mapping of str to float, default=None
-        What a change of a column costs: per unit of a number, per step of an ordered category, and
-        once for any other category and for a missing value that is filled in. Columns that are not
-        named cost 1, however far they change.
+        Cost of changing a column: per unit of a number and per step of an ordered category. Any
+        other category, and a missing value that is filled in, cost this amount once. Columns that
+        are not named cost 1, however far they change.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def check_names(names, words, what):
 
 
 def check_costs(costs, words):
-    """Raise for costs that are no costs."""
+    """Raise for costs that are negative, infinite or not numbers."""
     check_names(list(costs), words, "costs")
     for name, cost in costs.items():
         if not isinstance(cost, Real) or not cost >= 0 or math.isinf(cost):
@@ -181,7 +181,7 @@ class Box:
 
 
 class Scales:
-    """What it costs to move a value into a box: the cost, and a relative size that settles ties."""
+    """Cost of moving a value into a box, and the relative size of the move, which settles ties."""
 
     def __init__(self, words, predictor, values, fixed, costs):
         self.values, self.costs, self.fixed = values, costs, fixed

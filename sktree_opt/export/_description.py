@@ -1,4 +1,4 @@
-"""What every export says: names of features, categories and classes, the words for a branch.
+"""The words of all exports: names of features, categories and classes, and of branches.
 
 Reads the public arrays of a ``Tree`` and, from its estimator, the names; the formats put the words
 in their places and compute nothing of their own.
@@ -219,7 +219,7 @@ class Description:
         return float(self.tree.values[index, 0])
 
     def content(self, index):
-        """What node `index` holds: its weight, by class where there are several."""
+        """The weight of node `index`, by class where there are several."""
         weight = float(self.tree.nodes["weight"][index])
         total = number_text(weight, self.precision)
         if not self.tree.is_classifier:

@@ -79,8 +79,8 @@ def explain(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        The tree. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        The tree. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     row : mapping, sequence, array or table of one row
         The row. A mapping needs the columns that the tree tests.
@@ -153,7 +153,7 @@ def explain(
 
 
 def reason(words, predictor, cells, feature, condition):
-    """What the way of a row asks of one column, beside what the row has there."""
+    """The condition on one column that a row meets, with the row's value."""
     record = record_of_condition(words, feature, condition)
     name, cell = record["feature"], cells[words.feature_names[feature]]
     value = None if is_missing(cell) else cell

@@ -57,8 +57,8 @@ def export_html(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features), default=None
         Rows to choose from. All of them become part of the page, so anybody who has the page can
@@ -137,7 +137,7 @@ def fill_page(data, title):
 
 
 def page_data(words):
-    """All that the page knows of a tree."""
+    """Data of a tree for the page."""
     program, tree = make_program(words), words.tree
     rules = dict(reachable_leaves(tree))
     codes = {
@@ -180,7 +180,7 @@ def page_data(words):
 
 
 def leaf_data(words, program, index, rule):
-    """What the page knows of a leaf."""
+    """Data of a leaf for the page."""
     frequencies = program.frequencies[index]
     leaf = {"leaf": index, "support": float(words.tree.nodes["weight"][index])}
     node = {
@@ -200,7 +200,7 @@ def leaf_data(words, program, index, rule):
 
 
 def test_data(words, test, index, codes):
-    """What the page knows of a test."""
+    """Data of a test for the page."""
     groups = test.groups
     if groups is not None:
         code_of = codes[test.feature]

@@ -39,8 +39,8 @@ def to_json(estimator: Model, *, indent: int | None = None) -> str:
     Parameters
     ----------
     estimator : fitted tree estimator
-        What to write. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     indent : int, default=None
         Spaces of indentation; None for one line.
@@ -114,10 +114,9 @@ def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
     estimator : FrozenTreeClassifier or FrozenTreeRegressor
         Predicts as the estimator that was written, from the same kinds of tables. It cannot be
         fitted. ``training_`` is a dict that says how the tree was found: the estimator, its
-        parameters, the version of this package, and, as far as the estimator had them, the status
-        of the search, the objective, its lower bound, the gap and the scope of optimality. These
-        are also attributes: ``status_``, ``objective_``, ``lower_bound_``, ``gap_`` and
-        ``optimality_scope_``.
+        parameters, and the version of this package. For a search it also has the status, the
+        objective, its lower bound, the gap and the scope of optimality. These are attributes too:
+        ``status_``, ``objective_``, ``lower_bound_``, ``gap_`` and ``optimality_scope_``.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def plot_tree(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to draw. A fitted pipeline or search stands for the tree at its end.
+        What to draw. For a fitted pipeline or search, the tree at its end.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.
@@ -82,8 +82,8 @@ def plot_tree(
         Size of the text in points; None for the largest size up to 10 at which the tree fits `ax`.
 
     ax : matplotlib Axes, default=None
-        Where to draw. None for the current axes, which are cleared; where there is no figure yet,
-        for a new one that is as large as the tree needs.
+        Where to draw. None for the current axes, which are cleared, or, without a figure, for a
+        new one that is as large as the tree needs.
 
     Returns
     -------

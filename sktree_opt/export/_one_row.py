@@ -21,8 +21,8 @@ class RowPredictor:
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        The tree. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        The tree. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     Attributes
     ----------

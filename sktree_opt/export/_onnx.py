@@ -31,8 +31,8 @@ def to_onnx(model: Model, *, feature_names: ArrayLike | None = None) -> Any:
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write. A fitted pipeline or search stands for the tree at its end, which takes the
-        columns that the steps before it make.
+        What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
+        that the earlier steps make.
 
     feature_names : array-like of str, default=None
         Names of the features, which are those of the inputs; None for those seen in fit.

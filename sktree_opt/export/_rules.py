@@ -111,7 +111,7 @@ def export_rules(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write. A fitted pipeline or search stands for the tree at its end.
+        What to write. For a fitted pipeline or search, the tree at its end.
 
     output : {"records", "text"}, default="records"
         A list of dicts, of which ``pandas.DataFrame`` makes a table, or one line of text per rule.

@@ -25,7 +25,7 @@ def export_text(
     Parameters
     ----------
     model : fitted tree estimator or Tree
-        What to write. A fitted pipeline or search stands for the tree at its end.
+        What to write. For a fitted pipeline or search, the tree at its end.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.

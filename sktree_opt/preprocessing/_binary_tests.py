@@ -243,10 +243,35 @@ def with_missing(table, j, kind, threshold, code):
 
 
 def midpoints(lower, upper):
-    """Thresholds between two values each: their middle, or `lower` where that rounds to `upper`."""
+    """Thresholds between two values each: the shortest decimal close to their middle.
+
+    Close means within a fiftieth of the distance of the two values, so that a threshold is as far
+    from both as a midpoint is. Where no decimal of 17 digits is as close, the threshold is the
+    middle, or `lower` where the middle rounds to `upper`.
+    """
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     # Halves are added, as the sum of two large values may overflow.
     middle = lower / 2.0 + upper / 2.0
-    return np.where(middle >= upper, lower, middle)
+    found = np.where(middle >= upper, lower, middle)
+    half = upper / 2.0 - lower / 2.0
+    with np.errstate(all="ignore"):
+        # A step of which some multiple is close for sure, and then steps ten times as large.
+        exponent = np.floor(np.log10(half)) - 2.0
+        is_open = np.isfinite(exponent)
+        while np.any(is_open):
+            # Powers of ten up to 22 are exact, so that the quotient is the decimal's double.
+            power = 10.0 ** np.minimum(np.abs(exponent), 400.0)
+            is_fraction = exponent < 0
+            count = np.rint(np.where(is_fraction, middle * power, middle / power))
+            decimal = np.where(is_fraction, count / power, count * power)
+            is_open &= (np.abs(exponent) <= 22) & (np.abs(count) < 2.0**53)
+            is_open &= np.abs(decimal - middle) <= half / 25.0
+            # Between the values, also after rounding to single precision, as to_sklearn does.
+            is_open &= (lower < decimal) & (decimal < upper)
+            is_open &= decimal.astype(np.float32) < upper
+            found = np.where(is_open, decimal, found)
+            exponent = exponent + 1.0
+    return found
 
 
 def code_outcomes(kind, asked, codes):

@@ -172,7 +172,9 @@ def test_wrong_parameters(parameters, error, message):
     [(0, 57.5, 58), (0.3, 57.5, 57.6), (99, 57.5, 57), (0.1, 1e-7, 1e-7)],
 )
 def test_numbers_are_short(old, threshold, new):
-    X = [[threshold - abs(threshold)], [threshold + abs(threshold)]] * 3
+    # Values so close that the threshold is their middle.
+    half = min(0.5, threshold)
+    X = [[threshold - half], [threshold + half]] * 3
     tree = OptimalTreeClassifier(max_depth=1).fit(X, ["a", "b"] * 3)
     assert tree.tree_.nodes["threshold"][0] == threshold
     found = counterfactual(tree, [old])

@@ -52,7 +52,10 @@ def test_equals_the_formulas(column):
     expected = mdlp.cuts(cases, margins)
     # A decision within rounding may fall either way.
     assume(all(abs(margin) > 1e-9 for margin in margins))
-    assert found.thresholds_[0].tolist() == expected
+    # The same values on both sides of each; the formulas know nothing of short decimals.
+    distinct = np.unique(x[~np.isnan(x)])
+    places = [np.searchsorted(distinct, cuts).tolist() for cuts in (found.thresholds_[0], expected)]
+    assert places[0] == places[1]
     assert found.n_bins_.tolist() == [len(expected) + 1]
 
 

@@ -1,10 +1,12 @@
 """Ranks and codes: against numpy's, at the borders of integer widths and of floats."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -219,3 +221,48 @@ def test_census(data_dir):
             assert (categories[table.codes[j][known]] == cells[known]).all()
         else:
             assert_is_ranked(table, j, matrix[:, j])
+
+
+@given(st.floats(-1e15, 1e15), st.floats(-1e15, 1e15))
+@settings(max_examples=300, deadline=None)
+def test_thresholds_are_the_shortest_decimals_near_the_middle(first, second):
+    lower, upper = sorted([first, second])
+    # Two values that rounding does not bring together.
+    assume(upper - lower > max(1e-15, 1e-12 * abs(lower), 1e-12 * abs(upper)))
+    threshold = float(midpoints(lower, upper))
+    assert lower <= threshold < upper
+    middle, half = (
+        Fraction(lower) / 2 + Fraction(upper) / 2,
+        Fraction(upper) / 2 - Fraction(lower) / 2,
+    )
+    assert abs(Fraction(threshold) - middle) <= half / 25 + abs(middle) * Fraction(2) ** -50
+    # A decimal with a digit less is farther from the middle.
+    exponent = Decimal(repr(threshold)).normalize().as_tuple().exponent
+    step = Fraction(10) ** (exponent + 1)
+    shorter = round(middle / step) * step
+    is_exact = -22 < exponent < 21 and abs(middle / step) < 2**49
+    if (
+        threshold
+        and is_exact
+        and float(shorter) not in (lower, threshold)
+        and np.float32(shorter) < upper
+    ):
+        assert abs(shorter - middle) > half / 25 * (1 - Fraction(2) ** -40)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "text"),
+    [
+        (448.7, 449.2, "448.95"),
+        (448.90000000000003, 449.0, "448.95"),
+        (448.0, 450.0, "449.0"),
+        (1.9, 3.0, "2.45"),
+        (57, 58, "57.5"),
+        (12345, 12346, "12345.5"),
+        (0.1, 0.30000000000000004, "0.2"),
+        (-0.00157, -0.0005, "-0.00103"),
+        (0.0, 1000.0, "500.0"),
+    ],
+)
+def test_thresholds_that_a_person_would_write(lower, upper, text):
+    assert repr(float(midpoints(lower, upper))) == text
