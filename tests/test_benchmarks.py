@@ -92,9 +92,10 @@ def test_times_of_optimal_trees(small_data, task):
     assert result["loss"] >= 0.0
 
 
-def test_what_each_technique_is_worth(small_data):
-    printed = run(small_data, "ablation_optimal.py", "--sets", "small")
-    assert "small" in printed
+def test_what_each_technique_is_worth(tmp_path):
+    printed = run(tmp_path, "ablation.py", "--quick", "--workloads", 1)
+    for search in ("bits", "thresholds", "tree sets", "backward elimination", "best subset"):
+        assert search in printed
     assert "DIFFERENT" not in printed
 
 
