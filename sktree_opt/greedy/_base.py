@@ -15,6 +15,7 @@ from sktree_opt.greedy._criteria import NOMINAL_SPLITS
 from sktree_opt.greedy._prunings import split_for_validation
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.tree import Tree
+from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._params import rows_from, shared_constraints
@@ -49,6 +50,7 @@ class BaseGreedyTree(BaseEstimator):
             "n_jobs",
         ),
         "nominal_split": [StrOptions(set(NOMINAL_SPLITS))],
+        "missing": [StrOptions({"distribute", "category", "majority"})],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_leaf": [Interval(Real, 0, None, closed="left"), None],
@@ -80,7 +82,7 @@ class BaseGreedyTree(BaseEstimator):
             else:
                 refuse_extreme_targets(data.y, data.weights)
             n_threads = n_threads_for(self.n_jobs)
-            table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+            table = self._learning_table(data.matrix, encoder, n_threads)
             data.matrix = None
             self._refuse_large_subsets(table, data, encoder)
             weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
@@ -91,8 +93,13 @@ class BaseGreedyTree(BaseEstimator):
                 self.classes_, self._costs = data.classes, costs
         return self
 
+    def _learning_table(self, matrix, encoder, n_threads):
+        """The table that the kernels read."""
+        table = Table.from_matrix(matrix, encoder.n_categories_, n_threads)
+        return table.with_missing_as_value() if self.missing == "category" else table
+
     def _growth_limits(self, n_rows, unit):
-        """Arguments of the kernels that say when a node may be split.
+        """Arguments of the kernels that say when a node may be split, and where missing values go.
 
         Shares of the rows are of `n_rows`; weights are divided by `unit` (see ``count_weights``).
         By default a split takes the weight of two rows, and a branch that of one (C4.5).
@@ -106,6 +113,7 @@ class BaseGreedyTree(BaseEstimator):
             "min_leaf_rows": rows_from(self.min_samples_leaf, n_rows),
             "min_gain": self.min_gain,
             "allow_zero_gain": self.allow_zero_gain,
+            "missing_to_heaviest": self.missing == "majority",
             "acceptable_error": self.acceptable_error,
         }
 
@@ -150,6 +158,8 @@ class BaseGreedyTree(BaseEstimator):
             tree = pruning.prune(self, induction, tree, control, rows, validation_rows)
             control.raise_pending()
         nodes, values, category_branch = tree.to_arrays()
+        if self.missing == "category":
+            name_missing(nodes, values, category_branch, induction.table)
         if unit != 1.0:
             nodes["weight"] *= unit
             if is_classifier:
@@ -174,6 +184,40 @@ class BaseGreedyTree(BaseEstimator):
                     "more than two classes nominal_split='subset' takes at most "
                     f"{_grow.MAX_SUBSET_CATEGORIES}. Use 'one_vs_rest' or 'multiway'."
                 )
+
+
+def name_missing(nodes, values, category_branch, table):
+    """Write missing values, which had a code of their own, as tests on missing values.
+
+    Parameters
+    ----------
+    nodes, values, category_branch : ndarray
+        Of the tree, as ``GrownTree.to_arrays`` returns them; changed in place.
+
+    table : Table
+        Made by ``Table.with_missing_as_value``.
+    """
+    tested = np.flatnonzero(nodes["kind"] != LEAF)
+    tested = tested[table.n_missing[nodes["feature"][tested]] > 0]
+    # Children, which come after their parent, may change places.
+    for index in reversed(tested.tolist()):
+        node = nodes[index]
+        if node["kind"] == NUMERIC:
+            node["missing_branch"] = 1
+            is_alone = node["threshold"] == table.values[node["feature"]][-2]
+        else:
+            first, n_known = int(node["category_start"]), int(node["n_categories"]) - 1
+            node["missing_branch"] = branch = category_branch[first + n_known]
+            node["n_categories"] = n_known
+            is_alone = branch not in category_branch[first : first + n_known]
+            is_alone &= node["n_children"] == 2
+        if is_alone:
+            # One branch for missing values and one for the others: the first is theirs.
+            if node["missing_branch"] == 1:
+                pair = node["first_child"] + np.array([0, 1])
+                nodes[pair], values[pair] = nodes[pair[::-1]], values[pair[::-1]]
+            node["kind"], node["threshold"], node["missing_branch"] = IS_MISSING, np.nan, 0
+            node["category_start"], node["n_categories"] = -1, 0
 
 
 def count_weights(weights):

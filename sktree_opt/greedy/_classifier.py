@@ -48,6 +48,11 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         or the best division of the categories into two sets. "subset" tries all divisions when
         there are three or more classes, and then takes columns of at most 12 categories.
 
+    missing : {"distribute", "category", "majority"}, default="distribute"
+        Where rows with a missing value go. "distribute": down every branch, with a share of their
+        weight (C4.5). "category": a missing value is one more category, and on numbers it is larger
+        than all others, with a test of its own. "majority": down the branch with the most weight.
+
     max_depth : int or None, default=None
         Maximum number of tests on a path. None means no limit.
 
@@ -136,8 +141,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     Notes
     -----
-    A row with a missing value goes down every branch of a test, with a share of its weight
-    (C4.5). `min_samples_split` counts it at every node that it reaches; `min_samples_leaf` counts,
+    By default a row with a missing value goes down every branch of a test, with a share of its
+    weight. `min_samples_split` counts it at every node that it reaches; `min_samples_leaf` counts,
     in each branch, the rows whose value leads there. The branch of categories that do not occur at
     the node gets no rows and needs none.
 
@@ -183,6 +188,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         *,
         criterion: GreedyCriterion = "information_gain",
         nominal_split: NominalSplit = "multiway",
+        missing: Literal["distribute", "category", "majority"] = "distribute",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -207,6 +213,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     ) -> None:
         self.criterion = criterion
         self.nominal_split = nominal_split
+        self.missing = missing
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

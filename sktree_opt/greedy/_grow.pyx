@@ -64,6 +64,7 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         uint32_t min_leaf_rows
         double min_gain
         cbool allow_zero_gain
+        cbool missing_to_heaviest
 
     cdef cppclass GrowthLimits:
         double min_split_weight
@@ -79,6 +80,7 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         vector[Node] nodes
         vector[double] values
         vector[int32_t] category_branch
+        vector[uint32_t] codes
         uint32_t n_outputs
         int32_t size()
 
@@ -127,9 +129,45 @@ MAX_SUBSET_CATEGORIES = CPP_MAX_SUBSET_CATEGORIES
 
 
 cdef class GrownTree:
-    """A grown tree in the memory of the kernels; only an ``Induction`` makes one."""
+    """A grown tree in the memory of the kernels."""
 
     cdef CppGrownTree cpp
+
+    @staticmethod
+    def from_arrays(nodes, values, category_branch, codes):
+        """A tree from the arrays of a ``Tree``, to be pruned.
+
+        Parameters
+        ----------
+        nodes : ndarray of NODE_DTYPE
+        values : ndarray of shape (n_nodes, n_outputs)
+        category_branch : ndarray of int32
+
+        codes : ndarray of uint32
+            Of each numeric test, the last code of branch 0.
+
+        Returns
+        -------
+        tree : GrownTree
+        """
+        cdef GrownTree tree = GrownTree.__new__(GrownTree)
+        cdef const uint8_t[::1] nodes_view = np.ascontiguousarray(nodes).view(np.uint8).reshape(-1)
+        cdef const double[:, ::1] values_view = np.ascontiguousarray(values, dtype=np.float64)
+        cdef const int32_t[::1] branches_view = np.ascontiguousarray(
+            category_branch, dtype=np.int32
+        )
+        cdef Py_ssize_t i
+        tree.cpp.n_outputs = values_view.shape[1]
+        tree.cpp.nodes.resize(values_view.shape[0])
+        memcpy(tree.cpp.nodes.data(), &nodes_view[0], nodes_view.shape[0])
+        tree.cpp.values.assign(
+            &values_view[0, 0], &values_view[0, 0] + values_view.shape[0] * values_view.shape[1]
+        )
+        for i in range(branches_view.shape[0]):
+            tree.cpp.category_branch.push_back(branches_view[i])
+        for code in codes:
+            tree.cpp.codes.push_back(code)
+        return tree
 
     def to_arrays(self):
         """Return ``nodes``, ``values`` and ``category_branch`` as ``Tree`` takes them.
@@ -183,7 +221,7 @@ cdef class Induction:
     gain_ratio, above_average, numeric_gain_penalty : bool
     min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
     min_split_rows, min_leaf_rows : int
-    every_branch, allow_zero_gain : bool
+    every_branch, allow_zero_gain, missing_to_heaviest : bool
     max_depth, max_leaf_nodes : int or None
 
     n_threads : int, default=1
@@ -220,6 +258,7 @@ cdef class Induction:
         min_leaf_rows=1,
         min_gain=0.0,
         allow_zero_gain=False,
+        missing_to_heaviest=False,
         acceptable_error=0.0,
         max_depth=None,
         max_leaf_nodes=None,
@@ -247,6 +286,7 @@ cdef class Induction:
         self.cpp.rules.min_leaf_rows = min(min_leaf_rows, 2**31 - 1)
         self.cpp.rules.min_gain = min_gain
         self.cpp.rules.allow_zero_gain = allow_zero_gain
+        self.cpp.rules.missing_to_heaviest = missing_to_heaviest
         self.cpp.limits.min_split_rows = min(min_split_rows, 2**31 - 1)
         self.cpp.limits.acceptable_error = acceptable_error
         self.cpp.limits.min_split_weight = min_split_weight * ROUNDING

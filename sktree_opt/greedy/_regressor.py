@@ -33,6 +33,11 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         How a nominal column is split: a branch for each category, one category against the rest,
         or the best division of the categories into two sets.
 
+    missing : {"distribute", "category", "majority"}, default="distribute"
+        Where rows with a missing value go. "distribute": down every branch, with a share of their
+        weight (C4.5). "category": a missing value is one more category, and on numbers it is larger
+        than all others, with a test of its own. "majority": down the branch with the most weight.
+
     max_depth : int or None, default=None
         Maximum number of tests on a path. None means no limit.
 
@@ -130,6 +135,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
         *,
         criterion: Literal["squared_error"] = "squared_error",
         nominal_split: NominalSplit = "multiway",
+        missing: Literal["distribute", "category", "majority"] = "distribute",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -148,6 +154,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     ) -> None:
         self.criterion = criterion
         self.nominal_split = nominal_split
+        self.missing = missing
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -108,11 +108,9 @@ public:
     Grower(std::vector<Column> columns, const Target& target, Measure measure,
            const MeasureContext& context, const SplitRules& rules, const GrowthLimits& limits,
            SearchControl& control)
-        : columns_(std::move(columns)),
-          target_(target),
-          limits_(limits),
-          control_(control),
-          above_average_(rules.above_average) {
+        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control),
+          above_average_(rules.above_average),
+          missing_to_heaviest_(rules.missing_to_heaviest) {
         for (WeightKind kind : {WeightKind::UNIT, WeightKind::INTEGER, WeightKind::FRACTIONAL}) {
             evaluators_.push_back(make_evaluator(measure, kind, context, rules));
         }
@@ -336,6 +334,9 @@ private:
         Split& split = ws.split;
         const Column& column = columns_[best.feature];
         split.build(best, column, set.rows.data(), positions);
+        if (missing_to_heaviest_) {
+            send_missing_to_heaviest(column, set.rows.data(), cases, positions, split);
+        }
         const bool some_missing =
             assign_branches(column, split, set.rows.data(), positions, branch_of);
         BranchSums<Branch>(target_, cases, branch_of)
@@ -530,7 +531,7 @@ private:
     Target target_;
     GrowthLimits limits_;
     SearchControl& control_;
-    bool above_average_;
+    bool above_average_, missing_to_heaviest_;
     std::vector<std::unique_ptr<Evaluator>> evaluators_;
     std::vector<GrowthWorkspace> workspaces_;
 };

@@ -15,6 +15,7 @@
 // Memory: 4 bytes for each case and column.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -30,20 +31,42 @@ namespace sktree_opt::greedy {
 template <class Branch>
 constexpr Branch EVERY_BRANCH = std::numeric_limits<Branch>::max();
 
-// branch_of[i] for i in `positions` (any range of case positions); true when a value is missing.
+// branch_of[i] for i in `positions` (any range of case positions); true when a case goes down every
+// branch.
 template <class Branch, class Positions>
 bool assign_branches(const Column& column, const Split& split, const std::uint32_t* rows,
                      const Positions& positions, Branch* branch_of) {
+    const Branch of_missing = split.missing_branch < 0
+                                  ? EVERY_BRANCH<Branch>
+                                  : static_cast<Branch>(split.missing_branch);
     return with_codes(column, [&](auto codes) {
         bool some_missing = false;
         positions.for_each([&](std::uint32_t i) {
             const std::uint32_t code = codes[rows[i]];
             const bool missing = code == column.n_values;
-            some_missing |= missing;
-            branch_of[i] = missing ? EVERY_BRANCH<Branch> : split.template branch<Branch>(code);
+            some_missing |= missing && split.missing_branch < 0;
+            branch_of[i] = missing ? of_missing : split.template branch<Branch>(code);
         });
         return some_missing;
     });
+}
+
+// Sends missing values down the branch of the largest known weight, the first of several.
+template <class Positions>
+void send_missing_to_heaviest(const Column& column, const std::uint32_t* rows, const Cases& cases,
+                              const Positions& positions, Split& split) {
+    std::vector<double> weights(split.n_branches, 0.0);
+    with_codes(column, [&](auto codes) {
+        positions.for_each([&](std::uint32_t i) {
+            const std::uint32_t code = codes[rows[i]];
+            if (code < column.n_values) {
+                weights[split.template branch<std::uint32_t>(code)] += cases.weight(i);
+            }
+        });
+    });
+    const double most = *std::max_element(weights.begin(), weights.end());
+    split.missing_branch = 0;
+    while (weights[split.missing_branch] < most * (1.0 - 1e-9)) ++split.missing_branch;
 }
 
 // All positions of a case set.

@@ -27,6 +27,7 @@ enum class SplitKind : std::uint8_t {
     MULTIWAY = sktree_opt::CATEGORY_MULTIWAY,
     ONE = sktree_opt::CATEGORY_ONE,
     SUBSET = sktree_opt::CATEGORY_SUBSET,
+    MISSING = sktree_opt::IS_MISSING,  // only in trees that are pruned
 };
 
 enum class NominalSplit : std::uint8_t { MULTIWAY, ONE_VS_REST, SUBSET };
@@ -44,7 +45,8 @@ struct SplitRules {
     std::uint32_t min_leaf_rows = 1;  // of every branch: rows whose value leads there
     bool rows_are_weights = false;  // a case of weight k is k rows: of weight 1 each, put together
     double min_gain = 0.0;
-    bool allow_zero_gain = false;  // a split may gain nothing
+    bool allow_zero_gain = false;       // a split may gain nothing
+    bool missing_to_heaviest = false;   // not down every branch
 };
 
 // The best split found on one feature. `quality` compares features at one node.
@@ -86,6 +88,12 @@ struct SplitCandidate {
     void place_threshold(const Column& column) {
         if (kind != SplitKind::NUMERIC) return;
         const double below = column.values[low], above = column.values[high];
+        // A missing value that counts as a number is above all others: all of these are below.
+        if (std::isinf(above)) {
+            low = high - 1;
+            threshold = column.values[low];
+            return;
+        }
         threshold = below / 2.0 + above / 2.0;
         // The midpoint of neighbouring floats may round to the upper one.
         if (!(below <= threshold && threshold < above)) threshold = below;
@@ -106,18 +114,20 @@ inline double score_tolerance(const NodeTotals& totals) {
     return totals.impurity * totals.weight / 68719476736.0;  // 2^36
 }
 
-// Where each code goes. Missing values go down every branch.
+// Where each code goes.
 struct Split {
     SplitKind kind = SplitKind::NONE;
     std::int32_t feature = -1;
     std::uint32_t low = 0;
     double threshold = std::numeric_limits<double>::quiet_NaN();
     std::uint32_t n_branches = 0;
+    std::int32_t missing_branch = -1;              // -1: missing values go down every branch
     std::vector<std::int32_t> branch_of_category;  // nominal: one for each known category
 
     template <class Branch>
     Branch branch(std::uint32_t code) const {
         if (kind == SplitKind::NUMERIC) return static_cast<Branch>(code > low);
+        if (kind == SplitKind::MISSING) return 1;
         return static_cast<Branch>(branch_of_category[code]);
     }
 
@@ -132,6 +142,7 @@ struct Split {
         threshold = std::numeric_limits<double>::quiet_NaN();
         if (kind == SplitKind::NUMERIC) threshold = candidate.threshold;
         n_branches = 2;
+        missing_branch = -1;
         branch_of_category.clear();
         if (kind == SplitKind::NUMERIC) return;
         branch_of_category.assign(column.n_values, kind == SplitKind::MULTIWAY ? -1 : 1);
@@ -215,6 +226,7 @@ struct GrownTree {
         record.feature = split.feature;
         record.first_child = first;
         record.n_children = static_cast<std::int32_t>(split.n_branches);
+        record.missing_branch = split.missing_branch;
         record.threshold = split.threshold;
         codes[node] = split.low;
         if (split.kind != SplitKind::NUMERIC) {
@@ -242,6 +254,7 @@ struct GrownTree {
         split.low = codes[node];
         split.threshold = record.threshold;
         split.n_branches = static_cast<std::uint32_t>(record.n_children);
+        split.missing_branch = split.kind == SplitKind::MISSING ? 0 : record.missing_branch;
         split.branch_of_category.clear();
         if (record.n_categories > 0) {
             const auto start = category_branch.begin() + record.category_start;

@@ -124,6 +124,32 @@ cdef class Table:
         table._find_representatives(hashes)
         return table
 
+    def with_missing_as_value(self):
+        """The same table with a missing value as one more category, or as the number infinity.
+
+        Only columns that miss values change: those with ``n_missing > 0``. The codes are shared.
+
+        Returns
+        -------
+        table : Table
+        """
+        cdef Table table = Table.__new__(Table)
+        cdef Py_ssize_t j
+        table.n_rows, table.n_columns = self.n_rows, self.n_columns
+        table.codes, table.values = list(self.codes), list(self.values)
+        table.is_nominal = self.is_nominal
+        table.n_missing = self.n_missing
+        table.representative = self.representative
+        table.views = self.views
+        for j in range(self.n_columns):
+            if not self.n_missing[j]:
+                continue
+            one_more = len(self.values[j]) if self.is_nominal[j] else np.inf
+            table.values[j] = np.append(self.values[j], one_more)
+            table.views[j].has_missing = False
+            table.views[j].n_values += 1
+        return table
+
     def _find_representatives(self, hashes):
         """Point each column at the first one with the same codes."""
         cdef Py_ssize_t j, first

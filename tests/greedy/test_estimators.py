@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -14,8 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.datasets import load_loans, load_restaurant
+from sktree_opt.export import export_code, from_json, to_json
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+from sktree_opt.subset import AcceptableSubsetSelector
 from tests.processes import needs_sigint
+from tests.reference import naive_predict
 
 PACKAGED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 UCI = ["letter", "spambase", "sonar", "ionosphere", "madelon"]
@@ -344,3 +347,68 @@ def test_probabilities_of_few_rows_are_smoothed():
     # Small weights are shares of rows.
     assert of_a(np.full(8, 0.1), leaf_smoothing="laplace") == pytest.approx(4 / 5)
     assert of_a(np.full(8, 2.0), leaf_smoothing="laplace") == pytest.approx(7 / 8)
+
+
+def table_with_holes(rng, n_rows=120):
+    """Numbers and categories, some missing; whether they are missing tells of the class."""
+    X = np.empty((n_rows, 4), dtype=object)
+    X[:, 0], X[:, 1] = rng.integers(0, 5, n_rows), rng.normal(size=n_rows).round(1)
+    X[:, 2], X[:, 3] = rng.choice(list("abc"), n_rows), rng.choice(list("xy"), n_rows)
+    is_missing = rng.random(X.shape) < 0.25
+    y = (is_missing[:, 0] ^ (X[:, 2] == "a") ^ (rng.random(n_rows) < 0.1)).astype(int)
+    X[is_missing] = None
+    return X, y
+
+
+MISSING = ["distribute", "category", "majority"]
+
+
+@pytest.mark.parametrize("nominal_split", ["multiway", "one_vs_rest", "subset"])
+@pytest.mark.parametrize("missing", MISSING)
+def test_predictions_and_exports_follow_missing_values(missing, nominal_split, global_random_seed):
+    X, y = table_with_holes(np.random.default_rng(global_random_seed))
+    model = GreedyTreeClassifier(missing=missing, nominal_split=nominal_split).fit(X, y)
+    tree = model.tree_
+    encoded = model._encoder.transform(X)
+    expected = [naive_predict.predict(tree, row) for row in encoded]
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+    tested = tree.nodes["kind"] != 0
+    if missing == "distribute":
+        assert (tree.nodes["missing_branch"][tested] == -1).all()
+    else:
+        assert (tree.nodes["missing_branch"][tested] >= 0).all()
+        paths = model.decision_path(X)
+        assert (tree.nodes["n_samples"] == np.asarray(paths.sum(axis=0)).ravel()).all()
+    assert (tree.nodes["kind"] == 5).any() == (missing == "category")
+    copy = from_json(to_json(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+    scope = {}
+    exec(export_code(model, language="python"), scope)
+    names = [f"x{j}" for j in range(4)]
+    answers = [scope["predict"](dict(zip(names, row, strict=True))) for row in X.tolist()]
+    np.testing.assert_array_equal(answers, model.predict(X))
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_subset_searches_follow_missing_values(missing, global_random_seed):
+    X, y = table_with_holes(np.random.default_rng(global_random_seed), 60)
+    tree = GreedyTreeClassifier(missing=missing, max_depth=2)
+    errors = [
+        1.0 - tree.fit(X[:, columns], y).score(X[:, columns], y)
+        for n in range(1, 5)
+        for columns in combinations(range(4), n)
+    ]
+    selector = AcceptableSubsetSelector(tree, error="training").fit(X, y)
+    assert selector.objective_ == pytest.approx(min(errors))
+    assert 1.0 - selector.score(X, y) == pytest.approx(min(errors))
+
+
+def test_missing_values_as_a_category_are_told_apart():
+    X, y = [[None]] * 4 + [[1.0]] * 4 + [[2.0]] * 4, [1] * 4 + [0] * 4 + [1] * 4
+    model = GreedyTreeClassifier(missing="category").fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.predict([[None], [0.0], [9.0]]).tolist() == [1, 0, 1]
+    lone = GreedyTreeClassifier(missing="category").fit(X, [0] * 4 + [1] * 8)
+    assert lone.tree_.nodes["kind"].tolist() == [5, 0, 0]
+    majority = GreedyTreeClassifier(missing="majority").fit(X, y)
+    assert len(set(majority.apply([[None]] * 3))) == 1

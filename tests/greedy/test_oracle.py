@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
-from tests.reference.naive_greedy_tree import Problem, check_tree
+from tests.reference.naive_greedy_tree import Problem, check_tree, with_missing_as_value
 
 COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]
 
@@ -43,6 +43,7 @@ PARAMETERS = st.fixed_dictionaries(
         "max_depth": st.sampled_from([None, None, 1, 3]),
         "min_gain": st.sampled_from([0.0, 0.0, 0.1]),
         "allow_zero_gain": st.booleans(),
+        "missing": st.sampled_from(["distribute", "distribute", "category", "majority"]),
         "acceptable_error": st.sampled_from([0.0, 0.0, 0.3]),
     }
 )
@@ -66,6 +67,7 @@ def as_defined(parameters, n_rows):
     named = ("nominal_split", "max_depth", "min_gain", "allow_zero_gain", "acceptable_error")
     return {
         **{name: parameters[name] for name in named},
+        "missing": "majority" if parameters["missing"] == "majority" else "distribute",
         "min_split_rows": rows_of(parameters["min_samples_split"], n_rows),
         "min_leaf_rows": rows_of(parameters["min_samples_leaf"], n_rows),
         "min_split_weight": 2 if split is None else split,
@@ -117,8 +119,9 @@ def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, dat
         categorical_features=nominal,
         **as_given(parameters, unit_of(weights)),
     ).fit(as_objects(table, nominal), y, sample_weight=weights)
+    coded = as_codes(table, nominal)
     problem = Problem(
-        as_codes(table, nominal),
+        with_missing_as_value(coded) if parameters["missing"] == "category" else coded,
         y,
         nominal,
         criterion,
@@ -140,8 +143,9 @@ def test_regression_tree_is_the_greedy_one(drawn, parameters, data):
     tree = GreedyTreeRegressor(
         categorical_features=nominal, **as_given(parameters, unit_of(weights))
     ).fit(as_objects(table, nominal), y, sample_weight=weights)
+    coded = as_codes(table, nominal)
     problem = Problem(
-        as_codes(table, nominal),
+        with_missing_as_value(coded) if parameters["missing"] == "category" else coded,
         y,
         nominal,
         "squared_error",

@@ -26,6 +26,7 @@ class Problem:
     n_classes: int = 0
     costs: list | None = None
     nominal_split: str = "multiway"
+    missing: str = "distribute"  # or "majority"; for "category" see `with_missing_as_value`
     min_split_rows: int = 2
     min_leaf_rows: int = 1
     min_split_weight: float = 2
@@ -118,13 +119,20 @@ def every_split(problem, cases, column):
 
 
 def branches_of(problem, cases, column, branch):
-    """Cases of each branch; unknown ones go down all of them, by the branches' known weight."""
+    """Cases of each branch; unknown ones go down all of them, by the branches' known weight.
+
+    Or they go down the branch of the most known weight, the first of several.
+    """
     known = known_cases(problem, cases, column)
     unknown = [case for case in cases if problem.table[case[0]][column] is None]
     parts = {}
     for row, weight in known:
         parts.setdefault(branch(problem.table[row][column]), []).append((row, weight))
     shares = {b: total(part) / total(known) for b, part in parts.items()}
+    if problem.missing == "majority":
+        most = max(shares.values()) - 1e-9
+        parts[min(b for b, share in shares.items() if share >= most)] += unknown
+        return parts
     for b, part in parts.items():
         part += [(row, weight * shares[b]) for row, weight in unknown]
     return parts
@@ -271,7 +279,8 @@ def check_split(problem, tree, index, cases, best):
     rated = rated_splits(problem, cases, column)
     assert close(raw_gain, max(split[1] for split in rated))
     if not problem.nominal[column]:
-        threshold = float(tree.nodes[index]["threshold"])
+        is_test_of_missing = tree.nodes[index]["kind"] == 5
+        threshold = STAND_IN / 4 if is_test_of_missing else float(tree.nodes[index]["threshold"])
         earlier = [raw for name, raw, *_ in rated if name < threshold - 1e-9]
         assert all(raw < raw_gain - 1e-13 for raw in earlier), "a lower threshold wins the tie"
     return [parts.get(b, []) for b in range(int(tree.nodes[index]["n_children"]))]
@@ -279,10 +288,27 @@ def check_split(problem, tree, index, cases, best):
 
 def branch_function(tree, index):
     node = tree.nodes[index]
+    if node["kind"] == 5:
+        return lambda x: 0 if is_stand_in(x) else 1
     if node["kind"] == 1:
-        return lambda x: 0 if x <= node["threshold"] else 1
-    branches = tree.branches(index)
-    return lambda x: int(branches[int(x)])
+        branch = lambda x: 0 if x <= node["threshold"] else 1  # noqa: E731
+    else:
+        branches = tree.branches(index)
+        branch = lambda x: int(branches[int(x)])  # noqa: E731
+    return lambda x: int(node["missing_branch"]) if is_stand_in(x) else branch(x)
+
+
+STAND_IN = 10**6
+
+
+def is_stand_in(x):
+    """Whether a value stands for a missing one (see `with_missing_as_value`)."""
+    return x == STAND_IN
+
+
+def with_missing_as_value(table):
+    """A table where a missing value is one more category, or larger than every number."""
+    return [[STAND_IN if value is None else value for value in row] for row in table]
 
 
 class Grower:

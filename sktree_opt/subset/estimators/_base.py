@@ -310,7 +310,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
                 f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."
             )
         n_threads = n_threads_for(self.n_jobs)
-        table = Table.from_matrix(data.matrix, encoder.n_categories_, n_threads)
+        table = tree._learning_table(data.matrix, encoder, n_threads)
         data.matrix = None
         tree._refuse_large_subsets(table, data, encoder)
         weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)

@@ -45,6 +45,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         uint32_t min_leaf_rows
         double min_gain
         cbool allow_zero_gain
+        cbool missing_to_heaviest
 
     cdef cppclass CppGrowthLimits "sktree_opt::greedy::GrowthLimits":
         double min_split_weight

@@ -109,7 +109,7 @@ cdef class SubsetProblem:
 
     min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
     min_split_rows, min_leaf_rows : int
-    every_branch, allow_zero_gain : bool
+    every_branch, allow_zero_gain, missing_to_heaviest : bool
 
     gain_ratio, numeric_gain_penalty : bool
     """
@@ -132,6 +132,7 @@ cdef class SubsetProblem:
         min_leaf_rows=1,
         min_gain=0.0,
         bint allow_zero_gain=False,
+        bint missing_to_heaviest=False,
         acceptable_error=0.0,
         max_depth=None,
         confidence=None,
@@ -162,6 +163,7 @@ cdef class SubsetProblem:
             "min_leaf_rows": min_leaf_rows,
             "min_gain": min_gain,
             "allow_zero_gain": allow_zero_gain,
+            "missing_to_heaviest": missing_to_heaviest,
             "acceptable_error": acceptable_error,
             "max_depth": max_depth,
             "confidence": confidence,
@@ -190,6 +192,7 @@ cdef class SubsetProblem:
         induction.rules.min_leaf_rows = min(min_leaf_rows, 0x7fffffff)
         induction.rules.min_gain = min_gain
         induction.rules.allow_zero_gain = allow_zero_gain
+        induction.rules.missing_to_heaviest = missing_to_heaviest
         induction.limits.min_split_rows = min(min_split_rows, 0x7fffffff)
         induction.limits.acceptable_error = acceptable_error
         induction.limits.min_split_weight = min_split_weight

@@ -442,10 +442,11 @@ private:
     void part_search_rows(const CaseNode* node, const greedy::Split& split) {
         child_search_.assign(split.n_branches, SearchRows());
         const greedy::Column& column = problem_.column(split.feature);
-        // -1: the value is missing.
+        // -1: the row goes down every branch.
         const auto branch_of = [&](std::uint32_t row) {
             const std::uint32_t code = code_at(column, row);
-            return code == column.n_values ? -1 : split.branch<std::int32_t>(code);
+            return code == column.n_values ? split.missing_branch
+                                           : split.branch<std::int32_t>(code);
         };
         double total = 0.0;
         for (const greedy::NodeTotals& branch : parted_.totals) total += branch.weight;

@@ -120,7 +120,13 @@ public:
             candidate_.name_codes(column, cases.rows.data());
         }
         candidate_.place_threshold(column);
-        split.build(candidate_, column, cases.rows.data(), greedy::AllPositions{cases.size()});
+        const greedy::AllPositions all{cases.size()};
+        split.build(candidate_, column, cases.rows.data(), all);
+        if (problem_.induction.rules.missing_to_heaviest) {
+            const greedy::Cases weights{nullptr, nullptr,
+                                        cases.weights.empty() ? nullptr : cases.weights.data()};
+            greedy::send_missing_to_heaviest(column, cases.rows.data(), weights, all, split);
+        }
     }
 
     // Sends the cases down `parted.split`.
