@@ -28,7 +28,13 @@ if TYPE_CHECKING:
         to_onnx,
         to_sklearn,
     )
-    from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+    from sktree_opt.greedy import (
+        GreedyTreeClassifier,
+        GreedyTreeRegressor,
+        RuleListClassifier,
+        cost_complexity_path,
+        prune,
+    )
     from sktree_opt.optimal import (
         OptimalTreeClassifier,
         OptimalTreeClassifierCV,
@@ -67,6 +73,9 @@ _ROOM_OF = {
     "DistinctTreeEnumerator": "subset",
     "GreedyTreeClassifier": "greedy",
     "GreedyTreeRegressor": "greedy",
+    "RuleListClassifier": "greedy",
+    "cost_complexity_path": "greedy",
+    "prune": "greedy",
     "MDLPDiscretizer": "preprocessing",
     "OptimalTreeClassifier": "optimal",
     "OptimalTreeClassifierCV": "optimal",
@@ -110,6 +119,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "PessimisticTrainingError",
     "RowPredictor",
+    "RuleListClassifier",
     "SearchError",
     "SmallestTreeClassifier",
     "TrainingError",
@@ -117,6 +127,7 @@ __all__ = [
     "TreeSetClassifier",
     "TreeSetRegressor",
     "__version__",
+    "cost_complexity_path",
     "counterfactual",
     "explain",
     "export_code",
@@ -129,6 +140,7 @@ __all__ = [
     "load_restaurant",
     "optimal_path",
     "plot_tree",
+    "prune",
     "subsets",
     "to_json",
     "to_onnx",

@@ -12,6 +12,10 @@ Files in reading order
     Both estimators' way from a table to a pruned tree.
 ``_criteria.py``, ``_prunings.py``
     Registries of what users choose by name.
+``_prune.py``
+    Pruning of trees that are fitted already, greedy or optimal.
+``_rule_list.py``
+    A tree as an ordered list of pruned rules.
 ``_grow.pyx``
     The learning problem as the kernels read it.
 ``cases.hpp``
@@ -48,6 +52,14 @@ block
 """
 
 from sktree_opt.greedy._classifier import GreedyTreeClassifier
+from sktree_opt.greedy._prune import cost_complexity_path, prune
 from sktree_opt.greedy._regressor import GreedyTreeRegressor
+from sktree_opt.greedy._rule_list import RuleListClassifier
 
-__all__ = ["GreedyTreeClassifier", "GreedyTreeRegressor"]
+__all__ = [
+    "GreedyTreeClassifier",
+    "GreedyTreeRegressor",
+    "RuleListClassifier",
+    "cost_complexity_path",
+    "prune",
+]
