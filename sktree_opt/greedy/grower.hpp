@@ -108,7 +108,10 @@ public:
     Grower(std::vector<Column> columns, const Target& target, Measure measure,
            const MeasureContext& context, const SplitRules& rules, const GrowthLimits& limits,
            SearchControl& control)
-        : columns_(std::move(columns)), target_(target), limits_(limits), control_(control),
+        : columns_(std::move(columns)),
+          target_(target),
+          limits_(limits),
+          control_(control),
           above_average_(rules.above_average),
           missing_to_heaviest_(rules.missing_to_heaviest) {
         for (WeightKind kind : {WeightKind::UNIT, WeightKind::INTEGER, WeightKind::FRACTIONAL}) {

@@ -36,9 +36,8 @@ constexpr Branch EVERY_BRANCH = std::numeric_limits<Branch>::max();
 template <class Branch, class Positions>
 bool assign_branches(const Column& column, const Split& split, const std::uint32_t* rows,
                      const Positions& positions, Branch* branch_of) {
-    const Branch of_missing = split.missing_branch < 0
-                                  ? EVERY_BRANCH<Branch>
-                                  : static_cast<Branch>(split.missing_branch);
+    const Branch of_missing =
+        split.missing_branch < 0 ? EVERY_BRANCH<Branch> : static_cast<Branch>(split.missing_branch);
     return with_codes(column, [&](auto codes) {
         bool some_missing = false;
         positions.for_each([&](std::uint32_t i) {

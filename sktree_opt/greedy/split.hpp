@@ -45,8 +45,8 @@ struct SplitRules {
     std::uint32_t min_leaf_rows = 1;  // of every branch: rows whose value leads there
     bool rows_are_weights = false;  // a case of weight k is k rows: of weight 1 each, put together
     double min_gain = 0.0;
-    bool allow_zero_gain = false;       // a split may gain nothing
-    bool missing_to_heaviest = false;   // not down every branch
+    bool allow_zero_gain = false;      // a split may gain nothing
+    bool missing_to_heaviest = false;  // not down every branch
 };
 
 // The best split found on one feature. `quality` compares features at one node.
