@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
+from sktree_opt import OptimalTreeClassifier
 from sktree_opt.export._json import FrozenTreeClassifier, FrozenTreeRegressor
 from sktree_opt.tree import _mixin
 from tests.reference import naive_predict
@@ -153,3 +155,17 @@ def test_other_columns_at_predict():
     del model.feature_names_in_
     with pytest.raises(ValueError, match="7 features as input"):
         model.predict(rows[:, :-1])
+
+
+@pytest.mark.parametrize("smoothing", [{"leaf_smoothing": 3.0}, {"hierarchical_shrinkage": 5.0}])
+def test_optimal_trees_are_smoothed_too(smoothing):
+    X, y = load_iris(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    smooth = OptimalTreeClassifier(max_depth=2, **smoothing).fit(X, y)
+    assert smooth.tree_ == model.tree_
+    np.testing.assert_array_equal(smooth.predict(X), model.predict(X))
+    arguments = {"smooth": smoothing.get("leaf_smoothing", False)}
+    arguments["shrinkage"] = smoothing.get("hierarchical_shrinkage", 0.0)
+    expected = [naive_predict.predict(model.tree_, row, **arguments) for row in X]
+    np.testing.assert_allclose(smooth.predict_proba(X), expected)
+    assert (smooth.predict_proba(X) > 0.0).all()

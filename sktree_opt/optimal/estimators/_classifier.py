@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +71,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         Cost of each test, as a share of the total weight; for a metric it is added to the metric.
 
     %(class_weight)s
+
+    %(leaf_smoothing)s
+
+    %(hierarchical_shrinkage)s
 
     %(thresholds)s
 
@@ -157,7 +161,9 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
-        **shared_constraints("cost_matrix", "class_weight"),
+        **shared_constraints(
+            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+        ),
     }
 
     def __init__(
@@ -172,6 +178,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         cost_matrix: ArrayLike | None = None,
         complexity_cost: float = 0.0,
         class_weight: ClassWeight = None,
+        leaf_smoothing: Literal["laplace"] | float | None = None,
+        hierarchical_shrinkage: float = 0.0,
         thresholds: Thresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_splits: CategoricalSplit = "one_vs_rest",
@@ -189,6 +197,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.cost_matrix = cost_matrix
         self.complexity_cost = complexity_cost
         self.class_weight = class_weight
+        self.leaf_smoothing = leaf_smoothing
+        self.hierarchical_shrinkage = hierarchical_shrinkage
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.categorical_splits = categorical_splits
