@@ -138,7 +138,7 @@ class BaseGreedyTree(BaseEstimator):
         )
 
     def _induce(self, induction, data, unit, features=None, rows=None, control=None):
-        """Grow and prune; `unit` is what a weight of 1 stands for.
+        """Grow and prune; `unit` is the weight of one row.
 
         On all rows and features, or those given; `rows` cannot be given to prunings that divide
         the rows themselves. When `control` stops, the tree is what there is of it, not pruned.
@@ -223,8 +223,8 @@ def name_missing(nodes, values, category_branch, table):
 def count_weights(weights):
     """Weights in a unit in which they can be held against counts of rows, and that unit.
 
-    A weight of k stands for k rows. Where weights are shares of something (their mean is below 1),
-    a row of mean weight stands for one row.
+    A weight of k counts as k rows. Where weights are shares of something (their mean is below 1),
+    a row of mean weight counts as one row.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def count_weights(weights):
 
 
 def refuse_extreme_weights(weights):
-    """Raise if squares of sums of the weights are no floats."""
+    """Raise if squares of sums of the weights overflow."""
     if weights.max() > LARGEST_WEIGHT:
         raise ValueError(
             f"sample_weight times class_weight is up to {weights.max():g}, but must be at most "
@@ -253,7 +253,7 @@ def refuse_extreme_weights(weights):
 
 
 def refuse_extreme_targets(y, weights):
-    """Raise if squares of the targets, or of their differences, are no floats."""
+    """Raise if squares of the targets, or of their differences, overflow or vanish."""
     largest, smallest = float(y.max()), float(y.min())
     if max(largest, -smallest) > LARGEST_TARGET:
         raise ValueError(

@@ -29,8 +29,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     """A C4.5-style decision tree.
 
     Grown from the root down: each node takes the split that is best by itself, on numbers,
-    categories and missing values as they come. Nominal columns are split by category, a case with
-    a missing value goes down every branch with a share of its weight.
+    categories and missing values without preparation. Nominal columns are split by category. By
+    default a row with a missing value goes down every branch with a share of its weight.
 
     Read more in the :ref:`User Guide <greedy_trees>`.
 
@@ -151,7 +151,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     sample weight of k gives the same tree as k copies of the row, unless `min_samples_split` or
     `min_samples_leaf`, which count rows whatever their weight, say otherwise.
 
-    Of equally good splits the one on the first column is taken, then the one of lowest threshold.
+    If several splits are equally good, the tree takes the one on the first column, then the one of
+    lowest threshold.
     The quality of a split depends on the cases at the node and on its own column alone, so that
     columns a tree does not use can be left out without changing it (Lemma 6 of [2]_).
 

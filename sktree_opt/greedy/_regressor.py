@@ -20,7 +20,7 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     """A regression tree grown like C4.5 grows classification trees.
 
     Grown from the root down: each node takes the split that most reduces the squared error, on
-    numbers, categories and missing values as they come.
+    numbers, categories and missing values without preparation.
 
     Read more in the :ref:`User Guide <greedy_trees>`.
 

@@ -1,4 +1,4 @@
-"""What every fitted tree estimator can do: answer for new rows, and tell about its tree."""
+"""Methods of every fitted tree estimator: answers for new rows, and facts about its tree."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """Predict the class of each row.
 
         The most frequent class of the row's leaf; with a cost matrix, the class of least expected
-        cost. Of equally good classes, but for rounding, the first in ``classes_``.
+        cost. If several classes are equally good up to rounding, the first in ``classes_``.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
     def _decide_nodes(self):
         """Index of the class that each node of the tree answers."""
         values = self._fitted_tree().node_values()
-        # A metric's answers are no function of the leaf.
+        # The answers of a metric do not follow from the class frequencies of the leaf.
         answers = getattr(self, "_answers", None)
         return self._decide(values) if answers is None else answers
 
