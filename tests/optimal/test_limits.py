@@ -9,12 +9,14 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     SmallestTreeClassifier,
+    TreeSetClassifier,
     optimal_path,
 )
 from tests.optimal.common import random_table
@@ -43,24 +45,24 @@ def test_a_time_limit_leaves_a_tree(time_limit, max_leaf_nodes, n_jobs):
 
 
 LATE = {
-    "wide": (100_000, 200, {"max_depth": 4}),
-    "deep": (2000, 90, {"max_depth": 8}),
-    "known to caches": (4500, 26, {"max_depth": 8}),
-    "few leaves": (2000, 90, {"max_depth": 8, "max_leaf_nodes": 21}),
-    "ranking": (2000, 90, {"max_depth": 8, "ranking": ("size", "error")}),
-    "several trees": (2000, 90, {"max_depth": 8, "n_trees": 100}),
-    "metric": (2000, 90, {"max_depth": 8, "objective": "f1"}),
+    "wide": (100_000, 200, OptimalTreeClassifier(max_depth=4)),
+    "deep": (2000, 90, OptimalTreeClassifier(max_depth=8)),
+    "known to caches": (4500, 26, OptimalTreeClassifier(max_depth=8)),
+    "few leaves": (2000, 90, OptimalTreeClassifier(max_depth=8, max_leaf_nodes=21)),
+    "smallest": (2000, 90, SmallestTreeClassifier(max_depth=8)),
+    "several trees": (2000, 90, TreeSetClassifier(max_depth=8, n_trees=100)),
+    "metric": (2000, 90, OptimalTreeClassifier(max_depth=8, objective="f1")),
 }
 
 
 @pytest.mark.parametrize("case", LATE)
 def test_the_time_limit_holds(case):
     # What a busy machine does not make more: the processor's time from the limit on.
-    n, m, parameters = LATE[case]
+    n, m, model = LATE[case]
     X, y = hard_table(n, m)
     at_limit = []
     timer = threading.Timer(0.5, lambda: at_limit.append(time.process_time()))
-    clf = OptimalTreeClassifier(time_limit=0.5, **parameters)
+    clf = clone(model).set_params(time_limit=0.5)
     timer.start()
     wall = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="time_limit"):
