@@ -106,7 +106,7 @@ def test_features_that_are_no_columns(features, message):
     with pytest.raises((ValueError, TypeError), match=message):
         selector.tree_on(features, X, y)
     named = DTsbeSelector().fit(pd.DataFrame(X, columns=list("abcdef")), y)
-    with pytest.raises(ValueError, match="'g', which is no column of X"):
+    with pytest.raises(ValueError, match="'g', which is not a column of X"):
         named.tree_on(["g"], pd.DataFrame(X, columns=list("abcdef")), y)
 
 

@@ -40,15 +40,15 @@ class BestTrees:
 
 
 class Collection:
-    """Trees that are at most `slack` from the best one.
+    """Trees whose cost is at most `slack` above that of the best one.
 
     Parameters
     ----------
     best : tuple
-        (features, cost, number of leaves) of the selected tree, which is in it in any case.
+        (features, cost, number of leaves) of the selected tree, which is always included.
 
     slack : int
-        Cost that `delta` stands for.
+        The cost that corresponds to `delta`.
 
     n_kept : int
         How many trees, the best ones, are kept.
@@ -81,7 +81,7 @@ class Collection:
         """Search until the end, or a limit."""
         if self.is_done:
             return
-        # What was selected may itself be worse than the best one, by no more than `slack`.
+        # The selected tree may be worse than the best one, by at most `slack`.
         limit = self.best[1] + self.slack if self.largest is None else self.largest
         run = CompleteRun(
             problem, search, state=self._state, lookahead=lookahead, limit=limit, **self.sizes
@@ -109,8 +109,9 @@ class Collection:
     def verdicts(self, n_features, least_cost):
         """For each feature whether "all", "some" or "none" of the acceptable trees use it.
 
-        Before the end only what the trees found so far prove is said, and "open" else. Trees are
-        acceptable for certain up to the limit that a best tree of `least_cost` would set.
+        Before the end of the search a verdict is given only if the trees found so far prove it, and
+        is "open" otherwise. No tree costs less than `least_cost`; a tree is certainly acceptable if
+        its cost is at most `least_cost` + slack.
         """
         limit = self._limit
         if not self.is_done and self.largest is None:

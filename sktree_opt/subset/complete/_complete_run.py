@@ -1,8 +1,8 @@
 """Running a complete search: on threads, or on the workers of a distributed joblib backend.
 
-The search is cut into rounds of sub-searches (``complete.hpp``), which threads of this process
-share; where a backend for several machines is active, such as dask's or ray's, each round is handed
-to it as joblib tasks. A sub-search does not know who runs it, so the result is the same.
+The search consists of rounds of sub-searches (``complete.hpp``), which the threads of this process
+share. If a joblib backend for several machines is active, such as dask's or ray's, each round is
+handed to it as joblib tasks. The result is the same.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ LOCAL_BACKENDS = ("sequential", "threading", "loky", "multiprocessing")
 
 
 class CompleteRun:
-    """Trees found by a complete search, in an order that does not depend on who searches.
+    """Trees found by a complete search, in an order that does not depend on threads or workers.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class CompleteRun:
     search : SubsetFit
 
     start : tuple or None
-        (features, cost, number of leaves) of a tree that has to be beaten.
+        (features, cost, number of leaves) of a tree; only better ones are wanted.
 
     state : dict or None
         Where an earlier run was stopped.
@@ -47,8 +47,8 @@ class CompleteRun:
         self._remote_stats = []
 
     def pieces(self):
-        """Trees as they are found, in lists; where callbacks watch, often an empty one."""
-        # What a callable needs is not sent to other processes.
+        """Lists of trees in the order of the search; with callbacks, many lists are empty."""
+        # A callable and its data are not sent to other processes.
         if not self.problem.is_callable and not has_local_backend():
             return self._run_remotely()
         if self.search.is_watched:

@@ -35,7 +35,7 @@ DEFAULT_RULES = {
     "follows_blame": True,
     "only_best": False,
     "best_first": False,  # sub-searches of least bound first, not the newest
-    "slack": 0,  # what delta stands for
+    "slack": 0,  # the cost that corresponds to delta
     "prices": None,  # what each feature adds to the cost of a tree
     "limit": None,  # cost of the trees that are wanted, with prices
     "cost_limit": None,  # and without them
@@ -131,8 +131,8 @@ cdef class TreeStream:
 
     cdef SubsetProblem problem
     cdef SearchControl control
-    # Ctrl-C may come at any time: until the tree that was found is made a tuple, and, for whoever
-    # has asked for it, when that is on its way.
+    # Ctrl-C may come at any time: the tree found last is kept until it is a tuple, and the last
+    # tuple until the next one.
     cdef FoundTree found_tree
     cdef cbool has_found
     cdef readonly tuple last_handed_out
@@ -170,7 +170,7 @@ cdef class DistinctStream(TreeStream):
         Whether only trees better than all before are wanted (Algorithm 3).
 
     slack : int
-        Cost that delta stands for.
+        The cost that corresponds to delta.
 
     prices : list of int or None
         Cost that each feature adds.
@@ -230,7 +230,7 @@ cdef class DistinctStream(TreeStream):
 
 
 cdef class OnDemandStream(TreeStream):
-    """Trees by deciding features on demand: all distinct ones, or ever better ones to the best.
+    """Search by decisions on demand: all distinct trees, or better and better trees up to the best.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ cdef class OnDemandStream(TreeStream):
     control : SearchControl
 
     start : tuple or None
-        (features, cost, number of leaves) of a tree that has to be beaten.
+        (features, cost, number of leaves) of a tree; only better ones are wanted.
 
     state : dict or None
         ``state`` of a search that was stopped, to go on from.
@@ -287,7 +287,7 @@ cdef class OnDemandStream(TreeStream):
         return self.hand_out()
 
     def run_round(self):
-        """Search for a while: the trees that were found; None at the end."""
+        """Run a round and return the trees it found; None at the end."""
         cdef cbool goes_on
         with nogil:
             goes_on = self.cpp.get().run_round()
@@ -302,7 +302,7 @@ cdef class OnDemandStream(TreeStream):
         return found_trees
 
     def plan(self):
-        """Take the sub-searches of the next round out, for ``search_slices``; None at the end."""
+        """Remove and return the sub-searches of the next round; None at the end."""
         cdef Round planned
         if self.cpp.get().pool().empty() or self.control.stopped:
             return None
@@ -311,7 +311,7 @@ cdef class OnDemandStream(TreeStream):
         return searches, planned.n_decisions, self.best, planned.limit
 
     def merge(self, results):
-        """Put what ``search_slices`` returned for the sub-searches together; trees found by it."""
+        """Merge what ``search_slices`` returned for the sub-searches; return the trees found."""
         cdef vector[SliceResult] merged
         cdef SliceResult result
         for trees, remaining, progress, n_decisions in results:
@@ -328,7 +328,7 @@ cdef class OnDemandStream(TreeStream):
 
     @property
     def state(self):
-        """What is left to do, for another search to go on from."""
+        """The sub-searches that are left, from which another search can go on."""
         cdef const vector[SubSearch]* pool = &self.cpp.get().pool()
         cdef size_t i
         searches = [search_to_tuple(pool[0][i]) for i in range(pool.size())]

@@ -1,7 +1,9 @@
 """Backward elimination: start from all features and remove the one whose removal is best.
 
-Reading order: ``elimination.hpp`` (the steps, and the rules for ties and for the end),
-``dtsbe.hpp`` (DTsbe: only what a removal changes is grown again), ``sbe.hpp`` (SBE and PSBE: every
-tree is grown anew, for comparison), ``backward.hpp`` (the choice of the method) and
-``_backward.pyx``.
+Reading order:
+
+- ``elimination.hpp``: the steps, and the rules for ties and for the end.
+- ``dtsbe.hpp``: DTsbe, which grows again only what a removal changes.
+- ``sbe.hpp``: SBE and PSBE, which grow every tree anew, for comparison.
+- ``backward.hpp`` and ``_backward.pyx``: the choice of the method, and the steps as an iterator.
 """

@@ -59,7 +59,7 @@ METHODS = {
 
 
 cdef class BackwardStream:
-    """The steps of a backward elimination, one by one: the full tree, then one for each removal.
+    """Iterator over the steps of a backward elimination: the full tree, then each removal.
 
     Parameters
     ----------
@@ -84,10 +84,10 @@ cdef class BackwardStream:
         Bytes of the lattice that may be kept.
 
     min_parallel_work : int
-        Below so many cases times features a node of "dtsbe" is not worth a second thread.
+        Minimum number of cases times features at a node for which "dtsbe" uses several threads.
 
     gives_up : bool
-        Whether "dtsbe" leaves trees that cost too much.
+        Whether "dtsbe" gives up trees that cost too much.
     """
 
     cdef SubsetProblem problem

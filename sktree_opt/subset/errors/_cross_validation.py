@@ -14,8 +14,8 @@ from sktree_opt.utils._typing import CV
 class CrossValidationError(ErrorEstimate):
     """The error over all folds of a cross-validation, with one tree for each fold.
 
-    DT(S) then stands for the trees of all folds: two subsets have the same tree if they have it in
-    every fold.
+    DT(S) then means the trees of all folds: two subsets count as the same if their trees are equal
+    in every fold.
 
     Read more in the :ref:`User Guide <subset_search>`.
 

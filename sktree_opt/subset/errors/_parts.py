@@ -1,4 +1,4 @@
-"""What an error estimate is: parameters, and trees with the rows they are grown and tried on."""
+"""Base class and parts of an error estimate: trees with the rows they are grown and tried on."""
 
 import inspect
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class EstimateRequest:
         Group of each row of the user's table; rows of a group stay together.
 
     all_y : ndarray or None
-        Labels of the user's table, with rows of weight zero; None if there are no such rows.
+        Labels of the user's table including rows of weight zero; None means `y`.
 
     kept_rows : ndarray of intp or slice
         Rows of the user's table that `y` has.

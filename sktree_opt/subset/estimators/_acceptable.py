@@ -85,7 +85,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     With `delta`, the error may be larger than the least one by at most `delta`. With `max_error`,
     the smallest subset whose error is at most that. The search is complete: it proves its result.
-    Of equally good subsets it takes one of the smallest.
+    Among equally good subsets it takes one of the smallest.
 
     Read more in the :ref:`User Guide <subset_search>`.
 
@@ -112,12 +112,14 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Maximum number of selected features. None means no limit.
 
     method : {"on_demand", "dtaccept"}, default="on_demand"
-        "on_demand" decides features when a node asks for them and bounds what is left;
-        "dtaccept" is Algorithm 3 of [1]_ with the lower bound of Algorithm 4, and nothing else.
+        "on_demand" decides about a feature when a node asks for it, with lower bounds on the error
+        of the trees that are left. "dtaccept" is Algorithm 3 of [1]_ with the lower bound of
+        Algorithm 4, and nothing else.
 
     lookahead : int or None, default=None
-        How many splits the bounds of "on_demand" look ahead; None for 1. More takes longer for each
-        decision and needs fewer of them; 0 switches this off. "dtaccept" has no such bounds.
+        Number of splits that the bounds of "on_demand" look ahead; None means 1. A larger number
+        needs fewer decisions and more time for each; 0 switches the look-ahead off. "dtaccept" has
+        no such bounds.
 
     warm_start : bool, default=False
         Keep what the search has found: the next `fit` on the same data goes on where a limit or
@@ -129,8 +131,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         feature (`feature_verdicts_`). This takes a second search.
 
     max_collected : int, default=1000
-        How many of the acceptable subsets, the best ones, are kept. There is a warning where there
-        are more.
+        Maximum number of acceptable subsets that are listed, best first. There is a warning if
+        there are more.
 
     %(error)s No bound holds
         for a callable: every distinct tree is rated.
@@ -145,9 +147,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     %(random_state)s
 
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on them. "dtaccept" searches on one. None means 1, -1
-        all. Under a joblib backend for several machines, such as dask's, "on_demand" is run by its
+    %(n_jobs)s "dtaccept" searches on
+        one. Under a joblib backend for several machines, such as dask's, "on_demand" runs on its
         workers.
 
     Attributes
@@ -159,8 +160,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         Number of selected features.
 
     error_ : float
-        Estimated error of the selected features, without penalty; NaN where a limit ended the
-        search before any tree was rated.
+        Estimated error of the selected features, without penalty; NaN if a limit ended the search
+        before any tree was rated.
 
     objective_ : float
         `error_` and the penalties of the selected features; with `max_error`, their number.
@@ -187,11 +188,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         acceptable trees. Each is proved; "open" where a limit ended the search before.
 
     n_acceptable_ : int
-        With `collect`: how many such trees were found.
+        With `collect`: number of acceptable trees found.
 
     collect_status_ : str
-        With `collect`: "optimal" when these are all there are; else what ended the search for
-        them, "time_limit", "memory_limit" or "stopped".
+        With `collect`: "optimal" when the list is complete; else the reason why its search ended:
+        "time_limit", "memory_limit" or "stopped".
 
     search_stats_ : dict
         Counters of the search.
@@ -349,7 +350,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         if self.collect:
             self._collect(search, problem, best, penalties)
             if status == "optimal":
-                search.remote_status = "optimal"  # what ended the list has not ended the search
+                search.remote_status = "optimal"  # a limit ended the list, not the search
         self._keep_tree(search, best[0])
         return status if search.remote_status == "optimal" else search.remote_status
 
@@ -397,7 +398,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         return penalties
 
     def _rules(self, problem, penalties):
-        """Which tree the search is for, as its rules say it."""
+        """The rules of the search: which trees it is for, and which is best."""
         rules = {"min_size": self.min_features, "max_size": self.max_features}
         if self.max_error is not None:
             largest = int(np.floor(problem.to_cost(self.max_error, exact=True) * ROUNDED_UP))
@@ -410,7 +411,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         return {**rules, "slack": slack, "prices": prices}
 
     def _set_errors(self, problem, best, short_of, penalties):
-        """Set error, objective and bound; another subset's objective may be `short_of` less."""
+        """Set error, objective and bound: no objective is more than `short_of` below the best."""
         # Errors are not negative, but what a callable returns may be.
         is_by_size = self.max_error is not None
         least = -np.inf if problem.is_callable and not is_by_size else 0.0
@@ -432,7 +433,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.gap_ = self.objective_ - self.lower_bound_
 
     def _take_up(self, search, groups):
-        """What an earlier search of the same problem has left, or None."""
+        """The state that an earlier search of the same problem has left, or None."""
         if not self.warm_start:
             self.__dict__.pop("_unfinished", None)
             return None
@@ -516,7 +517,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     @staticmethod
     def _nothing(search):
-        """All features, not rated."""
+        """All features, without a rating."""
         return np.arange(search.table.n_columns), None, 0
 
     def _run_dtaccept(self, search, problem, slack, prices):

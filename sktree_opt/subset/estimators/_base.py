@@ -1,4 +1,4 @@
-"""What the feature-subset searches share: parameters, and the way from a table to a problem."""
+"""Shared parts of the feature-subset searches: parameters, one fit, from a table to a problem."""
 
 from __future__ import annotations
 
@@ -39,17 +39,16 @@ from sktree_opt.utils._validation import TrainingData, check_columns, check_trai
 
 # Bytes of the lattice that a search keeps when no memory_limit is given.
 DEFAULT_BUDGET = 1 << 30
-# When the time is up, what is left for growing the tree that is to be kept: seconds, and a share of
-# the limit.
+# Time for growing the selected tree when the limit is reached: seconds, and a share of the limit.
 GRACE_SECONDS = 0.05
 GRACE_SHARE = 0.01
-# Of a given limit, what the cache may take before it is emptied: the rest is for what cannot be.
+# Share of a given limit that the cache may take before it is emptied; the rest cannot be emptied.
 CACHE_SHARE = 0.6
 
 
 @dataclass
 class SubsetFit:
-    """One fit: its data, and the learner on all of it.
+    """One fit: its data, its limits, and the learner on all rows.
 
     Attributes
     ----------
@@ -64,7 +63,7 @@ class SubsetFit:
         In the learner's unit; None if all are 1.
 
     unit : float
-        What a weight of 1 stands for.
+        The weight that corresponds to 1.
 
     control : SearchControl
 
@@ -92,10 +91,10 @@ class SubsetFit:
         How errors are estimated; None for a function of the user's.
 
     remote_status : str
-        What ended the search under another control, as in another process.
+        The reason why a part of the search under another control ended, as in another process.
 
     grown : tuple or None
-        Features, and the tree of them on all rows, that were grown before the search.
+        Features and their tree on all rows, if it was grown before the search.
 
     progress : Progress or None
         Callbacks to be told.
@@ -135,7 +134,7 @@ class SubsetFit:
         )
 
     def end_remotely(self, status):
-        """End the search for what ended a part of it under another control."""
+        """End the search for the reason that ended a part of it under another control."""
         self.control.request_stop()
         self.remote_status = status
 
@@ -150,20 +149,20 @@ class SubsetFit:
         return self.progress is not None and self.progress.is_watched
 
     def watch(self, name, pieces, attributes_of=None, last=None):
-        """Items of a search; callbacks are told of each chunk of its work, and may stop it.
+        """Items of a search; callbacks are told after each step of the work, and may stop it.
 
         Parameters
         ----------
         name : str
 
         pieces : iterable of list
-            What the search finds, little by little.
+            Items in the order in which the search finds them.
 
         attributes_of : callable or None
-            From an item, the last that was found, to the attributes of an estimator fitted with it.
+            From the item found last to the attributes of an estimator fitted with it.
 
         last : object
-            Such an item that is known before.
+            An item that is known before.
         """
         if not self.is_watched:
             for piece in pieces:
@@ -184,7 +183,7 @@ class SubsetFit:
 
     @property
     def status(self):
-        """What ended the search; "optimal" for its end."""
+        """The reason why the search ended; "optimal" at its own end."""
         if self.remote_status != "optimal":
             return self.remote_status
         return self.control.status
@@ -284,7 +283,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         return tags
 
     def _begin(self, X, y, sample_weight, progress=None):
-        """Check parameters and data, and encode them; the time runs from here."""
+        """Check parameters and data, and encode them. The time limit counts from here."""
         seconds, limit = seconds_from(self.time_limit), bytes_from(self.memory_limit)
         control = SearchControl(seconds, limit)
         tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
@@ -344,7 +343,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             columns.append(column_indices(self, group, "feature_groups"))
             twice = seen.intersection(columns[-1].tolist())
             if twice or len(set(columns[-1].tolist())) < len(columns[-1]):
-                raise ValueError(f"feature_groups names a column twice in, or before, {group!r}.")
+                raise ValueError(f"feature_groups names a column twice: see {group!r}.")
             seen.update(columns[-1].tolist())
         return [group for group in columns if len(group)]
 
@@ -412,9 +411,9 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         return problem
 
     def _fit_tree_on(self, search, features, rows=None, control=None):
-        """The learner fitted on some features, and all rows unless told otherwise.
+        """The learner fitted on some features, and on all rows by default.
 
-        It takes the columns that this estimator was fitted on, whatever it tests.
+        It takes all columns that this estimator was fitted on.
         """
         tree = clone(search.tree)
         tree.tree_ = tree._induce(
@@ -477,7 +476,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         return owner._fit_tree_on(search, column_indices(owner, features))
 
     def _attributes_on(self, search, features, tree=None):
-        """What predicting by the tree of some features needs."""
+        """The attributes that predicting by the tree of some features needs."""
         tree = self._fit_tree_on(search, features) if tree is None else tree
         return {
             "estimator_": tree,
@@ -488,7 +487,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         }
 
     def _grow_ahead(self, search, features):
-        """Grow the tree of some features; the time it takes is kept back for the last tree."""
+        """Grow the tree of some features, and keep back as much time for the last tree."""
         if search.time_limit is None or search.control.stopped:
             return
         control, started = search.control_of_last_tree(), search.control.seconds
@@ -514,7 +513,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         warn_of_limit(self, status, self._found_before_limit())
 
     def _found_before_limit(self):
-        """What a search that a limit has ended leaves, as a sentence."""
+        """A sentence on the result of a search that a limit has ended."""
         if np.isnan(getattr(self, "error_", 0.0)):
             return "No tree was rated: the result has all features."
         return "The result is the best one found so far."
@@ -557,7 +556,7 @@ def column_index(estimator, column, name):
             raise ValueError(f"{name} names {column!r}, but X has no column names.")
         place = np.flatnonzero(estimator.feature_names_in_ == column)
         if not place.size:
-            raise ValueError(f"{name} names {column!r}, which is no column of X.")
+            raise ValueError(f"{name} names {column!r}, which is not a column of X.")
         return int(place[0])
     if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
         raise TypeError(f"{name} must hold indices or names of columns, got {column!r}.")
@@ -583,12 +582,12 @@ def take_for(seconds, pieces):
 
 
 def check_tree_parameters(tree):
-    """Refuse parameters under which the split of a node depends on more than its cases."""
+    """Refuse parameters with which the split of a node depends on more than its cases."""
     tree._validate_params()
     if tree.max_leaf_nodes is not None:
         raise ValueError(
-            "max_leaf_nodes makes a node's fate depend on other nodes, so that DT(S) cannot be "
-            "shared between feature sets; set max_depth, min_samples_leaf or min_gain instead."
+            "max_leaf_nodes is not supported: with it the split of a node depends on other nodes. "
+            "Use max_depth, min_samples_leaf or min_gain."
         )
     if tree._criteria[tree.criterion].above_average:
         raise ValueError(
@@ -598,6 +597,6 @@ def check_tree_parameters(tree):
         )
     if tree.pruning == "reduced_error":
         raise ValueError(
-            "pruning='reduced_error' would keep back rows that the search needs; use "
-            "pruning='error_based', which is applied to the selected tree, or None."
+            "pruning='reduced_error' is not supported: it keeps back rows that the search needs. "
+            "Use pruning='error_based', which is applied to the selected tree, or None."
         )

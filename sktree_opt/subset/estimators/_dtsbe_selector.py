@@ -25,10 +25,10 @@ from sktree_opt.utils._validation import all_or_nothing
 class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     """Sequential backward elimination of the features of a greedy tree, made fast.
 
-    Starting from all features, the one whose removal leaves the smallest estimated error of the
-    tree is removed, as long as the error does not grow. Trees that Lemma 6 of [1]_ tells to be the
-    same are not built, and of the others only the parts that differ: the result is that of the
-    black box, in a fraction of its time.
+    The search starts from all features and removes the one whose removal leaves the smallest
+    estimated error of the tree, as long as the error does not grow. Trees that are the same by
+    Lemma 6 of [1]_ are not built, and of the other trees only the parts that differ. The result is
+    that of the search that builds every tree, in a fraction of its time.
 
     Read more in the :ref:`User Guide <subset_search>`.
 
@@ -37,11 +37,11 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     %(estimator)s
 
     method : {"dtsbe", "psbe", "sbe"}, default="dtsbe"
-        All select the same features. "sbe" builds every tree anew, "psbe" those of features that
-        the current tree uses; they are there to be compared with.
+        All methods select the same features. "sbe" builds every tree anew, and "psbe" only those
+        without a feature that the current tree uses; they serve for comparison.
 
     on_tie : {"continue", "stop"}, default="continue"
-        Whether a removal that leaves the error as it is is made, as in [1]_, or not, as in [2]_.
+        Whether to make a removal that leaves the error unchanged, as in [1]_, or not, as in [2]_.
 
     min_features : int, default=0
         Minimum number of selected features: the elimination ends before there are fewer.
@@ -52,8 +52,8 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         limit.
 
     n_features_to_select : int or None, default=None
-        Eliminate until the tree uses no more features than this, whatever the error, and select
-        what is left; None to end when the error would grow.
+        Remove features, whatever the error, until at most this number is left. None means to end
+        when the error would grow.
 
     %(error)s
 
@@ -83,9 +83,9 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     history_ : list of dict
         One entry for the full tree and one for each step: "step", "removed" and "features" (names,
         or indices where the table has no names; "features" are those that the tree uses and
-        those to keep), "error", "n_leaves", and how many trees were "built" or "given_up" as soon
-        as they had too many errors, and how many were not built because the feature is "unused" by
-        the tree or because the tree is "unchanged".
+        those to keep), "error" and "n_leaves". Four numbers count the trees that were tried:
+        "built"; "given_up" because they had too many errors; not built because the tree does not
+        use the feature ("unused"), or because the tree is known ("unchanged").
 
     error_ : float
         Estimated error of the selected features.
@@ -93,7 +93,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     status_ : str
         "optimal" when the elimination came to its end, which does not make its result the best of
         all subsets; else "time_limit", "memory_limit", or "stopped" by Ctrl-C
-        or a callback. The result is then that of the last whole step.
+        or a callback. The result is then that of the last complete step.
 
     search_stats_ : dict
         Counters of the search, and its "seconds".
@@ -104,14 +104,14 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     See Also
     --------
-    AcceptableSubsetSelector : The best subset, not a good one.
+    AcceptableSubsetSelector : The best subset, with proof.
     sklearn.feature_selection.SequentialFeatureSelector : For any estimator.
 
     Notes
     -----
-    When the best removal leaves the error as it is, the features that the tree does not use leave
-    first, all at once: removing them is a tie too. Equal errors are decided by the number of
-    leaves, then by the index of the feature.
+    If the best removal leaves the error unchanged, the features that the tree does not use are
+    removed first, all at once, because removing them leaves the error unchanged too. Ties are
+    decided by the number of leaves, then by the index of the feature.
 
     References
     ----------
@@ -253,7 +253,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
                 )
 
     def _set_history(self, problem, steps, n_features):
-        """Set what the steps tell; without any, all features are selected."""
+        """Set the attributes that describe the steps; without steps all features are selected."""
         for step in steps:
             step["features"] = np.union1d(step["features"], problem.kept_features)
         self.history_ = [

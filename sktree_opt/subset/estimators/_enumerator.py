@@ -29,8 +29,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     """Enumerates all and only the distinct greedy trees over the subsets of the features.
 
     Different feature subsets may lead to the same tree: removing a feature that a tree does not
-    use changes nothing. Each distinct tree is found once, in memory for one tree and one path of
-    decisions.
+    use changes nothing. Each distinct tree is found once. The search keeps one tree and one path of
+    decisions in memory.
 
     Read more in the :ref:`User Guide <subset_search>`.
 
@@ -40,7 +40,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     method : {"on_demand", "dtdistinct"}, default="on_demand"
         "on_demand" decides about a feature when a node asks for it and builds no tree twice;
-        "dtdistinct" is Algorithm 2 of [1]_, which may build a tree again and finds that out.
+        "dtdistinct" is Algorithm 2 of [1]_, which may build a tree again and then drops it.
 
     order : {"frontier", "frontier_cases", "reverse", "fixed"}, default="frontier"
         In which order "dtdistinct" leaves features out: Definition 9 of [1]_, by the cases at the
@@ -48,7 +48,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         order of its own.
 
     max_trees : int, default=0
-        How many of the trees of least error `fit` keeps.
+        Maximum number of trees that `fit` keeps, those of least error.
 
     %(error)s Trees are
         grown on the rows that the estimate leaves for growing; with several trees for each subset,
@@ -80,7 +80,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Number of distinct trees by the number of features that they use.
 
     max_alive_trees_ : int
-        Most trees in memory at a time; at most one more than there are features.
+        Maximum number of trees in memory at a time; at most one more than there are features.
 
     feature_usage_ : ndarray of shape (n_features,)
         Share of the distinct trees that use each feature.
@@ -93,8 +93,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         Their errors.
 
     trees_ : list of GreedyTreeClassifier
-        The trees of these features, fitted on all rows; None for one where time was up before. They
-        take the columns of `X`.
+        The trees of these features, fitted on all rows; None for a tree that was not grown before
+        the time was up. They take the columns of `X`.
 
     progress_ : float
         Estimated share of the enumeration that was done; 1 at its end.
@@ -313,7 +313,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         return kept.in_order()
 
     def _set_work(self, search, run):
-        """Set what the counts of trees do not say of an ended search."""
+        """Set the attributes that describe the work of the search."""
         self.search_stats_ = run.stats
         self.n_built_ = run.stats.get("n_built", self.n_distinct_)
         self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)

@@ -1,4 +1,4 @@
-"""What the two selectors of features share: from rows to the selected columns, and back."""
+"""Shared part of the two selectors: from rows to the selected columns, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sktree_opt.utils._typing import TableLike
 
 
 class SubsetSelectorMixin(SelectorMixin):
-    """scikit-learn's selector, for tables with holes and for frames of polars as well."""
+    """scikit-learn's selector, also for tables with missing values and for polars frames."""
 
     def transform(self, X: TableLike) -> Any:
         """Select columns.
@@ -40,7 +40,7 @@ class SubsetSelectorMixin(SelectorMixin):
         return super().transform(X)
 
     def inverse_transform(self, X: TableLike) -> NDArray[Any] | sparse.sparray | sparse.spmatrix:
-        """Put selected columns back to their places, zeros elsewhere.
+        """Put selected columns back to their places, with zeros in the other columns.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Distinct trees one by one, for as long as somebody asks for them."""
+"""The distinct trees one by one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sktree_opt.utils._params import bytes_from, seconds_from, shared_constraint
 class TreeIterator:
     """What ``DistinctTreeEnumerator.iter_trees`` returns.
 
-    The iteration can be left and taken up again at any time. Where a limit ends it there is a
-    ``ConvergenceWarning``, and `resume` goes on behind the last tree.
+    The iteration can be left and entered again at any time. If a limit ends it there is a
+    ``ConvergenceWarning``, and `resume` goes on after the last tree.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class TreeIterator:
 
     def _next_tree(self):
         control = self._search.control
-        # What the caller does between two trees takes none of the time.
+        # The time between two calls does not count.
         control.restart(self._seconds_left, self._memory_limit)
         try:
             while not self._waiting:

@@ -1,4 +1,4 @@
-"""What subset searches read: a table, a greedy learner's rules, an error estimate."""
+"""The input of the subset searches: a table, the rules of a greedy learner, an error estimate."""
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,12 +17,12 @@ NOMINAL_SPLITS = {
 }
 
 
-# What a callback's error is counted in: finer than any difference worth telling.
+# The unit of a callback's error: finer than any difference that matters.
 cdef double CALLBACK_UNIT = 2.0**-40
 
 
 def as_number(answer):
-    """What the user's error estimator returned, as a float."""
+    """The number that the function given as error returned."""
     try:
         return float(answer)
     except (TypeError, ValueError):
@@ -30,7 +30,7 @@ def as_number(answer):
 
 
 cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features) noexcept with gil:
-    """Call the user's error estimator; what it raises is kept and ends the search."""
+    """Call the function given as error; an exception ends the search and is raised after it."""
     cdef SubsetProblem problem = <SubsetProblem> context
     cdef size_t i
     try:
@@ -94,12 +94,13 @@ cdef class SubsetProblem:
         Whether costs are to be fine enough for penalties.
 
     order_index : tuple of int or None
-        Columns of so many values are read in order, by nodes of so many cases; None for no column.
+        Minimum number of values of a column, and of cases of a node, for which the cases are read
+        in the order of the column; None for no column.
 
     merge_equal : tuple
-        Equal cases are put together in columns of which at most such a share of the rows has
-        another value than the most frequent one; in nodes of which a column has at most so many
-        values times classes for each case; and which have so many cases.
+        When equal cases are merged: the maximum share of the rows whose value is not the most
+        frequent one of the column; the maximum number of values times classes for each case of
+        a node; and the minimum number of cases of a node.
 
     reads_cuts : bool
         Whether cuts of two classes are read off the order of the column.
@@ -253,7 +254,7 @@ cdef class SubsetProblem:
         return self.features_of(units)
 
     def _set_costs(self, parts, confidence):
-        """Choose the weight that a cost of 1 stands for."""
+        """Choose the weight that corresponds to a cost of 1."""
         costs = self.recipe["costs"]
         has_penalty = self.recipe["has_penalty"]
         if confidence is not None:
@@ -261,7 +262,7 @@ cdef class SubsetProblem:
             self.cpp.error_bound.confidence = confidence
             self.cpp.error_bound.z = ndtri(1.0 - confidence)
             self.total_cost = sum(part.build_weights.sum() for part in parts)
-            # No errors but what is feared: no unit is a whole part of it.
+            # The upper limits of the errors have no common divisor.
             self.cpp.cost_unit = 2.0 ** np.floor(np.log2(self.total_cost / MAX_UNITS))
             return
         weights = np.concatenate([part.search_weights for part in parts])
@@ -326,18 +327,18 @@ cdef class SubsetProblem:
         self.total_cost = 1.0
 
     cdef int raise_pending(self, SearchControl control) except -1:
-        """Raise what a signal handler or the callback raised while a kernel ran."""
+        """Raise the exception of a signal handler or of the callback, if there was one."""
         control.raise_pending()
         if self.callback_error is not None:
             raise self.callback_error
         return 0
 
     def to_error(self, cost):
-        """The share of the weight of all search rows that `cost` stands for."""
+        """The error that corresponds to `cost`: a share of the weight of all search rows."""
         return cost * self.cpp.cost_unit / self.total_cost
 
     def to_cost(self, error, exact=False):
-        """What an error counts as: the nearest whole cost, or, with `exact`, a real number."""
+        """The cost that corresponds to an error: a whole number, or with `exact` a real one."""
         cost = min(error * self.total_cost / self.cpp.cost_unit, 2.0**60)
         return cost if exact else round(cost)
 
@@ -348,7 +349,7 @@ cdef class SubsetProblem:
 
     @property
     def cost_unit(self):
-        """Weight that a cost of 1 stands for."""
+        """The weight that corresponds to a cost of 1."""
         return self.cpp.cost_unit
 
 

@@ -1,23 +1,23 @@
-"""What costs are counted in, as whole numbers.
+"""The unit in which costs are counted as whole numbers.
 
-Sums of whole numbers are exact, whatever their order, so that trees of equal cost tie: ties decide
-for the smaller subset, and whether an elimination goes on. Weights such as 0.1 and 0.2 are no
-binary fractions; counted in 0.1 they are whole numbers.
+Sums of whole numbers are exact in any order, so that trees of equal cost tie. Ties matter: the
+smaller subset wins, and an elimination may go on. Weights such as 0.1 and 0.2 are not binary
+fractions, but they are whole multiples of 0.1.
 """
 
 import numpy as np
 
 from sktree_opt.utils._multiples import common_divisor
 
-# How many units all costs together have at most: sums stay far from overflow.
+# Maximum number of units of all costs together: sums stay far from overflow.
 MAX_UNITS = 2.0**50
-# With penalties: a unit is far below any difference that matters, and far above what rounding makes
-# of a penalty, such as a third of an error, that is to tie with errors.
+# With penalties, a unit is far below any difference that matters. It is far above the rounding
+# error of a penalty, such as a third of an error, which has to tie with errors.
 UNITS_WITH_PENALTY = 2.0**40
 
 
 def choose_unit(weights, losses, total, *, has_penalty=False):
-    """The weight that a cost of 1 stands for.
+    """The weight that corresponds to a cost of 1.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def choose_unit(weights, losses, total, *, has_penalty=False):
         Of all rows of all parts, positive.
 
     losses : ndarray of float or None
-        What weights are multiplied by; None for 1.
+        Factors of the weights; None for 1.
 
     total : float
         The highest cost there can be.
