@@ -1,14 +1,14 @@
 // A complete search cut into sub-searches, for any number of threads or machines.
 //
 // Problem: as on_demand.hpp. Exact.
-// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on
-// in rounds: a few sub-searches of the pool are run, each for a number of decisions and against the
-// best tree that was known when the round began; what they found and what they left is put together
-// in their order. Which sub-searches a round takes and how long they run depends on nothing but the
-// rounds before, so the result is the same for any number of threads, and wherever the sub-searches
-// are run. Rounds take the newest sub-searches, which keeps the pool small and the lattice near;
-// or, on request, those of least bound. Some rounds go on with a probe instead, for a lower bound
-// (probes.hpp).
+//
+// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on in rounds: a few sub-searches of the pool are run, each for a
+// number of decisions and against the best tree that was known when the round began; what they
+// found and what they left is put together in their order. The sub-searches of a round and their
+// lengths depend on the rounds before alone, so the result is the same for any number of threads,
+// and wherever the sub-searches are run. Rounds take the newest sub-searches, which keeps the pool
+// small and the lattice near; or, on request, those of least bound. Some rounds go on with a probe
+// instead, for a lower bound (probes.hpp).
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once
@@ -57,9 +57,8 @@ class CompleteSearch {
 public:
     static constexpr std::int64_t SEARCHES_PER_ROUND = 16;
     static constexpr std::int64_t FIRST_DECISIONS = 64, MOST_DECISIONS = 16384;
-    // A decision takes the longer, the more cases there are. What a sub-search knows of its
-    // failures is lost where it is cut, so that many short ones take more decisions than few long
-    // ones.
+    // A decision takes longer with more cases. A sub-search forgets its failures when it is cut, so
+    // that many short ones take more decisions than few long ones.
     static constexpr std::int64_t MOST_CASES = std::int64_t{1} << 23;
 
     CompleteSearch(const SearchProblem& problem, const BestRules& rules, SearchControl& control,

@@ -1,5 +1,5 @@
-// What a search by decisions is made of: the trees in the making, the wanted ones, and what is
-// left.
+// State of a search by decisions: the unfinished trees, the wanted ones, and the sub-searches that
+// are left.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace sktree_opt::subset {
 
-// Which decisions a failure hangs on, so that others are not tried in vain.
+// The decisions that a failure depends on: the others need not be tried the other way.
 //
 // Problem: below some decisions no tree is wanted, because it costs too much. Which of the
 // decisions are needed to say so? Exact: any tree on which those units are decided alike costs too
@@ -76,7 +76,7 @@ inline UnitMask explain(std::vector<Claim>& claims, Cost spare,
     return used;
 }
 
-// How much units have been to blame for failures, of which the last weigh most.
+// How often each unit had a part in failures; the latest failures weigh most.
 class Blame {
 public:
     void add(UnitMask why) {
@@ -103,9 +103,9 @@ struct OpenNode {
     UnitMask skipped = 0;  // and those that are out, of its ranking
 };
 
-// Nodes whose trees have still to be grown. What may raise the bound most for its cases comes
-// first, or else what came last. Not what is ranked already: that depends on who searched what
-// before.
+// Nodes whose trees have still to be grown. The node that may raise the bound most for its cases
+// comes first, or the newest one. Whether a node is ranked already does not matter, since that
+// depends on earlier searches.
 class GrowingNodes {
 public:
     bool dearest_first = false;
@@ -278,7 +278,7 @@ public:
             return is_larger ? mask_of_in(decisions) : ALL_UNITS;
         }
         if (has_best) too_much = std::min(too_much, rules_.unwanted(*best));
-        // What votes cost comes on top of the claims: a tree that fails by votes alone is not
+        // The cost of votes is not part of the claims: a tree that fails by votes alone is not
         // explained.
         UnitMask always = 0;
         Cost spare = collect(frame, decisions) - too_much;

@@ -18,8 +18,8 @@
 //
 // Deviations: the recursion is a stack, so that it can be left and taken up again after each tree;
 // trees are walks of the lattice, which rebuilds nothing that did not change. Errors of shared rows
-// are no sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of what
-// is left of T: those of S n W may not be used by the trees cut off.
+// are not a sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of
+// what is left of T: those of S n W may not be used by the trees cut off.
 //
 // Cost: one walk for each tree built. Memory: at most N + 1 calls are on the stack.
 #pragma once
@@ -242,7 +242,7 @@ private:
         return true;
     }
 
-    // Algorithm 4. Nothing is cut where the error is no sum over nodes.
+    // Algorithm 4. Nothing is cut where the error is not a sum over nodes.
     void keep_worthwhile(std::vector<std::int32_t>& kept) {
         std::vector<std::uint8_t> is_cut(problem_.n_units(), 0);
         std::vector<std::int32_t> worthwhile;

@@ -15,11 +15,11 @@
 // A unit is a feature, or several that are in or out together. A node of DT(S) tests the first
 // feature of its ranking that is in S. Going down its ranking past features that are out, a feature
 // that is in is tested, the end of the ranking makes a leaf, and an undecided feature leaves the
-// node open. When nothing but open nodes is left, the first unit of one of them is decided: in,
-// then out. All and only the distinct trees, each once: every S takes exactly one path of
-// decisions, so its tree is found; a unit that is in was decided at a node that then tests it, so
-// all of them are used; and two ends of paths part at some unit that one tree uses and the other
-// cannot. Hence there are as many ends as distinct trees, and one decision less.
+// node open. When only open nodes are left, the first unit of one of them is decided: in, then out.
+// All and only the distinct trees, each once: every S takes exactly one path of decisions, so its
+// tree is found; a unit that is in was decided at a node that then tests it, so all of them are
+// used; and two ends of paths part at some unit that one tree uses and the other cannot. Hence
+// there are as many ends as distinct trees, and one decision less.
 //
 // For the best tree only: bounds of the open nodes (subset_bounds.hpp). A node below which no
 // answer can change the cost is no longer open: its features stay undecided, and out of S.
@@ -55,7 +55,7 @@ public:
           own_limit_(rules.limit),
           decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
-        // A user's error is no sum over nodes, and C4.5's is not one over search rows.
+        // A user's error is not a sum over nodes, and C4.5's is not a sum over search rows.
         if (problem.has_rating()) prunes_ = false;
         has_bounds_ = prunes_ && !problem.is_pessimistic;
         looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
@@ -153,7 +153,7 @@ private:
         return std::ldexp(share_, -static_cast<int>(level));
     }
 
-    // Nothing is wanted below the last frame, for these reasons.
+    // No tree below the last frame is wanted, for these reasons.
     void leave(UnitMask why) {
         progress_ += share_at(frames_.size() - 1);
         frames_.pop_back();
@@ -227,7 +227,7 @@ private:
             for (const OpenNode& open : frame.open) frame.least_cost += open.bound.cost;
             frame.bound = frame.least_cost + in_price_;
             frame.size = n_in_;
-            // With prices a bound of the cost alone is no tie of both.
+            // With prices, equal bounds of the cost are not ties.
             if (!rules_.has_prices()) {
                 for (const OpenNode& open : frame.open) {
                     frame.size = std::max(frame.size, open.bound.size);
@@ -281,9 +281,9 @@ private:
         growing_.push(open);
     }
 
-    // Grows the nodes that were put aside as far as decisions go: finished leaves and open nodes
-    // are added to `frame`. What takes time is ranking the cases of new nodes: before that is done,
-    // the bound of the frame, as far as it goes, tells whether it has to be.
+    // Grows the nodes that were put aside until the next decision, and adds finished leaves and
+    // open nodes to `frame`. Ranking the cases of new nodes takes time, so the bound of the frame
+    // is checked before each ranking.
     void settle(DecisionFrame& frame) {
         while (!growing_.empty()) {
             OpenNode open = growing_.pop();
@@ -348,7 +348,7 @@ private:
         }
     }
 
-    // What has been seen shows that no tree is wanted; what `settle` has not got to stays open.
+    // No tree of this frame is wanted. Nodes that `settle` has not reached stay open.
     void cut(const OpenNode& open, DecisionFrame& frame) {
         frame.is_cut = true;
         frame.open.push_back(open);

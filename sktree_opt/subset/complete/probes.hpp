@@ -34,7 +34,7 @@ struct Probe {
 
     static constexpr Cost STEPS = 32;  // the first one is the gap by so many
 
-    // How many decisions are due, given those of the search.
+    // Number of decisions that are due, given those of the search.
     std::int64_t n_due(std::int64_t n_searched, double share) const {
         const double n = static_cast<double>(n_searched + 1) * share;
         return static_cast<std::int64_t>(std::min(n, 1e15)) - n_decisions;
@@ -59,7 +59,7 @@ struct Probe {
         limit = std::min(limit, highest);
     }
 
-    // Has made so many decisions; what was left is in the pool again.
+    // Books the decisions that were made; the rest is in the pool again.
     void went_on(std::int64_t n) {
         n_here += n;
         n_decisions += n;

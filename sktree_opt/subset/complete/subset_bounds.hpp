@@ -77,7 +77,7 @@ public:
         if (problem_.has_losses()) rules_.uses_class_bound = rules_.uses_twin_bound = false;
     }
 
-    // The class and twin bounds; the leaf's cost where there is nothing but a leaf.
+    // The class and twin bounds; at a node that can only be a leaf, the cost of the leaf.
     Cost of_node(CaseNode* node) {
         if (node->has_bound) return node->bound;
         node->has_bound = true;
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    // What is better than `limit` is exact to the look-ahead; else anything that is not better.
+    // Returns the exact look-ahead if it is better than `limit`, otherwise any value that is not.
     Relaxed relax(CaseNode* node, std::size_t position, int depth, const Relaxed& limit) {
         Relaxed best;
         if (node->stops || (node->search.whole.empty() && node->search.shared.empty())) {
@@ -152,7 +152,7 @@ private:
                 if (option.is_better_than(best)) {
                     if (depth > 0) {
                         descend(node, ranked, depth, best, option);
-                        // What the option supposes is no decision.
+                        // The suppositions of an option are not decisions.
                         const UnitMask supposed = own_bits(passed | mask_of(unit));
                         why |= option.why & ~supposed;
                         why_size |= option.why_size & ~supposed;
@@ -275,8 +275,9 @@ private:
         return cost + cost_of_twins();
     }
 
-    // What a row costs whose class is, or may be, answered below it or not. Twins that may be right
-    // are put aside for `cost_of_twins`: they stay together, so only one class of them is.
+    // Lower bound on the cost of a row, given whether some leaf below may answer its class. Equal
+    // rows that may be right are put aside for `cost_of_twins`: they stay together, so that only
+    // one of their classes is right.
     Cost cost_at_least(const CaseNode* node, std::uint32_t row, bool is_present) {
         const Cost cost = problem_.parts[node->part].costs[row];
         if (!is_present) return cost;
@@ -287,7 +288,7 @@ private:
         return 0;
     }
 
-    // Of the twins put aside, the cost of all but the dearest class of each set.
+    // The cost of the equal rows put aside, without the most expensive class of each set.
     Cost cost_of_twins() {
         if (twins_.empty()) return 0;
         std::sort(twins_.begin(), twins_.end());

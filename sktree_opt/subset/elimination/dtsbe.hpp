@@ -8,15 +8,14 @@
 //   T_a               -> T with every topmost a-node replaced by its alternative
 //
 // Ours: the second rule is applied at each node. The alternative of a node that tests a is
-// DT(S \ {a}) on the node's own cases. T_a differs from T in nothing but the alternatives of its
-// topmost a-nodes, so err(T_a) = err(T) + sum over those of err(alternative) - err(node). By Lemma
-// 6 an alternative stays what it is when features leave that it does not use. The work of a step is
-// what the removed feature changed. Costs are whole numbers, so the sums are those of trees built
-// anew.
+// DT(S \ {a}) on the node's own cases. T_a differs from T only in the alternatives of its topmost
+// a-nodes, so err(T_a) = err(T) + sum over those of err(alternative) - err(node). By Lemma 6 an
+// alternative stays what it is when features leave that it does not use. The work of a step is what
+// the removed feature changed. Costs are whole numbers, so the sums are those of trees built anew.
 //
 // Ours too: a step needs no T_a that costs more than T, so the walk of an alternative ends where
 // what it has seen is too much. That much stays known until a feature leaves that was met on the
-// way. What no search row gets to is walked only to count leaves, where trials tie.
+// way. Nodes that no search row reaches are visited only to count leaves when trials tie.
 //
 // Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of
 // T (at most depth x rows), and the features of each alternative; the lattice below the
@@ -45,7 +44,7 @@ struct CurrentNode {
     Outcome alternative;
 
     bool knows_alternative() const { return has_alternative && alternative.is_whole; }
-    // What the alternative costs at least.
+    // Lower bound on the cost of the alternative.
     Cost floor() const { return has_alternative ? alternative.cost : 0; }
 };
 
@@ -90,7 +89,7 @@ public:
             if (problem_.keeps(unit) || candidates_[unit].is_known()) continue;
             to_walk_.push_back(unit);
         }
-        // The least work first, and in groups: what they cost is a limit of those that follow.
+        // The least work first, and in groups: the cost of a group limits the groups after it.
         std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
             return candidates_[a].work() < candidates_[b].work();
         });

@@ -139,7 +139,7 @@ private:
         return !control_.stopped();
     }
 
-    // Of the trials, which cost the same, the one of the smallest tree, then the lowest index.
+    // The trials cost the same: returns the one of the smallest tree, then of the lowest index.
     std::int32_t smallest_trial() {
         if (trials_.size() == 1) return trials_[0].unit;
         std::int32_t smallest = -1;

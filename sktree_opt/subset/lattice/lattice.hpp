@@ -131,11 +131,10 @@ struct LatticeStats {
 
 // The features of one case set, ranked by several threads.
 //
-// What takes the time of a search is to find the best split of each feature at a node, which
-// features have nothing to do with each other for. So they are shared out, each thread with its own
-// working memory; what is found does not depend on threads. Sharing whole trees out instead would
-// keep threads busy longer at a time, but what one finds is of use to the others, and the largest
-// tree of a step is most of its work.
+// Most of the time of a search goes into the best split of each feature at a node. The features are
+// independent, so the threads share them, each with its own working memory; the result does not
+// depend on threads. Sharing whole trees out instead would keep threads busy longer at a time, but
+// what one finds is of use to the others, and the largest tree of a step is most of its work.
 class RankingTeam {
 public:
     // Below so many cases times features a second thread is not worth waking.
@@ -223,8 +222,8 @@ public:
 
     // From now on features are not ranked whose unit is out by `decisions`, which tells at any time
     // what is asked for. Where one of them is in again, all are ranked, and a ranking may have more
-    // features than it had. Whoever stands at a place in it, and decides no less than before, need
-    // not care: what is not out now was not then.
+    // features than it had. A search that holds a position in it, and has only added decisions, is
+    // not affected: no feature that is allowed now was left out then.
     void leave_out(const std::uint8_t* decisions) { decisions_ = decisions; }
 
     // The split at `position` of the node's ranking; null past its end.
@@ -302,8 +301,8 @@ public:
 private:
     using Nodes = std::unordered_map<LatticeKey, std::unique_ptr<CaseNode>, LatticeKeyHash>;
 
-    // Freeing millions of case sets takes a second or more, for which nobody waits: nothing that is
-    // freed knows of the search.
+    // Freeing millions of case sets takes a second or more. Another thread does it, since nothing
+    // that is freed refers to the search.
     static void free_apart(Nodes&& nodes) {
         if (nodes.size() < MANY_NODES) return;
         auto held = std::make_unique<Nodes>(std::move(nodes));
@@ -311,7 +310,7 @@ private:
             std::thread([apart = held.get()] { delete apart; }).detach();
             held.release();
         } catch (const std::system_error&) {
-            // No thread is to be had: they are freed here.
+            // If no thread can be started, they are freed here.
         }
     }
 
@@ -359,8 +358,8 @@ private:
         book(node->n_bytes() - before);
     }
 
-    // The best of `ranked_` become the ranking of the node. What is known of splits that it had
-    // stays so; both rankings are in one order.
+    // The best of `ranked_` become the ranking of the node. Bounds of the splits it had stay valid,
+    // since both rankings have the same order.
     void replace_ranking(CaseNode& node, std::size_t n_kept) {
         std::vector<RankedSplit> before = std::move(node.ranking);
         std::vector<Cost> bounds_before = std::move(node.split_bounds);
@@ -500,8 +499,7 @@ private:
         return own(key, std::move(node));
     }
 
-    // A branch without cases answers as its parent would: it is no case set that can be found
-    // again.
+    // A branch without cases answers as its parent would, and is not stored as a case set.
     CaseNode* keep_empty(std::unique_ptr<CaseNode> node, const CaseNode* parent) {
         node->label = parent->label;
         node->stops = true;

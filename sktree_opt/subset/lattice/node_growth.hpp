@@ -1,10 +1,10 @@
 // What the lattice asks of a greedy learner: rank the features of a case set, split it on one.
 //
 // A CaseLearner is what one thread works with. The split of a feature comes from the same
-// evaluators as GreedyTreeClassifier's, so the trees are the same. Which cases a split sends where
-// is kept with the ranking, in codes of the column: nothing is sorted twice. Where the problem has
-// the order of a column, cases are read in that order instead of sorted (order_index.hpp), and
-// equal ones are put together where there are many (equal_cases.hpp).
+// evaluators as GreedyTreeClassifier's, so the trees are the same. The ranking keeps each split in
+// codes of the column, so that nothing is sorted twice. Where the problem has the order of a
+// column, cases are read in that order instead of sorted (order_index.hpp), and equal ones are put
+// together where there are many (equal_cases.hpp).
 #pragma once
 
 #include <cstdint>

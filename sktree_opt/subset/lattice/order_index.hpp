@@ -2,9 +2,9 @@
 //
 // All rows of the table are sorted once by each column. The cases of a node then set one bit each,
 // at the place of their row in that order, and the bits are read from the first to the last: two
-// passes over the cases, whatever their number. What is read is all that a split search asks for:
-// the code and, at the same place, the class. That is faster than sorting the codes of some dozens
-// of cases, as most nodes have: no bucket is cleared, few comparisons are guessed wrong.
+// passes over the cases, whatever their number. A split search needs no more than that: the code
+// and, at the same place, the class. That is faster than sorting the codes of some dozens of cases,
+// as most nodes have: no bucket is cleared, few comparisons are guessed wrong.
 //
 //   places[row]    of a column: place of the row in its order
 //   items[place]   code of that row << 16 | its class; all bits of a missing code are set
@@ -43,7 +43,7 @@ inline int lowest_bit(std::uint64_t word) {
 class PlaceSet {
 public:
     bool empty() const { return words_.empty(); }
-    // Whether words have many bits, as far as that can be known.
+    // Whether words probably have many bits.
     bool is_dense() const { return !has_marks_; }
 
     void resize(std::size_t n_places) {

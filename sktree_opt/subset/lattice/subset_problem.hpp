@@ -1,4 +1,4 @@
-// What every search over feature subsets reads: a learning problem, an error estimate, and which
+// The input of every search over feature subsets: a learning problem, an error estimate, and which
 // features are kept or dropped together.
 //
 // Costs of wrong answers are whole numbers (weights in units of `cost_unit`): their sums are exact,
@@ -91,7 +91,7 @@ struct SearchProblem {
         return best;
     }
 
-    // What it costs to answer `answered` for a row.
+    // The cost of answering `answered` for a row.
     Cost cost_of(const PartCases& part, std::uint32_t row, std::uint32_t answered) const {
         const std::uint32_t actual = target().classes[row];
         if (actual == answered) return 0;
@@ -133,7 +133,7 @@ private:
     mutable std::map<std::vector<std::int32_t>, Cost> rated_;
 };
 
-// What has been decided about a unit.
+// The decision about a unit.
 enum Decision : std::uint8_t { UNDECIDED = 0, IN = 1, OUT = 2 };
 
 // The decisions before any search: the units that every subset has are in.

@@ -18,7 +18,7 @@ namespace sktree_opt::subset {
 // Votes closer than this are equal: which class wins must not depend on the order of summing.
 constexpr double VOTE_TOLERANCE = 1e-9;
 
-// What is known of a (sub)tree DT(S) once it has been walked.
+// Summary of a (sub)tree DT(S).
 struct Outcome {
     Cost cost = 0;         // of whole rows
     bool is_whole = true;  // else the walk was given up, and it costs more than that

@@ -1,12 +1,12 @@
 // The best cut of a column between two classes, from its cases in order.
 //
 // Problem: as greedy::search_threshold with the entropy of two classes, cases of weight 1, no
-// missing value. Exact: the same scores, as whole numbers, hence the same cut.
-// Most time goes into the nodes of some dozens of cases, of which there are thousands, with a
-// search for each column. There it is not arithmetic that takes long but what the processor guesses
-// wrong: so cases are read into a list first, and the list is gone through without a jump. What the
-// two sides of a cut have by class is looked up once for both, in sums made for the node: they are
-// those of all its columns. Cases of the common value of a column (equal_cases.hpp) are one item.
+// missing value. Exact: the same scores, as whole numbers, hence the same cut. Most of the time
+// goes into the thousands of nodes with some dozens of cases, with a search for each column. There
+// it is not arithmetic that takes long but what the processor guesses wrong: so cases are read into
+// a list first, and the list is gone through without a jump. The counts of both sides by class are
+// looked up once, in sums that are made for the node and serve all its columns. Cases of the common
+// value of a column (equal_cases.hpp) are one item.
 //
 //   n, ones       cases of a node or left of a cut, and those of the second class
 //   score         x log2 x over the classes, less that over the side, for both sides
@@ -60,7 +60,7 @@ public:
         add_sides(log, n - ones, of_zeros_);
     }
 
-    // Of `n_items` in the order of their codes, with room for one more.
+    // The best cut of `n_items` in the order of their codes; there is room for one more.
     Cut best_cut(Item* items, std::uint32_t n_items, const CommonItem& common) {
         Cut cut;
         cut.is_constant = code_of(items[0]) == code_of(items[n_items - 1]);
