@@ -22,7 +22,7 @@ import time
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
 from sktree_opt.simd._dispatch import available_instruction_sets
@@ -65,7 +65,7 @@ def cycles_a_call(n_rows, n_columns, hertz_of_now):
     X = rng.integers(0, 2, (n_rows, n_columns)).astype(np.float64)
     y = rng.integers(0, 2, n_rows).astype(np.int32)
     form = OBJECTIVES["error"].leaf_form(np.bincount(y).astype(float), np.ones(n_rows))
-    engine = Engine(
+    engine = BitEngine(
         pack_binary_matrix(X), n_columns, y, None, form, SearchControl(), off=("merge_rows",)
     )
     engine.begin(2, 3)

@@ -1,12 +1,12 @@
 // The instruction sets that kernels are compiled for, and which of them the processor has.
 //
-// Which one is used is decided in _dispatch.pyx. Each simd/<name>.cpp compiles the kernels of an
+// _dispatch.pyx decides which one is used. Each simd/<name>.cpp compiles the kernels of an
 // engine for one instruction set, in a namespace of that name, which keeps the same templates with
 // different vectors apart. All of them give the same numbers, so a tree does not depend on the
 // machine.
 #pragma once
 
-// What the primitives need, which are included inside of namespaces.
+// Needed by the primitives, which are included inside of namespaces.
 #include <cmath>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Tables of what each byte stands for, for kernels that look bits up.
+// Tables with an entry for each byte, for kernels that look bits up.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
 constexpr bool REDUCES = true;  // whether there is largest_of_rows
 
 // The largest of each of LANES rows of LANES numbers. Two rows become one with half of the lanes of
-// each, halves of ever smaller parts against each other: two shuffles and a maximum. Which rows
-// meet is chosen so that the results come out in the order of the rows.
+// each, halves of ever smaller parts against each other: two shuffles and a maximum. Rows are
+// paired so that the results come out in their order.
 SKTREE_INLINE __m512i largest_by_256(const std::int16_t* rows) {
     const __m512i a = _mm512_loadu_si512(rows), b = _mm512_loadu_si512(rows + 8 * LANES);
     return _mm512_max_epi16(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));

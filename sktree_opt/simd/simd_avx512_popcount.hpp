@@ -1,5 +1,5 @@
 // Counting with BITALG (Intel since Ice Lake, AMD since Zen 4): one popcount an instruction, so
-// that counts are 16-bit lanes at once. Of a block, 16 of the 32 registers hold counts.
+// that counts are 16-bit lanes at once. The counts of a block take 16 of the 32 registers.
 
 #define SKTREE_ONLY_16_BITS 1  // other kernels gain nothing from BITALG
 constexpr int STEPS_PER_FOLD = 2047;

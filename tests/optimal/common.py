@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import settings
 from sklearn.base import is_regressor
 
-from sktree_opt.optimal.bits._engine import COLUMN_ORDERS, SWITCHES
+from sktree_opt.optimal.bits._bit_engine import COLUMN_ORDERS, SWITCHES
 from sktree_opt.optimal.estimators._base import class_problem, target_problem
 from sktree_opt.optimal.objectives._for_data import class_objective, target_objective
 from sktree_opt.optimal.run._bits import find_tree_of_tests

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.preprocessing._bits import pack_binary_matrix
 from sktree_opt.simd._dispatch import available_instruction_sets
@@ -21,7 +21,7 @@ def engine_for(X, y, n_classes, weights=None, off=(), **constraints):
     class_weights = np.bincount(y, weights=ones, minlength=n_classes)
     form = OBJECTIVES["error"].leaf_form(class_weights, ones)
     bits = pack_binary_matrix(X)
-    return Engine(bits, X.shape[1], y, weights, form, SearchControl(), off=off, **constraints)
+    return BitEngine(bits, X.shape[1], y, weights, form, SearchControl(), off=off, **constraints)
 
 
 def depth_two_errors(X, y, n_classes, weights=None, min_samples=1):

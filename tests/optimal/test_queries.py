@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._bits import BitsSolver
 from sktree_opt.optimal.run._path import lower_hull, solve_path
@@ -35,7 +35,7 @@ def engine_of(problem, control):
     packed = np.packbits(matrix, axis=1, bitorder="little")
     bits[:, : packed.shape[1]] = packed
     objective = kernel_objective("error", problem["n_classes"])
-    return Engine(
+    return BitEngine(
         bits,
         matrix.shape[1],
         problem["classes"].astype(np.int32),

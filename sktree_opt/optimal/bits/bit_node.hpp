@@ -27,7 +27,7 @@ struct Phase {
 };
 
 template <class Lane>
-struct Node {
+struct BitNode {
     int n_words = 0;
     int n_rows = 0;
     int n_columns = 0;
@@ -88,8 +88,8 @@ struct Node {
 
 // Rows and key of a child; enough to ask the cache about it.
 template <class Lane>
-void set_rows(const Problem<Lane>& problem, const RowSets& row_sets, const Node<Lane>& node,
-              int column, bool side, Node<Lane>& child) {
+void set_rows(const BitProblem<Lane>& problem, const RowSets& row_sets, const BitNode<Lane>& node,
+              int column, bool side, BitNode<Lane>& child) {
     const std::uint64_t* bits = row_sets.column(node.columns[column]);
     const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
     std::uint64_t* mask = child.mask.need(row_sets.n_words);
@@ -101,7 +101,7 @@ void set_rows(const Problem<Lane>& problem, const RowSets& row_sets, const Node<
 
 // Keys of both children of a column.
 template <class Lane>
-void find_keys(const Problem<Lane>& problem, const RowSets& row_sets, const Node<Lane>& node,
+void find_keys(const BitProblem<Lane>& problem, const RowSets& row_sets, const BitNode<Lane>& node,
                int column, Key& with, Key& without) {
     if (problem.branches.are_keys()) {
         with = problem.branches.extend(node.key, node.columns[column], true);
@@ -123,7 +123,7 @@ struct SideRows {
 
 // With `present`, also which slots of the words hold a row.
 template <class Lane>
-void take_rows(const Node<Lane>& parent, const BitKernels& kernels, int column, bool side,
+void take_rows(const BitNode<Lane>& parent, const BitKernels& kernels, int column, bool side,
                SideRows& out, std::uint16_t* present) {
     out.words.need(static_cast<std::size_t>(parent.n_words) * parent.stride);
     out.spans.resize(parent.spans.size());
@@ -154,7 +154,7 @@ void take_rows(const Node<Lane>& parent, const BitKernels& kernels, int column, 
 
 // Gives `node` the distinct ones of its parent's columns.
 template <class Lane>
-void settle_columns(Node<Lane>& node, const BitKernels& kernels, const std::uint16_t* raw_words,
+void settle_columns(BitNode<Lane>& node, const BitKernels& kernels, const std::uint16_t* raw_words,
                     const std::vector<std::int32_t>& columns, int raw_stride, bool merge) {
     const int n_raw = static_cast<int>(columns.size());
     if (merge) {

@@ -3,19 +3,51 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "sktree_opt/optimal/bits/branch.hpp"
 #include "sktree_opt/optimal/bits/buffer.hpp"
 #include "sktree_opt/optimal/bits/kernels/kernels.hpp"
 #include "sktree_opt/optimal/bits/kernels/rough_sums.hpp"
+#include "sktree_opt/optimal/bits/row_set.hpp"
 
 namespace sktree_opt {
+
+// The tests on a node's path and their outcomes: what caches use as a key instead of its rows.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.1 (branch-based caching), after the
+// itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
+//   branch, itemset -> sum of literals               f, not f -> literal(column, true / false)
+// Deviation: the paper sorts a branch and hashes the array. Here a branch's 128-bit key is the sum
+// of random numbers, one for each test and outcome, so that any order of tests has the same one,
+// and a child's is made of its parent's by one addition. Two branches share a key by chance only
+// (2^-128). Branches with the same rows pass for different problems: this is why row sets
+// (row_set.hpp) are the rule, and branches are there to compare with. Time O(1) a child; memory
+// O(n_columns).
+
+struct Branches {
+    std::vector<Key> literals;  // [column][outcome]; none: nodes are known by their rows
+
+    void build(int n_columns) {
+        literals.resize(2 * static_cast<std::size_t>(n_columns));
+        std::uint64_t state = 0xB5297A4D3F84D5B5ull;
+        for (Key& literal : literals) {
+            literal.low = split_mix(state);
+            literal.high = split_mix(state);
+        }
+    }
+    bool are_keys() const { return !literals.empty(); }
+
+    // Key of the branch that goes on with this outcome of a column's test.
+    Key extend(Key branch, int column, bool outcome) const {
+        return branch + literals[2 * static_cast<std::size_t>(column) + outcome];
+    }
+};
 
 // An objective: cost of a tree = unit * (base_factor * base - sum of leaf scores) + splits' costs,
 // where base is a sum over rows. With a target (regression) the score's channels are weight and
 // weighted target, and the base sums the weighted squares.
-struct Objective {
+struct BitObjective {
     Score score = Score::TWO_CLASS;
     int n_classes = 2;
     int n_channels = 1;
@@ -39,38 +71,59 @@ struct Objective {
     bool has_target() const { return score == Score::SQUARED; }
 };
 
-struct Constraints {
+struct BitConstraints {
     int max_depth = 3;
     std::int64_t min_samples_leaf = 1;
     double min_weight_leaf = 0.0;
 };
 
-// In which order columns are tried at the root of a subtree (see column_order.hpp).
+// In which order columns are tried at the root of a subtree (see ColumnOrder in bit_search.hpp).
 enum class Order { BOUNDS, LOOK_AHEAD, INDEX, GINI, RANDOM };
 
-// Which techniques are on: all of them, but for tests.
-struct Switches {
-    bool merge_rows = true;
-    bool merge_columns = true;
-    bool merge_node_columns = true;
-    bool similarity = true;
-    bool size = true;
-    bool inheritance = true;
-    bool removal = true;
-    bool cache = true;
-    bool small_cache = true;
-    bool row_sets = true;    // caches know a node by its rows, not by its branch
-    bool look_ahead = true;  // iterative deepening and its order
-    bool dynamic_order = true;
-    bool rough_sweeps = true;
-    bool subtraction = true;
-    bool side_bounds = true;
-    Order column_order = Order::BOUNDS;  // of all searches that are not for a tree of known cost
+// Techniques that tests and benchmarks switch off: the optimum stays, the search is slower.
+// clang-format off
+#define SKTREE_BIT_SWITCHES(SWITCH)                                                     \
+    SWITCH(merge_rows)         /* rows that are equal are merged at the start */        \
+    SWITCH(merge_columns)      /* columns that are equal are merged at the start */     \
+    SWITCH(merge_node_columns) /* columns that are equal are merged at each node */     \
+    SWITCH(similarity)         /* bounds from solved nodes with similar rows */         \
+    SWITCH(size)               /* bounds from the number of tests that a tree has at least */\
+    SWITCH(inheritance)        /* bounds from the children of the parent */             \
+    SWITCH(removal)            /* bounds from the node's own optimum with one level less */\
+    SWITCH(cache)              /* optima and bounds of nodes are kept */                \
+    SWITCH(small_cache)        /* optima of two levels are kept */                      \
+    SWITCH(row_sets)           /* caches know a node by its rows, not by its branch */  \
+    SWITCH(look_ahead)         /* trees of fewer levels come first, and order columns */\
+    SWITCH(dynamic_order)      /* columns are ordered by what is known of them */       \
+    SWITCH(rough_sweeps)       /* squared errors are first bounded in single precision */\
+    SWITCH(subtraction)        /* a sibling's counts are what is left of the parent's */\
+    SWITCH(side_bounds)        /* a column goes as soon as one side costs too much */
+// clang-format on
+struct BitSwitches {
+#define SWITCH(name) bool name = true;
+    SKTREE_BIT_SWITCHES(SWITCH)
+#undef SWITCH
+    Order column_order = Order::BOUNDS;  // in every search but those for a tree of known cost
     std::uint64_t seed = 0;              // of a random order
+
+    static std::vector<std::string> names() {
+#define SWITCH(name) #name,
+        return {SKTREE_BIT_SWITCHES(SWITCH)};
+#undef SWITCH
+    }
+
+    // Null if there is none of this name.
+    bool* find(const std::string& asked) {
+#define SWITCH(name) \
+    if (asked == #name) return &name;
+        SKTREE_BIT_SWITCHES(SWITCH)
+#undef SWITCH
+        return nullptr;
+    }
 };
 
 // Rows as given: bits by row, and classes or targets.
-struct Rows {
+struct InputRows {
     const std::uint8_t* bits = nullptr;  // [row][row_bytes], little-endian
     std::int64_t n_rows = 0;
     int row_bytes = 0;  // stride / 8
@@ -94,17 +147,17 @@ struct ChannelPlan {
     int n_all() const { return base() + 1; }
 };
 
-inline ChannelPlan plan_channels(const Objective& objective, const Constraints& constraints) {
+inline ChannelPlan plan_channels(const BitObjective& objective, const BitConstraints& constraints) {
     return {objective.n_channels, constraints.min_samples_leaf > 1,
             constraints.min_weight_leaf > 0.0, objective.has_target()};
 }
 
 // Slots are positions in words: 16 to a word, segments filled up with empty ones.
 template <class Lane>
-struct Problem {
-    Objective objective;
-    Constraints constraints;
-    Switches switches;
+struct BitProblem {
+    BitObjective objective;
+    BitConstraints constraints;
+    BitSwitches switches;
     ChannelPlan channels;
     Branches branches;  // if caches know nodes by them
     Kernels<Lane> kernels;

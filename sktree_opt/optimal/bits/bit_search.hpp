@@ -7,12 +7,12 @@
 //   LB, RLB -> lower        T -> cost               alpha -> split_cost      f -> column
 // A column is explored while the sum of the bounds on its two children (see child_bounds.hpp) is
 // below the incumbent; a search that fails to beat its upper bound leaves a lower bound (eqs.
-// 15-17). Deviations: before a node is searched to depth d it is searched to d - 1, which gives an
-// incumbent and the order of columns; nodes of depth three solve both children of a column at once
-// (sibling subtraction, see depth_two.hpp); with a limit on splits the bounds are kept by number of
-// splits. Costs are doubles on a grid so coarse that sums are exact: comparisons need no tolerance.
-// Time O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a level (m^2
-// pair counts a channel), and the bounded caches.
+// 15-17). Deviations: a node is searched to depth d - 1 before it is searched to depth d, which
+// gives an incumbent and the order of columns. Nodes of depth three solve both children of a column
+// at once (sibling subtraction, see depth_two.hpp). With a limit on splits, bounds are kept by
+// number of splits. Costs are doubles on a grid so coarse that sums are exact: comparisons need no
+// tolerance. Time O(m^(d-2)) depth-two solutions without pruning, for m columns; memory: a node a
+// level (m^2 pair counts a channel), and the bounded caches.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,158 @@
 #include <memory>
 #include <vector>
 
-#include "sktree_opt/optimal/bits/child_bounds.hpp"
+#include "sktree_opt/optimal/bits/bit_node.hpp"
 #include "sktree_opt/optimal/bits/cache.hpp"
-#include "sktree_opt/optimal/bits/column_order.hpp"
+#include "sktree_opt/optimal/bits/child_bounds.hpp"
+#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
 #include "sktree_opt/optimal/bits/node_maker.hpp"
-#include "sktree_opt/optimal/bits/root_team.hpp"
-#include "sktree_opt/optimal/bits/search_memory.hpp"
 
 namespace sktree_opt {
 
+// What a search counts, and what it keeps for the next one.
+
+struct BitStats {
+    std::int64_t n_nodes = 0;           // made, with all their pair counts
+    std::int64_t n_sweeps = 0;          // depth-two solutions by counting
+    std::int64_t n_small_hits = 0;      // depth-two solutions out of the cache
+    std::int64_t n_cache_hits = 0;      // searches answered by the cache
+    std::int64_t n_columns = 0;         // columns that could have been the root of a subtree
+    std::int64_t n_pruned_columns = 0;  // of these, ruled out by bounds
+    void add(const BitStats& other) {
+        n_nodes += other.n_nodes;
+        n_sweeps += other.n_sweeps;
+        n_small_hits += other.n_small_hits;
+        n_cache_hits += other.n_cache_hits;
+        n_columns += other.n_columns;
+        n_pruned_columns += other.n_pruned_columns;
+    }
+};
+
+struct Caches {
+    CacheTable<CachedBounds> bounds;
+    CacheTable<SmallOptima> small;  // without the cost of splits, and so for all of them
+    int salt = 0;                   // bounds: problems of another split cost are other problems
+    Caches(SearchControl& control, std::int64_t max_bytes)
+        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
+};
+
+// What is known at the root: the best tree so far, and what a team of threads shares.
+
+struct TreeNode {
+    std::int32_t column = -1;  // original index; -1: leaf
+    std::int32_t with = -1;    // child of the rows that have the column
+    std::int32_t without = -1;
+};
+
+// The best tree so far.
+struct BitIncumbent {
+    double cost = std::numeric_limits<double>::infinity();
+    int depth = 2;
+    std::vector<TreeNode> nodes;  // none: the best of at most two levels
+};
+
+// When a better tree, or a better bound on all trees, was found.
+struct Moment {
+    double seconds, cost, bound;
+};
+
+// A column at the root, solved: how its children share the splits, and what they cost.
+struct SolvedColumn {
+    int column, depth;
+    int budget_true, budget_false;
+    double cost_true, cost_false;
+};
+
+// Threads at work on the columns of the root: each knows what the others found.
+struct SharedRoot {
+    std::atomic<double> best;
+    double seconds = std::numeric_limits<double>::infinity();  // when to pause
+    bool counts_splits = false;  // goes on for smaller trees where one is perfect
+    bool is_last = false;        // no deeper trees are asked for, so that bounds are bounds on all
+    // One order for all, since `next` hands out places in it: the threads' own bounds differ.
+    std::vector<std::int32_t> sequence;
+    std::atomic<int> next{0};
+    SpinLock lock;
+    struct FoundColumn {
+        int column;
+        int budget;
+        SolvedSides sides;
+    };
+    std::vector<FoundColumn> found;
+    // What has been found since the first `n` of them.
+    std::vector<FoundColumn> found_since(std::size_t n) {
+        const std::lock_guard<SpinLock> guard(lock);
+        return {found.begin() + static_cast<std::ptrdiff_t>(n), found.end()};
+    }
+    BitIncumbent incumbent;
+    double bound = 0.0;
+    std::vector<Moment> moments;
+};
+
+// In which order the columns of a node are tried as its root.
+//
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.7: in order of index, by Gini
+// coefficient, at random. Deviations: the rule is none of these but what the children cost at one
+// level less or, before that is known, with one test each; the others are there to compare with. A
+// random order is drawn for each node, from its key: the same for any number of threads.
+// Time O(n log n) a node for n columns.
+
+// Sum over sides and channels of squared sums by mass: the gain of Gini and variance, up to a
+// constant.
 template <class Lane>
-class Search {
+double gini_gain(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j) {
+    const int mass = problem.channels.mass();
+    const double all = static_cast<double>(node.totals[mass]);
+    const double with = static_cast<double>(node.marginal_row(mass)[j]);
+    double sum = 0.0;
+    for (int c = 0; c < problem.channels.n_channels; ++c) {
+        const double of_true = static_cast<double>(node.marginal_row(c)[j]);
+        const double of_false = static_cast<double>(node.totals[c]) - of_true;
+        if (with > 0.0) sum += of_true * of_true / with;
+        if (all > with) sum += of_false * of_false / (all - with);
+    }
+    return sum;
+}
+
+// Between 0 and 1.
+template <class Lane>
+double random_score(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j) {
+    std::uint64_t state = problem.switches.seed ^ node.key.low;
+    state = split_mix(state) + static_cast<std::uint64_t>(node.columns[j]);
+    return static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
+}
+
+// Sorts columns, which are in order of index.
+template <class Lane>
+void sort_columns(const BitProblem<Lane>& problem, const BitNode<Lane>& node, const double* bounds,
+                  Order by, std::vector<std::int32_t>& columns) {
+    if (by == Order::INDEX) return;
+    if (by == Order::GINI || by == Order::RANDOM) {
+        std::vector<double> scores(node.n_columns);
+        for (const int j : columns) {
+            scores[j] =
+                by == Order::GINI ? gini_gain(problem, node, j) : random_score(problem, node, j);
+        }
+        std::stable_sort(columns.begin(), columns.end(),
+                         [&scores](int a, int b) { return scores[a] > scores[b]; });
+        return;
+    }
+    const bool by_look_ahead = by == Order::LOOK_AHEAD;
+    const Lane* with = node.best_true.data();
+    const Lane* without = node.best_false.data();
+    std::sort(columns.begin(), columns.end(), [=](int a, int b) {
+        if (!by_look_ahead && bounds[a] != bounds[b]) return bounds[a] < bounds[b];
+        const double score_a = static_cast<double>(with[a]) + static_cast<double>(without[a]);
+        const double score_b = static_cast<double>(with[b]) + static_cast<double>(without[b]);
+        return score_a > score_b || (score_a == score_b && a < b);
+    });
+}
+
+template <class Lane>
+class BitSearch {
 public:
-    Search(const Problem<Lane>& problem, const RowSets& row_sets, Caches& caches,
-           SearchControl& control, int max_depth)
+    BitSearch(const BitProblem<Lane>& problem, const RowSets& row_sets, Caches& caches,
+              SearchControl& control, int max_depth)
         : problem_(problem),
           row_sets_(row_sets),
           caches_(caches),
@@ -44,7 +182,7 @@ public:
         levels_.resize(std::max(max_depth, 2) + 1);
         sequences_.resize(levels_.size());
         for (auto& level : levels_) {
-            level.reset(new Node<Lane>());
+            level.reset(new BitNode<Lane>());
             level->attach(&control);
             level->phases.resize(levels_.size());
         }
@@ -52,10 +190,10 @@ public:
         maker_.make_root(root());
     }
 
-    Node<Lane>& root() { return *levels_[0]; }
-    Node<Lane>& node(int level) { return *levels_[level]; }
+    BitNode<Lane>& root() { return *levels_[0]; }
+    BitNode<Lane>& node(int level) { return *levels_[level]; }
     NodeMaker<Lane>& maker() { return maker_; }
-    const Problem<Lane>& problem() const { return problem_; }
+    const BitProblem<Lane>& problem() const { return problem_; }
     Caches& caches() { return caches_; }
     SearchControl& control() { return control_; }
 
@@ -75,17 +213,17 @@ public:
         if (++n_looks_ % 64 == 0 && maker_.may_poll) control_.poll();
     }
 
-    SearchStats stats() const {
-        SearchStats all = stats_;
+    BitStats stats() const {
+        BitStats all = stats_;
         all.n_nodes = maker_.n_nodes;
         all.n_sweeps = maker_.sweeps.n;
         return all;
     }
 
     // The optimum of the node at `level` if it is below `upper`, else a lower bound, not below it.
-    // After a stop the answer means nothing.
+    // After a stop, the answer is meaningless.
     double search(int level, int depth, int budget, double upper) {
-        Node<Lane>& node = *levels_[level];
+        BitNode<Lane>& node = *levels_[level];
         budget = std::min(budget, full_budget(depth));
         if (depth <= 2 || budget <= 1) return small_cost(node, depth, budget);
         double lower = 0.0;
@@ -113,8 +251,7 @@ public:
         return answer;
     }
 
-    // What a tree costs that has fewer levels than `depth` or as many splits (see
-    // child_bounds.hpp).
+    // A tree has fewer levels than `depth`, or at least as many splits (see child_bounds.hpp).
     void raise_by_size(int depth, double shallower, double& lower) const {
         if (problem_.switches.size) {
             lower = std::max(lower, std::min(shallower, depth * problem_.split_cost));
@@ -122,20 +259,20 @@ public:
     }
 
     // Optimum of a node with at most two levels.
-    double small_cost(const Node<Lane>& node, int depth, int budget) const {
+    double small_cost(const BitNode<Lane>& node, int depth, int budget) const {
         return node.small_costs[std::min({budget, full_budget(depth), 3})];
     }
 
     // Makes the child of the node at `level`, one level below.
-    Node<Lane>& make_child(int level, int column, bool side) {
-        Node<Lane>& child = *levels_[level + 1];
+    BitNode<Lane>& make_child(int level, int column, bool side) {
+        BitNode<Lane>& child = *levels_[level + 1];
         set_rows(problem_, row_sets_, *levels_[level], column, side, child);
         maker_.make_child(*levels_[level], column, side, child);
         return child;
     }
 
     // Optima of both children of a column with two levels more; false after a stop.
-    bool solve_both(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+    bool solve_both(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!find_sides(node, j, with, without)) {
             count_sides(node, j, with, without, [] { return false; });
             if (stopped()) return false;
@@ -148,7 +285,7 @@ public:
     // What is known without a search. True if it settles the question: `lower` is the answer.
     bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
         if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
-        Bounds known;
+        CachedBounds known;
         bool is_answer = false;
         if (caches_.bounds.find(cache_key(rows, depth, budget), known)) {
             lower = known.bound;
@@ -174,8 +311,8 @@ public:
     // order not of bounds: the first that is below.
     double explore(int level, int depth, int budget, double upper, int& best_column,
                    Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
-        Node<Lane>& node = *levels_[level];
-        Node<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
+        BitNode<Lane>& node = *levels_[level];
+        BitNode<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
         Phase& phase = open_phase(problem_, node, parent, depth, budget, shallower);
         double best = upper;
         for (const int j : sequence_of(level, depth, phase, order, upper)) {
@@ -191,7 +328,7 @@ public:
 
     // The cost with column j at the root if below `upper`; else a bound, spread to other columns.
     double try_column(int level, int depth, Phase& phase, int j, double upper) {
-        Node<Lane>& node = *levels_[level];
+        BitNode<Lane>& node = *levels_[level];
         if (!is_supported(problem_, node, j)) return std::numeric_limits<double>::infinity();
         ++stats_.n_columns;
         const double bound = column_bound(phase, node.stride, j) + problem_.split_cost;
@@ -206,7 +343,7 @@ public:
     }
 
     // The bound that is left when no column can be below it.
-    double least_bound(const Node<Lane>& node, Phase& phase) const {
+    double least_bound(const BitNode<Lane>& node, Phase& phase) const {
         double least = std::numeric_limits<double>::infinity();
         for (int j = 0; j < node.n_columns; ++j) {
             if (is_supported(problem_, node, j)) {
@@ -219,7 +356,7 @@ public:
     // Columns that may cost less than `upper`, in the order to try them.
     const std::vector<std::int32_t>& sequence_of(int level, int depth, Phase& phase, Order by,
                                                  double upper) {
-        const Node<Lane>& node = *levels_[level];
+        const BitNode<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
         sequence.clear();
         for (int j = 0; j < node.n_columns; ++j) {
@@ -237,12 +374,12 @@ public:
     Phase& open_root(int depth, int budget) {
         const int budget_before = std::min(budget, full_budget(depth - 1));
         double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
-        Bounds known;
+        CachedBounds known;
         if (depth > 3 && problem_.switches.cache &&
             caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known)) {
             shallower = known.bound;
         }
-        return open_phase(problem_, root(), static_cast<Node<Lane>*>(nullptr), depth, budget,
+        return open_phase(problem_, root(), static_cast<BitNode<Lane>*>(nullptr), depth, budget,
                           shallower);
     }
 
@@ -268,7 +405,7 @@ public:
             const int j = shared.sequence[next];
             const double cost = try_column(0, depth, phase, j, shared.best.load());
             if (stopped()) break;
-            Incumbent found;
+            BitIncumbent found;
             if (cost < shared.best.load()) {
                 found.cost = cost;
                 found.depth = depth;
@@ -281,9 +418,9 @@ public:
 
     // Applies what other threads found since the last look.
     void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
-        const std::vector<SharedRoot::Found> found = shared.found_since(n_read);
+        const std::vector<SharedRoot::FoundColumn> found = shared.found_since(n_read);
         n_read += found.size();
-        for (const SharedRoot::Found& one : found) {
+        for (const SharedRoot::FoundColumn& one : found) {
             double& with = phase.true_bounds(one.budget, root().stride)[one.column];
             double& without = phase.false_bounds(one.budget, root().stride)[one.column];
             with = std::max(with, one.sides.optimum_true);
@@ -307,22 +444,22 @@ public:
         return {-1, depth, 0, 0, 0.0, 0.0};
     }
 
-    void remember(const Node<Lane>& node, int depth, int budget, double bound, bool exact,
+    void remember(const BitNode<Lane>& node, int depth, int budget, double bound, bool exact,
                   int column) {
         if (!problem_.switches.cache) return;
-        Bounds entry;
+        CachedBounds entry;
         entry.bound = bound;
         entry.column = exact && column >= 0 ? node.columns[column] : -1;
         entry.depth = static_cast<std::int16_t>(depth);
         entry.exact = exact;
         caches_.bounds.store(cache_key(node.key, depth, budget), entry,
-                             [](const Bounds& a, const Bounds& b) {
+                             [](const CachedBounds& a, const CachedBounds& b) {
                                  return a.exact || (!b.exact && a.bound >= b.bound) ? a : b;
                              });
     }
 
 private:
-    void share_found(SharedRoot& shared, Phase& phase, int j, Incumbent& found) {
+    void share_found(SharedRoot& shared, Phase& phase, int j, BitIncumbent& found) {
         const int stride = root().stride;
         const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
         const std::lock_guard<SpinLock> guard(shared.lock);
@@ -375,7 +512,7 @@ private:
     }
 
     // The child with more to lose first (section 4.6): it is likelier to end the other's search.
-    bool starts_with_true(const Node<Lane>& node, int j) const {
+    bool starts_with_true(const BitNode<Lane>& node, int j) const {
         if (!problem_.switches.dynamic_order) return true;
         const int base = problem_.channels.base();
         const double factor = problem_.objective.base_factor;
@@ -386,7 +523,7 @@ private:
     }
 
     double search_side(int level, int column, bool side, int depth, int budget, double upper) {
-        Node<Lane>& child = *levels_[level + 1];
+        BitNode<Lane>& child = *levels_[level + 1];
         set_rows(problem_, row_sets_, *levels_[level], column, side, child);
         double known = 0.0;
         budget = std::min(budget, full_budget(depth));
@@ -399,7 +536,7 @@ private:
     // At depth three: both children of a column, exact for every number of splits, unless bounds
     // rule the column out: what is known of one child, or of both to the precision of a rough
     // sweep.
-    double solve_pair(Node<Lane>& node, Phase& phase, int j, double upper) {
+    double solve_pair(BitNode<Lane>& node, Phase& phase, int j, double upper) {
         SmallCosts with, without;
         const auto is_ruled_out = [&] {
             set_side_bounds(node, phase, j, with, without);
@@ -418,7 +555,7 @@ private:
         return column_bound(phase, node.stride, j) + problem_.split_cost;
     }
 
-    void set_side_bounds(const Node<Lane>& node, Phase& phase, int j, SmallCosts with,
+    void set_side_bounds(const BitNode<Lane>& node, Phase& phase, int j, SmallCosts with,
                          SmallCosts without) const {
         price_splits(problem_.split_cost, with.costs);
         price_splits(problem_.split_cost, without.costs);
@@ -436,7 +573,7 @@ private:
 
     // Both children by counting, which finds the two together.
     template <class IsEnough>
-    void count_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+    void count_sides(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
                      const IsEnough& is_enough) {
         maker_.solve_sides(node, j, with, without, is_enough);
         if (stopped() || !problem_.switches.small_cache) return;
@@ -444,8 +581,9 @@ private:
         store_side(key_false_, without);
     }
 
-    // What the cache has of the two children, without the cost of splits; whether that is all.
-    bool find_sides(const Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
+    // Reads the optima or bounds of the two children from the cache, without the cost of splits.
+    // True if both are optima.
+    bool find_sides(const BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!problem_.switches.small_cache) return false;
         find_keys(problem_, row_sets_, node, j, key_true_, key_false_);
         find_side(key_true_, with);
@@ -473,15 +611,15 @@ private:
             [](const SmallOptima& a, const SmallOptima& b) { return a.depth > b.depth ? a : b; });
     }
 
-    const Problem<Lane>& problem_;
+    const BitProblem<Lane>& problem_;
     const RowSets& row_sets_;
     Caches& caches_;
     SearchControl& control_;
     NodeMaker<Lane> maker_;
-    SearchStats stats_;
+    BitStats stats_;
     std::uint64_t n_looks_ = 0;
     double most_work_ = std::numeric_limits<double>::infinity();
-    std::vector<std::unique_ptr<Node<Lane>>> levels_;
+    std::vector<std::unique_ptr<BitNode<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
     Key key_true_, key_false_;
 };

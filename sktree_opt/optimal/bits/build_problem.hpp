@@ -1,16 +1,342 @@
 // Lays the reduced rows out in words, and picks the number type that holds all sums.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
+#include <tuple>
+#include <vector>
 
-#include "sktree_opt/optimal/bits/reduction.hpp"
+#include "sktree_opt/optimal/bits/bit_columns.hpp"
+#include "sktree_opt/optimal/bits/bit_problem.hpp"
+#include "sktree_opt/optimal/bits/row_set.hpp"
 
 namespace sktree_opt {
 
+// From a table's rows to the smallest equal problem. Exact.
+//
+// Columns: see bit_columns.hpp. Rows: rows with equal features are one row with a weight; with two
+// classes that weigh alike, a pair of equal rows of opposite classes adds one error to every tree
+// and goes into a constant. Both are what the equivalent-points bound of OSDT (Hu et al., NeurIPS
+// 2019) counts, done once. A weight k = sum of 2^b is the row in segments b, whose counts the
+// kernel multiplies by 2^b; so weights run through the same popcounts as plain rows.
+// Time O(n_rows * n_columns / 8) and a hash table of the rows.
+
+// Rows of one class and weight with the same features: `count` times rows `row`.
+struct Atom {
+    std::int32_t row;    // one that has these features
+    std::int32_t group;  // of all rows with these features
+    std::int32_t class_;
+    std::int32_t value;  // index of the weight; with whole weights there is only 1
+    std::int64_t count;
+};
+
+// Segments are told apart by class (-1: rows counted for min_samples_leaf only), weight and bit.
+using SegmentName = std::tuple<std::int32_t, std::int32_t, int>;
+
+struct Reduction {
+    std::vector<std::int32_t> columns;  // kept, original indices
+    std::vector<std::uint8_t> bits;     // of kept columns, by row
+    int row_bytes = 0;
+    std::vector<Atom> atoms;
+    std::vector<double> values;  // the weights
+    bool whole_weights = true;
+    double cancelled = 0.0;            // pairs that went into the constant
+    double within = 0.0;               // base of targets about the means of equal rows: the same
+    bool has_values = false;           // rows carry real numbers: `groups` in place of segments
+    std::vector<std::int32_t> groups;  // a row of each
+    std::vector<double> group_values;  // [group][channel]
+    double common_weight = 0.0;        // of all groups, with targets; 0 if they differ
+    std::map<SegmentName, std::vector<std::int32_t>> segments;  // rows of each
+};
+
+inline void keep_distinct_columns(const InputRows& rows, const BitKernels& kernels, bool merge,
+                                  Reduction& out) {
+    const int n = static_cast<int>(rows.n_rows), stride = padded(rows.n_columns);
+    const int n_words = (n + 15) / 16;
+    std::vector<std::int32_t> slots(n);
+    for (int i = 0; i < n; ++i) slots[i] = i;
+    Buffer<std::uint16_t> words, kept_words;
+    kernels.rows_to_words(rows.bits, rows.row_bytes, slots.data(), n,
+                          words.need(static_cast<std::size_t>(n_words) * stride), stride);
+    std::vector<std::uint16_t> present(n_words, 0xFFFF);
+    if (n % 16 != 0) present.back() = static_cast<std::uint16_t>((1 << (n % 16)) - 1);
+    if (merge) {
+        Buffer<std::uint32_t> hashes;
+        std::uint32_t all[2];
+        kernels.hash_columns(words.data(), n_words, stride, rows.n_columns,
+                             hashes.need(2 * stride));
+        hash_present(present.data(), n_words, all);
+        ColumnFilter filter;
+        out.columns = filter.distinct(words.data(), present.data(), n_words, stride, rows.n_columns,
+                                      hashes.data(), all);
+    } else {
+        out.columns.clear();
+        for (int j = 0; j < rows.n_columns; ++j) out.columns.push_back(j);
+    }
+    const int kept_stride = padded(static_cast<int>(out.columns.size()));
+    out.row_bytes = kept_stride / 8;
+    keep_columns(words.data(), n_words, stride, out.columns,
+                 kept_words.need(static_cast<std::size_t>(n_words) * kept_stride), kept_stride);
+    // The last word has a few rows more than there are.
+    out.bits.resize(static_cast<std::size_t>(n_words) * 16 * out.row_bytes);
+    kernels.words_to_rows(kept_words.data(), n_words, kept_stride, out.bits.data(), out.row_bytes);
+}
+
+inline std::uint64_t hash_bytes(const std::uint8_t* bytes, int size) {
+    std::uint64_t hash = 0x243F6A8885A308D3ull;
+    for (int k = 0; k < size; k += 4) {  // row_bytes is a multiple of 4
+        std::uint32_t part;
+        std::memcpy(&part, bytes + k, sizeof(part));
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+// For each row the first row with the same features.
+inline std::vector<std::int32_t> first_equal_rows(const Reduction& reduced, std::int64_t n_rows) {
+    int bits = 4;
+    while ((std::int64_t(1) << bits) < 2 * n_rows) ++bits;
+    std::vector<std::int32_t> places(std::size_t(1) << bits, -1), first(n_rows);
+    const int size = reduced.row_bytes;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        const std::uint8_t* row = reduced.bits.data() + i * size;
+        std::size_t at = hash_bytes(row, size) >> (64 - bits);
+        // Without features there is nothing to compare.
+        while (places[at] >= 0 && size > 0 &&
+               std::memcmp(reduced.bits.data() + std::int64_t(places[at]) * size, row, size) != 0) {
+            at = (at + 1) & (places.size() - 1);
+        }
+        if (places[at] < 0) places[at] = static_cast<std::int32_t>(i);
+        first[i] = places[at];
+    }
+    return first;
+}
+
+inline void index_weights(const InputRows& rows, Reduction& out,
+                          std::vector<std::int32_t>& indices) {
+    indices.assign(rows.n_rows, 0);
+    out.values = {1.0};
+    out.whole_weights = true;
+    if (rows.weights == nullptr) return;
+    for (std::int64_t i = 0; i < rows.n_rows && out.whole_weights; ++i) {
+        out.whole_weights =
+            rows.weights[i] == std::floor(rows.weights[i]) && rows.weights[i] < (1 << 24);
+    }
+    if (out.whole_weights) return;
+    out.values.assign(rows.weights, rows.weights + rows.n_rows);
+    std::sort(out.values.begin(), out.values.end());
+    out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        indices[i] = static_cast<std::int32_t>(
+            std::lower_bound(out.values.begin(), out.values.end(), rows.weights[i]) -
+            out.values.begin());
+    }
+}
+
+// Stable, by counting; keys are below `n_keys`.
+template <class KeyOf>
+void sort_atoms(std::vector<Atom>& atoms, std::int32_t n_keys, const KeyOf& key_of) {
+    if (n_keys <= 1) return;
+    std::vector<std::size_t> place(static_cast<std::size_t>(n_keys) + 1, 0);
+    for (const Atom& atom : atoms) ++place[key_of(atom) + 1];
+    for (std::int32_t key = 0; key < n_keys; ++key) place[key + 1] += place[key];
+    std::vector<Atom> sorted(atoms.size());
+    for (const Atom& atom : atoms) sorted[place[key_of(atom)]++] = atom;
+    atoms.swap(sorted);
+}
+
+inline void make_atoms(const InputRows& rows, int n_classes,
+                       const std::vector<std::int32_t>& value_of,
+                       const std::vector<std::int32_t>& first, Reduction& out) {
+    const bool weighted = rows.weights != nullptr && out.whole_weights;
+    out.atoms.reserve(rows.n_rows);
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        const std::int64_t count = weighted ? static_cast<std::int64_t>(rows.weights[i]) : 1;
+        out.atoms.push_back(
+            {static_cast<std::int32_t>(i), first[i], rows.classes[i], value_of[i], count});
+    }
+    // By group, class and weight, in linear time: the last key first.
+    const std::int32_t n_values = static_cast<std::int32_t>(out.values.size());
+    sort_atoms(out.atoms, n_values, [](const Atom& a) { return a.value; });
+    sort_atoms(out.atoms, n_classes, [](const Atom& a) { return a.class_; });
+    const std::int32_t n_groups = static_cast<std::int32_t>(rows.n_rows);
+    sort_atoms(out.atoms, n_groups, [](const Atom& a) { return a.group; });
+    const auto name = [](const Atom& a) { return std::make_tuple(a.group, a.class_, a.value); };
+    std::size_t n_kept = 0;
+    for (const Atom& atom : out.atoms) {
+        if (n_kept > 0 && name(out.atoms[n_kept - 1]) == name(atom)) {
+            out.atoms[n_kept - 1].count += atom.count;
+        } else {
+            out.atoms[n_kept++] = atom;
+        }
+    }
+    out.atoms.resize(n_kept);
+}
+
+// Two classes that weigh alike: equal rows of both cancel.
+inline void cancel_pairs(Reduction& out) {
+    std::size_t n_kept = 0;
+    for (std::size_t k = 0; k < out.atoms.size(); ++k) {
+        Atom atom = out.atoms[k];
+        if (n_kept > 0 && out.atoms[n_kept - 1].group == atom.group) {
+            Atom& other = out.atoms[n_kept - 1];
+            const std::int64_t pairs = std::min(other.count, atom.count);
+            out.cancelled += static_cast<double>(pairs);
+            other.count -= pairs;
+            atom.count -= pairs;
+            if (other.count == 0) --n_kept;
+        }
+        if (atom.count > 0) out.atoms[n_kept++] = atom;
+    }
+    out.atoms.resize(n_kept);
+}
+
+inline void add_to_segments(Reduction& out, std::int32_t class_, std::int32_t value,
+                            std::int32_t row, std::int64_t count, bool by_bits) {
+    if (!by_bits) {
+        auto& rows = out.segments[{class_, value, 0}];
+        rows.insert(rows.end(), count, row);
+        return;
+    }
+    for (int bit = 0; (count >> bit) != 0; ++bit) {
+        if ((count >> bit) & 1) {
+            out.segments[{class_, value, bit}].push_back(row);
+        }
+    }
+}
+
+// Whether a row once per bit of its weight makes less work than the row repeated. Counted in words
+// of a node with an eighth of the rows, where each segment wastes half a word.
+inline bool bits_pay(const Reduction& out) {
+    std::map<SegmentName, std::int64_t> by_bits, repeated;
+    for (const Atom& atom : out.atoms) {
+        repeated[{atom.class_, atom.value, 0}] += atom.count;
+        for (int bit = 0; (atom.count >> bit) != 0; ++bit) {
+            by_bits[{atom.class_, atom.value, bit}] += (atom.count >> bit) & 1;
+        }
+    }
+    const auto words = [](const std::map<SegmentName, std::int64_t>& segments) {
+        double sum = 0.0;
+        for (const auto& segment : segments) sum += segment.second / 128.0 + 0.5;
+        return sum;
+    };
+    return words(by_bits) < words(repeated);
+}
+
+// Real values of one row, by channel.
+inline void row_values(const InputRows& rows, const BitObjective& objective,
+                       const ChannelPlan& plan, std::int64_t i, double* values) {
+    const double weight = rows.weights == nullptr ? 1.0 : rows.weights[i];
+    if (objective.has_target()) {
+        const double y = rows.targets[i];
+        values[0] += weight;
+        values[1] += weight * y;
+        values[plan.base()] += weight * y * y;
+    } else {
+        const int class_ = rows.classes[i];
+        for (int c = 0; c < plan.n_channels; ++c) {
+            values[c] += weight * objective.channel(class_, c);
+        }
+        values[plan.mass()] += weight * objective.class_mass[class_];
+    }
+    if (plan.counts_rows) values[plan.rows()] += 1.0;
+    if (plan.sums_weights) values[plan.weights()] += weight;
+}
+
+// Groups of equal rows answer alike: their squares about their own mean are in every tree's cost.
+inline void centre_groups(const ChannelPlan& plan, Reduction& out) {
+    const int n_all = plan.n_all();
+    double least = std::numeric_limits<double>::infinity(), largest = -least;
+    for (std::size_t at = 0; at < out.group_values.size(); at += n_all) {
+        const double mean = out.group_values[at + 1] / out.group_values[at];
+        least = std::min(least, mean);
+        largest = std::max(largest, mean);
+    }
+    out.common_weight = out.group_values.empty() ? 0.0 : out.group_values[0];
+    for (std::size_t at = 0; at < out.group_values.size(); at += n_all) {
+        double* values = out.group_values.data() + at;
+        const double weight = values[0], mean = values[1] / weight;
+        const double between = values[1] * mean;
+        out.within += std::max(0.0, values[plan.base()] - between);
+        values[plan.base()] = between;
+        // No leaf's mean is farther away than the end of the range that is.
+        const double reach = std::max(mean - least, largest - mean);
+        values[plan.mass()] = weight * reach * reach;
+        if (weight != out.common_weight) out.common_weight = 0.0;
+    }
+}
+
+// Rows with the same features are one, whatever their values: these are sums.
+inline void make_groups(const InputRows& rows, const BitObjective& objective,
+                        const ChannelPlan& plan, const std::vector<std::int32_t>& first,
+                        Reduction& out) {
+    std::vector<std::int32_t> group_of(rows.n_rows, -1);
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+        std::int32_t& group = group_of[first[i]];
+        if (group < 0) {
+            group = static_cast<std::int32_t>(out.groups.size());
+            out.groups.push_back(static_cast<std::int32_t>(i));
+            out.group_values.resize(out.group_values.size() + plan.n_all(), 0.0);
+        }
+        row_values(rows, objective, plan, i,
+                   out.group_values.data() + static_cast<std::size_t>(group) * plan.n_all());
+    }
+    if (objective.has_target()) centre_groups(plan, out);
+}
+
+// Each distinct weight is a segment of its own; with many, summing reals row by row is cheaper.
+inline bool values_pay(const InputRows& rows, const BitObjective& objective,
+                       std::size_t n_weights) {
+    return objective.has_target() ||
+           (n_weights > 8 && static_cast<std::int64_t>(n_weights) * 64 > rows.n_rows);
+}
+
+inline Reduction reduce(const InputRows& rows, const BitObjective& objective,
+                        const BitConstraints& constraints, const BitSwitches& switches,
+                        const BitKernels& kernels) {
+    Reduction out;
+    keep_distinct_columns(rows, kernels, switches.merge_columns, out);
+    std::vector<std::int32_t> first, value_of;
+    if (switches.merge_rows) {
+        first = first_equal_rows(out, rows.n_rows);
+    } else {
+        first.resize(rows.n_rows);
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) first[i] = static_cast<std::int32_t>(i);
+    }
+    const ChannelPlan plan = plan_channels(objective, constraints);
+    index_weights(rows, out, value_of);
+    out.has_values = values_pay(rows, objective, out.values.size());
+    if (out.has_values) {
+        make_groups(rows, objective, plan, first, out);
+        return out;
+    }
+    make_atoms(rows, objective.n_classes, value_of, first, out);
+    const bool alike = objective.n_classes == 2 && out.whole_weights &&
+                       objective.class_mass[0] == objective.class_mass[1];
+    if (switches.merge_rows && objective.cancels && alike && plan.n_supports() == 0) {
+        cancel_pairs(out);
+    }
+    const bool by_bits = bits_pay(out);
+    for (const Atom& atom : out.atoms) {
+        add_to_segments(out, atom.class_, atom.value, atom.row, atom.count, by_bits);
+    }
+    if (plan.counts_rows && rows.weights != nullptr) {
+        // Weighted rows are counted in a segment of their own.
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+            add_to_segments(out, -1, 0, static_cast<std::int32_t>(i), 1, false);
+        }
+    }
+    return out;
+}
+
 // [segment][channel] factors.
 inline std::vector<double> segment_coefficients(const Reduction& reduced,
-                                                const Objective& objective, const ChannelPlan& plan,
-                                                bool row_is_weight) {
+                                                const BitObjective& objective,
+                                                const ChannelPlan& plan, bool row_is_weight) {
     std::vector<double> all;
     for (const auto& segment : reduced.segments) {
         const auto [class_, value, bit] = segment.first;
@@ -50,7 +376,7 @@ inline double largest_sum(const Reduction& reduced, const std::vector<double>& c
 
 enum class LaneType { INT16, INT32, DOUBLE };
 
-inline LaneType pick_lane(const Objective& objective, const Reduction& reduced,
+inline LaneType pick_lane(const BitObjective& objective, const Reduction& reduced,
                           const std::vector<double>& coefficients, int n_all) {
     const bool counts = objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST;
     if (!counts || reduced.has_values) return LaneType::DOUBLE;
@@ -68,7 +394,7 @@ inline void mark_present(Span span, int n_rows, std::uint16_t* present) {
 
 template <class Lane>
 void lay_out_segment(const Reduction& reduced, const std::vector<std::int32_t>& rows, Span span,
-                     Problem<Lane>& problem) {
+                     BitProblem<Lane>& problem) {
     const int n = static_cast<int>(rows.size());
     if (problem.stride > 0) {
         problem.bits.rows_to_words(
@@ -81,7 +407,7 @@ void lay_out_segment(const Reduction& reduced, const std::vector<std::int32_t>& 
 
 template <class Lane>
 void lay_out(const Reduction& reduced, const std::vector<double>& coefficients,
-             Problem<Lane>& problem) {
+             BitProblem<Lane>& problem) {
     problem.columns = reduced.columns;
     problem.n_columns = static_cast<int>(reduced.columns.size());
     problem.stride = padded(problem.n_columns);
@@ -114,7 +440,7 @@ void lay_out(const Reduction& reduced, const std::vector<double>& coefficients,
 // be seen. Counted errors are whole anyway. Sums of real weights are rounded by a share of the
 // whole that grows with the number of rows, which some units (see Problem::slack) have to cover,
 // but no more: beside heavy rows, light ones would not count.
-inline double cost_grid(const Objective& objective, LaneType lane, double split_cost,
+inline double cost_grid(const BitObjective& objective, LaneType lane, double split_cost,
                         double largest_cost, int n_rows) {
     if (lane != LaneType::DOUBLE && split_cost == std::floor(split_cost)) return objective.unit;
     int bits = 40;

@@ -28,7 +28,7 @@ inline Key problem_key(Key rows, int depth, int splits, int salt) {
     return {rows.low ^ low, rows.high ^ split_mix(state)};
 }
 
-struct Bounds {
+struct CachedBounds {
     std::uint64_t low = 0, high = 0;
     double bound = 0.0;        // the optimum if exact, else below it
     std::int32_t column = -1;  // root of an optimum, if deeper than two levels and exact

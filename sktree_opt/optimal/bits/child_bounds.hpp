@@ -1,18 +1,18 @@
 // Lower bounds on the children of a node, by column.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022): local bounds of eqs. 15-16, similarity of
-// section 4.4 (see similarity.hpp for the inequality and for what it needs).
-// Size: a tree has at least as many splits as levels, and each split has its cost. So the best tree
-// of a child is its leaf, one of its trees of one split, both known from the node's counts, or
-// costs two splits; and to a depth d it is one of those to depth d - 1, or costs d splits. Where
-// trees without an error are found, and only the cost of ties is left, that is what ends the
-// search. Deviation, inheritance: the children that a node's parent has at the same depth bound the
-// node's own by the same inequality, since their rows overlap by counts that the parent knows.
-// Deviation, removal: so does the node's own optimum with one level less, since a child is the node
-// without the rows of the other side. With a cost of splits it rules out tests that part so few
-// rows from the others that no tree for them can save what the test costs.
-// Deviation, sides: a column of a node of depth three is ruled out as soon as one child, out of the
-// cache of optima, or both, to the precision of a rough sweep (rough_squares.hpp), cost too much.
+// section 4.4 (see similarity.hpp for the inequality and for what it needs). Size: a tree has at
+// least as many splits as levels, and each split has its cost. So the best tree of a child is its
+// leaf or a tree of one split, both known from the node's counts, or costs at least two splits. The
+// best tree of depth d is one of depth d - 1 or costs at least d splits. This ends the search when
+// a tree without errors is known and only ties are left. Deviation, inheritance: the children that
+// a node's parent has at the same depth bound the node's own by the same inequality, since their
+// rows overlap by counts that the parent knows. Deviation, removal: so does the node's own optimum
+// with one level less, since a child is the node without the rows of the other side. With a cost of
+// splits it rules out tests that part so few rows from the others that no tree for them can save
+// what the test costs. Deviation, sides: a column of a node of depth three is ruled out as soon as
+// one child, out of the cache of optima, or both, to the precision of a rough sweep
+// (rough_squares.hpp), cost too much.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ namespace sktree_opt {
 inline int full_budget(int depth) { return depth >= 20 ? (1 << 20) - 1 : (1 << depth) - 1; }
 
 template <class Lane>
-bool has_similarity(const Problem<Lane>& problem) {
+bool has_similarity(const BitProblem<Lane>& problem) {
     return problem.switches.similarity && problem.objective.loss_is_bounded &&
            problem.channels.n_supports() == 0;
 }
 
 template <class Lane>
-bool is_supported(const Problem<Lane>& problem, const Node<Lane>& node, int column) {
+bool is_supported(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int column) {
     for (int k = 0; k < problem.score.n_supports; ++k) {
         const int channel = problem.score.n_channels + k;
         const Lane with = node.marginal_row(channel)[column];
@@ -44,7 +44,7 @@ bool is_supported(const Problem<Lane>& problem, const Node<Lane>& node, int colu
 
 // Cost of a side of a column, from its score.
 template <class Lane>
-double side_cost(const Problem<Lane>& problem, const Node<Lane>& node, int j, bool side,
+double side_cost(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j, bool side,
                  Lane score) {
     const int base = problem.channels.base();
     const Lane with = node.marginal_row(base)[j];
@@ -53,10 +53,10 @@ double side_cost(const Problem<Lane>& problem, const Node<Lane>& node, int j, bo
            (problem.objective.base_factor * mass - static_cast<double>(score));
 }
 
-// The least that a side of each column costs with at most `budget` splits, but for rounding, to a
-// depth whose `before`, less one, may have been searched.
+// Raises `bounds` on the cost of one side of each column with at most `budget` splits, to `depth`
+// levels. `before`, null or not, are the bounds for one level less.
 template <class Lane>
-void bound_by_size(const Problem<Lane>& problem, const Node<Lane>& node, bool side, int depth,
+void bound_by_size(const BitProblem<Lane>& problem, const BitNode<Lane>& node, bool side, int depth,
                    int budget, const double* before, double* bounds) {
     const Lane* leaf = side ? node.leaf_true.data() : node.leaf_false.data();
     const Lane* best = side ? node.best_true.data() : node.best_false.data();
@@ -84,10 +84,10 @@ inline double column_bound(Phase& phase, int stride, int j) {
     return least;
 }
 
-// What the parent knows of its children, of the node's depth less one, as bounds for the node's.
+// Bounds on the node's children from those of its parent of the same depth.
 template <class Lane>
-void inherit_bounds(const Problem<Lane>& problem, const Node<Lane>& node, Node<Lane>& parent,
-                    int depth, Phase& phase) {
+void inherit_bounds(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
+                    BitNode<Lane>& parent, int depth, Phase& phase) {
     Phase& above = parent.phases[depth];
     if (!above.is_open || above.n_budgets != 1 || phase.n_budgets != 1) return;
     const double loss = problem.objective.loss_factor;
@@ -110,9 +110,9 @@ void inherit_bounds(const Problem<Lane>& problem, const Node<Lane>& node, Node<L
     }
 }
 
-// What the node costs with one level less, as bounds for its children.
+// Bounds on the node's children from its own optimum with one level less.
 template <class Lane>
-void bound_by_removal(const Problem<Lane>& problem, const Node<Lane>& node, double shallower,
+void bound_by_removal(const BitProblem<Lane>& problem, const BitNode<Lane>& node, double shallower,
                       double* bounds_true, double* bounds_false) {
     const double loss = problem.objective.loss_factor;
     const int mass = problem.channels.mass();
@@ -128,7 +128,8 @@ void bound_by_removal(const Problem<Lane>& problem, const Node<Lane>& node, doub
 
 // Small first: what the children cost at one level less or, at depth three, with one split each.
 template <class Lane>
-void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, Phase& phase) {
+void set_order(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int depth,
+               Phase& phase) {
     double* order = phase.order.need(node.stride);
     Phase no_phase;
     const bool deeper = depth > 3 && node.phases[depth - 1].is_open && problem.switches.look_ahead;
@@ -143,13 +144,13 @@ void set_order(const Problem<Lane>& problem, const Node<Lane>& node, int depth, 
 // Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits,
 // and costs `shallower` at least with one level less.
 template <class Lane>
-Phase& open_phase(const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* parent, int depth,
-                  int budget, double shallower) {
+Phase& open_phase(const BitProblem<Lane>& problem, BitNode<Lane>& node, BitNode<Lane>* parent,
+                  int depth, int budget, double shallower) {
     Phase& phase = node.phases[depth];
     const int child_full = full_budget(depth - 1);
     const int first_budget = std::max(0, budget - 1 - child_full);
     const int n_budgets = std::min(child_full, budget - 1) - first_budget + 1;
-    // What an earlier search of the same node found is still true.
+    // Bounds of an earlier search of the same node still hold.
     if (phase.is_open && phase.first_budget == first_budget && phase.n_budgets == n_budgets) {
         return phase;
     }
@@ -187,7 +188,7 @@ Phase& open_phase(const Problem<Lane>& problem, Node<Lane>& node, Node<Lane>* pa
 
 // The bounds of column j, just found, for all others.
 template <class Lane>
-void spread_bounds(const Problem<Lane>& problem, Node<Lane>& node, Phase& phase, int j) {
+void spread_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node, Phase& phase, int j) {
     if (!has_similarity(problem)) return;
     const int mass = problem.channels.mass();
     const Lane* weights = node.marginal_row(mass);

@@ -1,19 +1,18 @@
-// A good tree of any depth at once, and better ones the longer it may take. Heuristic: proves
-// nothing.
+// A good tree of any depth quickly, and better ones with more time. Heuristic: it proves nothing.
 //
 // Papers: Harvey and Ginsberg, "Limited discrepancy search", IJCAI 1995; for optimal trees Kiossou,
 // Schaus, Nijssen and Houndji, "Time constrained DL8.5 using limited discrepancy search", ECML PKDD
-// 2022. At each node columns are ranked by a heuristic; a tree that takes the first everywhere is
-// the greedy one, and all trees are tried that leave it in few places.
-// Deviations: the last two levels are solved exactly, as their optimum comes with the node; a
-// column of rank r costs 1 + floor(log2 r) discrepancies in place of one or r, so that each more
-// tries twice as many; two rankings take turns, by errors with one test more and by Gini gain (or
-// variance, with targets), since errors say little far from the leaves. With a limit on splits a
-// node answers the best tree found for each number of them, and the limit is shared out exactly
-// over the columns chosen. After a stop what was found so far is put together.
+// 2022. At each node, a heuristic ranks the columns. The greedy tree takes the first column
+// everywhere; the search tries all trees that take another one in few places. Deviations: the last
+// two levels are solved exactly, because each node knows their optimum. A column of rank r costs 1
+// + floor(log2 r) discrepancies instead of one or r, so each further discrepancy tries twice as
+// many columns. Two rankings take turns: by errors with one more test, and by Gini gain (variance,
+// with targets), because errors say little far from the leaves. With a limit on splits, a node
+// answers the best tree for each number of splits, and the limit is shared out exactly over the
+// chosen columns. After a stop, the best trees found so far are put together.
 //   discrepancies -> discrepancies; what a node answers -> Curve of Plans, by number of splits
-// Time about three times as much a discrepancy, from max_depth sweeps of all rows on; memory: the
-// plans of the best trees known at each node on the path.
+// Time: max_depth sweeps of all rows, and about three times as much for each further discrepancy.
+// Memory: the plans of the best trees of each node on the path.
 #pragma once
 
 #include <algorithm>
@@ -26,16 +25,16 @@ namespace sktree_opt {
 template <class Lane>
 class DiscrepancySearch {
 public:
-    explicit DiscrepancySearch(Search<Lane>& search)
+    explicit DiscrepancySearch(BitSearch<Lane>& search)
         : search_(search), problem_(search.problem()), tree_(search, Order::INDEX) {}
 
     // The best tree within so many discrepancies, if it costs less than `upper`.
-    Incumbent dive(int depth, int budget, int discrepancies, double upper) {
+    BitIncumbent dive(int depth, int budget, int discrepancies, double upper) {
         binds_ = budget < full_budget(depth);
         budget_ = budget;
         plans_.clear();
         const Curve curve = solve(0, depth, discrepancies);
-        Incumbent found;
+        BitIncumbent found;
         if (!(cost(curve.back()) < upper)) return found;
         found.cost = cost(curve.back());
         search_.maker().may_poll = false;
@@ -77,7 +76,7 @@ private:
         return curve;
     }
 
-    // Forgets the plans from `start` on that are no part of `curve`. Children stand before parents.
+    // Forgets the plans from `start` on that `curve` does not use. Children stand before parents.
     void forget_others(std::size_t start, Curve& curve) {
         const int first = static_cast<int>(start);
         places_.assign(plans_.size() - start, -1);
@@ -105,7 +104,7 @@ private:
     }
 
     Curve solve(int level, int depth, int discrepancies) {
-        Node<Lane>& node = search_.node(level);
+        BitNode<Lane>& node = search_.node(level);
         const std::size_t start = plans_.size();
         const int most = std::min(budget_, full_budget(depth));
         Curve curve = two_levels(node.small_costs, std::min(most, 3), most);
@@ -133,8 +132,9 @@ private:
     }
 
     Curve solve_side(int level, int depth, int j, bool side, int discrepancies) {
-        // What the node itself knows of its child: all there is after a stop.
-        Node<Lane>& node = search_.node(level);
+        // The child's best small tree, which the node itself knows. After a stop there is nothing
+        // better.
+        BitNode<Lane>& node = search_.node(level);
         search_.maker().score_sides(node, j);
         double costs[2] = {
             side_cost(problem_, node, j, side, side ? node.leaf_true[j] : node.leaf_false[j]),
@@ -146,7 +146,7 @@ private:
         return solve(level + 1, depth - 1, discrepancies);
     }
 
-    void offer_pair(Node<Lane>& node, int j, Curve& curve) {
+    void offer_pair(BitNode<Lane>& node, int j, Curve& curve) {
         SmallCosts with, without;
         if (!search_.solve_both(node, j, with, without)) return;
         const int most = std::min(budget_, 3);
@@ -177,7 +177,7 @@ private:
     }
 
     // The first columns of two rankings in turn: far from the leaves, Gini gain goes first.
-    std::vector<std::int32_t> ranking(const Node<Lane>& node, int depth, int discrepancies) {
+    std::vector<std::int32_t> ranking(const BitNode<Lane>& node, int depth, int discrepancies) {
         std::vector<std::int32_t> all;
         for (int j = 0; j < node.n_columns; ++j) {
             if (is_supported(problem_, node, j)) all.push_back(j);
@@ -216,7 +216,7 @@ private:
     int rebuild(int level, int index) {
         const Plan plan = plans_[index];
         const int at = tree_.add_node();
-        const Node<Lane>& node = search_.node(level);
+        const BitNode<Lane>& node = search_.node(level);
         if (plan.column < 0) {
             int splits = plan.splits;
             while (splits > 0 && node.small_costs[splits - 1] == node.small_costs[splits]) --splits;
@@ -234,8 +234,8 @@ private:
         return at;
     }
 
-    Search<Lane>& search_;
-    const Problem<Lane>& problem_;
+    BitSearch<Lane>& search_;
+    const BitProblem<Lane>& problem_;
     Reconstruction<Lane> tree_;
     std::vector<Plan> plans_;
     std::vector<int> places_;

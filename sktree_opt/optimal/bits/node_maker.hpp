@@ -28,14 +28,14 @@ inline void price_splits(double split_cost, double (&costs)[4]) {
 template <class Lane>
 class NodeMaker {
 public:
-    NodeMaker(const Problem<Lane>& problem, const RowSets& row_sets, SearchControl& control)
+    NodeMaker(const BitProblem<Lane>& problem, const RowSets& row_sets, SearchControl& control)
         : problem_(problem), row_sets_(row_sets), control_(control), rough_rows_(problem) {}
 
     std::int64_t n_nodes = 0;
     SweepCounter sweeps;
     bool may_poll = true;
 
-    void make_root(Node<Lane>& root) {
+    void make_root(BitNode<Lane>& root) {
         root.n_words = problem_.n_words;
         root.spans = problem_.spans;
         root.n_rows = problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
@@ -65,7 +65,7 @@ public:
     }
 
     // The rest of the child, after set_rows.
-    void make_child(const Node<Lane>& node, int column, bool side, Node<Lane>& child) {
+    void make_child(const BitNode<Lane>& node, int column, bool side, BitNode<Lane>& child) {
         ++n_nodes;
         take_rows(node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
         child.n_words = side_.n_words;
@@ -98,7 +98,7 @@ public:
     // Counts the smaller child; the larger one's counts are what is left of the node's. Where
     // bounds come first, they are all that is found if they make `is_enough` true.
     template <class IsEnough>
-    void solve_sides(Node<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
+    void solve_sides(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
                      const IsEnough& is_enough) {
         const int n_true =
             problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
@@ -139,7 +139,7 @@ public:
     }
 
     // All pair counts of the node, and its optimum with up to three splits.
-    void solve_small(Node<Lane>& node, bool has_marginals = false) {
+    void solve_small(BitNode<Lane>& node, bool has_marginals = false) {
         const int n_all = problem_.channels.n_all();
         SweepTask<Lane> task = task_for(node, n_paired());
         if (problem_.has_values) list_slots(node, task);
@@ -165,7 +165,7 @@ public:
     }
 
     // Makes the best scores of the sides of column j exact: rough sweeps leave upper bounds.
-    void score_sides(Node<Lane>& node, int j) {
+    void score_sides(BitNode<Lane>& node, int j) {
         if (!problem_.rough.are_there) return;
         need_pairs(node, j);
         SweepTask<Lane> task = task_for(node, n_paired());
@@ -183,14 +183,14 @@ private:
                static_cast<double>(totals[problem_.channels.base()]);
     }
 
-    // Channels of pairs: nobody asks for the base, if it is a channel of its own; of the mass there
-    // are rough sums if any, which are exact.
+    // Channels of pairs that are summed. The base is never needed; the mass comes from rough sums
+    // if there are any, because these are exact.
     int n_paired() const {
         return problem_.rough.are_there ? problem_.channels.n_channels
                                         : problem_.channels.mass() + 1;
     }
 
-    static SweepSide<Lane> side_of(Node<Lane>& node) {
+    static SweepSide<Lane> side_of(BitNode<Lane>& node) {
         SweepSide<Lane> side;
         side.marginals = node.marginals.data();
         side.totals = node.totals.data();
@@ -202,10 +202,10 @@ private:
     }
 
     // Rough sweeps ask for the exact pairs of few columns: these are summed when they do.
-    void need_pairs(Node<Lane>& node, int i) {
+    void need_pairs(BitNode<Lane>& node, int i) {
         if (!problem_.rough.are_there || node.has_pairs[i]) return;
         SweepTask<Lane> task = task_for(node, n_paired());
-        // Rows of one segment stand in the first slots.
+        // The rows of one segment are in the first slots.
         for (int slot = static_cast<int>(first_slots_.size()); slot < node.n_rows; ++slot) {
             first_slots_.push_back(slot);
         }
@@ -218,7 +218,7 @@ private:
         node.has_pairs[i] = true;
     }
 
-    void sum_totals(Node<Lane>& node) const {
+    void sum_totals(BitNode<Lane>& node) const {
         const int n_all = problem_.channels.n_all();
         node.totals.assign(n_all, 0);
         for (int slot = 0; problem_.has_values && slot < 16 * node.n_words; ++slot) {
@@ -239,8 +239,8 @@ private:
         }
     }
 
-    // A sweep of the node's own rows, but for what the caller sets.
-    SweepTask<Lane> task_for(const Node<Lane>& node, int n_counted) {
+    // A sweep of the node's own rows; the caller sets the rest.
+    SweepTask<Lane> task_for(const BitNode<Lane>& node, int n_counted) {
         SweepTask<Lane> task;
         task.words = node.words.data();
         task.spans = node.spans.data();
@@ -268,7 +268,7 @@ private:
     }
 
     // Rows and columns of a rough sweep of the node; which rows, the caller sets.
-    RoughTask rough_task(Node<Lane>& node) {
+    RoughTask rough_task(BitNode<Lane>& node) {
         RoughTask task;
         task.stride = node.stride;
         task.n_columns = node.n_columns;
@@ -285,7 +285,7 @@ private:
     }
 
     // The node's own trees: exact where they may be best, bounds on the scores of others.
-    void solve_small_roughly(Node<Lane>& node, SweepTask<Lane>& task) {
+    void solve_small_roughly(BitNode<Lane>& node, SweepTask<Lane>& task) {
         const int stride = node.stride;
         node.has_pairs.assign(node.n_columns, false);
         problem_.kernels.solve_leaves(task);
@@ -313,7 +313,7 @@ private:
     }
 
     // Both sides by counting their own rows.
-    void sweep_apart(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
+    void sweep_apart(BitNode<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
         SweepSide<Lane>* const sibling = task.sibling;
         task.sibling = nullptr;
         task.pairs =
@@ -331,7 +331,7 @@ private:
     // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none
     // is scored again if bounds are enough.
     template <class IsEnough>
-    void sweep_roughly(Node<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task,
+    void sweep_roughly(BitNode<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task,
                        SmallCosts& of_counted, SmallCosts& of_sibling, const IsEnough& is_enough) {
         const int stride = node.stride;
         RoughTask rough = rough_task(node);
@@ -425,7 +425,7 @@ private:
         }
     }
 
-    void list_slots(const Node<Lane>& node, SweepTask<Lane>& task) {
+    void list_slots(const BitNode<Lane>& node, SweepTask<Lane>& task) {
         slots_.clear();
         for (int slot = 0; slot < 16 * node.n_words; ++slot) {
             if ((node.present[slot / 16] >> (slot % 16)) & 1) slots_.push_back(slot);
@@ -434,8 +434,8 @@ private:
         task.n_slots = static_cast<int>(slots_.size());
     }
 
-    // Of all rows of the smaller child, then of the larger.
-    void set_side_totals(const Node<Lane>& node, int j, bool small_is_true) {
+    // Sums of all rows: of the smaller child, then of the larger one.
+    void set_side_totals(const BitNode<Lane>& node, int j, bool small_is_true) {
         const int n_all = problem_.channels.n_all();
         side_totals_.resize(2 * n_all);
         for (int c = 0; c < n_all; ++c) {
@@ -446,7 +446,7 @@ private:
     }
 
     // Counts by column of both children in the same order, out of the node's pairs.
-    void set_side_counts(const Node<Lane>& node, int j, bool small_is_true) {
+    void set_side_counts(const BitNode<Lane>& node, int j, bool small_is_true) {
         const int n_all = problem_.channels.n_all(), stride = node.stride;
         Lane* small = side_marginals_.need(static_cast<std::size_t>(2) * n_all * stride);
         Lane* large = small + static_cast<std::ptrdiff_t>(n_all) * stride;
@@ -481,7 +481,7 @@ private:
         return self->control_.poll();
     }
 
-    const Problem<Lane>& problem_;
+    const BitProblem<Lane>& problem_;
     const RowSets& row_sets_;
     SearchControl& control_;
     SideRows side_;

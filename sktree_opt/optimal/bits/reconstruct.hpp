@@ -20,11 +20,11 @@ template <class Lane>
 class Reconstruction {
 public:
     // Columns in order of index, or, if any tree will do, in the order that finds one sooner.
-    Reconstruction(Search<Lane>& search, Order order)
+    Reconstruction(BitSearch<Lane>& search, Order order)
         : search_(search), problem_(search.problem()), order_(order) {}
 
-    // Of the trees of the root that cost `target`, or more by ties, one with the fewest levels.
-    // This and what follows mean nothing after `failed`.
+    // A tree of the root with the fewest levels among those that cost `target`, or more by ties
+    // only. This and what follows mean nothing after `failed`.
     std::vector<TreeNode> shallowest(int most, int budget, double target) {
         const double cost = problem_.true_cost(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
@@ -79,7 +79,7 @@ public:
 
     // The first column whose best tree with `splits` splits and two levels is the node's optimum.
     void grow_small(int level, int splits, int at) {
-        Node<Lane>& node = search_.node(level);
+        BitNode<Lane>& node = search_.node(level);
         const double target = node.small_costs[splits];
         int best_column = -1, best_true = 0;
         double best_cost = std::numeric_limits<double>::infinity();
@@ -108,7 +108,7 @@ public:
 private:
     // Two levels, with column j at the root and so many splits on either side; a bound, where
     // scores are bounds.
-    double cost_of(const Node<Lane>& node, int j, int of_true, int of_false) {
+    double cost_of(const BitNode<Lane>& node, int j, int of_true, int of_false) {
         const Lane with = of_true ? node.best_true[j] : node.leaf_true[j];
         const Lane without = of_false ? node.best_false[j] : node.leaf_false[j];
         return search_.maker().snap(side_cost(problem_, node, j, true, with) +
@@ -143,8 +143,8 @@ private:
         return std::max(3, static_cast<int>(most));
     }
 
-    // Trees of up to two splits have two levels and were ruled out. Most often no fewer splits do,
-    // so the first step down is small.
+    // Trees of up to two splits have two levels and were ruled out. Usually no tree with fewer
+    // splits is as good, so the first step down is small.
     int fewest_splits(int depth, int known, double target) {
         int below = 2;
         for (int step = 1; known - below > 1 && !search_.stopped();) {
@@ -160,7 +160,7 @@ private:
 
     // The tree of the node at `level` that costs `target`; its index.
     int build(int level, int depth, int budget, double target) {
-        Node<Lane>& node = search_.node(level);
+        BitNode<Lane>& node = search_.node(level);
         const int at = add_node();
         if (depth == 0 || budget == 0 || is_within(node.small_costs[0], target)) return at;
         const int most = std::min({budget, full_budget(depth), 3});
@@ -193,7 +193,7 @@ private:
     void grow(int level, const SolvedColumn& root, int at) {
         set_column(at, search_.node(level).columns[root.column]);
         for (const bool side : {true, false}) {
-            const Node<Lane>& child = search_.make_child(level, root.column, side);
+            const BitNode<Lane>& child = search_.make_child(level, root.column, side);
             if (search_.stopped() && search_.maker().may_poll) return;
             const int budget = side ? root.budget_true : root.budget_false;
             double target = side ? root.cost_true : root.cost_false;
@@ -202,8 +202,8 @@ private:
         }
     }
 
-    Search<Lane>& search_;
-    const Problem<Lane>& problem_;
+    BitSearch<Lane>& search_;
+    const BitProblem<Lane>& problem_;
     const Order order_;
     std::vector<TreeNode> nodes_;
     bool failed_ = false;

@@ -1,9 +1,9 @@
-// Which rows a node has, over the slots of the root, and the 128-bit key of that set.
+// The set of rows of a node, as bits over the slots of the root, and its 128-bit key.
 //
 // The key is sum of word_w * r_w mod 2^128 for random r_w (multilinear hashing: two different sets
-// agree in the upper half with probability 2^-64). It stands for the set in all caches: DL8's
-// closure of an itemset and MurTree's dataset hashing (section 4.5.2) identify the same sets. As
-// the words of two children add up to the parent's without a carry, so do their keys.
+// agree in the upper half with probability 2^-64). All caches use the key in place of the set:
+// DL8's closure of an itemset and MurTree's dataset hashing (section 4.5.2) identify the same sets.
+// As the words of two children add up to the parent's without a carry, so do their keys.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ SKTREE_INLINE Pack<T> share(Pack<T> amount, Pack<T> weight, const ScoreParameter
     return where_at_least(weight, least, amount / larger(weight, least), fill_pack<T>(0));
 }
 
-// What costs much a lane is a function of its own: inlined for every leaf it would take minutes to
-// compile and gain nothing.
+// A function that takes long for each lane is not inlined: that would take minutes to compile and
+// gain nothing.
 template <class T>
 SKTREE_APART void x_log_x_lanes(T* lanes, const ScoreParameters<T>& p) {
     for (int lane = 0; lane < LANES; ++lane) {
@@ -139,7 +139,7 @@ struct LeafAll {
 
 // Errors with two classes. The only channel is the difference d of the class weights: a leaf of
 // weight w errs on (w - |d|) / 2. One channel in place of two halves the work of the kernel.
-struct TwoClassError {
+struct TwoClassScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>&) {
@@ -149,7 +149,7 @@ struct TwoClassError {
 
 // The largest channel: weight of the class a leaf answers (errors of any number of classes), or,
 // with a channel for each answer, what that answer saves over the worst one (a cost matrix).
-struct LargestChannel {
+struct LargestScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>& p) {
@@ -160,7 +160,7 @@ struct LargestChannel {
 };
 
 // Summed Gini impurity: w (1 - sum of (w_c / w)^2) = w - sum of w_c^2 / w.
-struct Gini {
+struct GiniScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>& p) {
@@ -176,7 +176,7 @@ struct Gini {
 };
 
 // Summed entropy in bits: w log w - sum of w_c log w_c.
-struct Entropy {
+struct EntropyScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>& p) {
@@ -193,7 +193,7 @@ struct Entropy {
 
 // C4.5's estimate of a leaf's errors on new rows: DL8's example of an objective that is not a
 // count.
-struct PessimisticError {
+struct PessimisticScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>& p) {
@@ -209,7 +209,7 @@ struct PessimisticError {
 };
 
 // Squared error: sum of w y^2 (the base) - (sum of w y)^2 / sum of w.
-struct SquaredError {
+struct SquaredScore {
     template <class Leaf, class Lane, class Both>
     static SKTREE_INLINE Pack<Lane> score(const PairCounts<Lane, Both>& n,
                                           const ScoreParameters<Lane>& p) {

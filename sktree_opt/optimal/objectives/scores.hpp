@@ -5,7 +5,7 @@ namespace sktree_opt {
 
 enum class Score : int { TWO_CLASS, LARGEST, GINI, ENTROPY, PESSIMISTIC, SQUARED };
 
-// What a score needs besides counts; see objectives.hpp.
+// Parameters of a score besides counts; see objectives.hpp.
 template <class Lane>
 struct ScoreParameters {
     int n_channels = 1;  // summed channels that the score reads

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import Engine
+from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._problem import Solution, raised
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
@@ -36,11 +36,11 @@ MOST_DISCREPANCIES = 40
 
 
 def make_engine(problem, tests, control, off=(), **order):
-    """An engine for a problem; see ``bits._engine.Engine`` for `off` and `order`."""
+    """An engine for a problem; see ``bits._bit_engine.BitEngine`` for `off` and `order`."""
     refuse_many_classes(problem.form)
     limits = problem.limits
     has_no_limit = limits.memory_limit is None
-    return Engine(
+    return BitEngine(
         tests.bits,
         tests.n_tests,
         problem.objective.targets,
@@ -76,10 +76,10 @@ def find_tree_of_tests(problem, tests, session, off=(), **order):
     session : Session
 
     off : tuple of str
-        Techniques to do without (see ``bits._engine.SWITCHES``).
+        Techniques to do without (see ``bits._bit_engine.SWITCHES``).
 
     **order
-        `column_order` and `seed` of ``bits._engine.Engine``.
+        `column_order` and `seed` of ``bits._bit_engine.BitEngine``.
 
     Returns
     -------
@@ -155,7 +155,7 @@ class Levels:
 
     session : Session
 
-    engine : Engine
+    engine : BitEngine
         Whose search has begun.
     """
 
@@ -274,7 +274,7 @@ class BitsSolver:
 
     session : Session
 
-    engine : Engine or None, default=None
+    engine : BitEngine or None, default=None
         None for a new one.
 
     split_cost : float, default=0.0
@@ -287,7 +287,7 @@ class BitsSolver:
         allowed discrepancies.
 
     full_moments : list
-        Incumbents of the latter, as ``Engine.incumbents``.
+        Incumbents of the latter, as ``BitEngine.incumbents``.
     """
 
     def __init__(self, problem, tests, session, engine=None, split_cost=0.0):

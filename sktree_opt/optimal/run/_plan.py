@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import SCORES
+from sktree_opt.optimal.bits._bit_engine import SCORES
 from sktree_opt.optimal.run._fallback import FewTests
 from sktree_opt.optimal.run._problem import Problem
 from sktree_opt.optimal.run._thresholds import can_search, coarse_table

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-import sktree_opt.optimal.thresholds._search as _search
+import sktree_opt.optimal.thresholds._threshold_search as _threshold_search
 from sktree_opt.optimal.run._bits import Answer, n_useful_splits
 from sktree_opt.optimal.run._fallback import SEARCH_SHARE, number_of_few_thresholds, short_search
 from sktree_opt.optimal.run._problem import Solution
@@ -75,7 +75,7 @@ def search_thresholds(plan, session):
     ----------
     plan : Plan
         With a `table`, an objective that ``can_search`` accepts, and techniques to do without
-        (see ``thresholds._search.SWITCHES``).
+        (see ``thresholds._threshold_search.SWITCHES``).
 
     session : Session
 
@@ -100,7 +100,7 @@ def search_thresholds(plan, session):
     split_cost = limits.split_cost / problem.form.scale / cost_unit
     total = leaves.weights.sum() / weight_unit
     grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
-    engine = _search.ThresholdSearch(
+    engine = _threshold_search.ThresholdSearch(
         table,
         leaves.label,
         round_to(leaves.weights / weight_unit, grid),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.optimal.bits._engine import visit_nodes
+from sktree_opt.optimal.bits._bit_engine import visit_nodes
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree import NODE_DTYPE, Tree
 from sktree_opt.tree._node import CATEGORY_KINDS, LEAF

@@ -1,9 +1,10 @@
 // The best division in two of a part of a node's rows, for the sum of absolute errors: exact.
 //
-// A leaf answers its weighted median. The rows stand in a doubly linked list in the order of their
-// targets, with a finger on the median; taking out one row moves the finger by a step or so. Taking
-// them out from the end of a column's order, then from its beginning, gives what both branches of
-// each test cost: 2 n steps for each column and side for missing values. Of a category, n steps.
+// A leaf answers its weighted median. The rows form a doubly linked list in the order of their
+// targets, with a pointer to the median; removing one row moves the pointer by about one step.
+// Taking them out from the end of a column's order, then from its beginning, gives what both
+// branches of each test cost: 2 n steps for each column and side for missing values. A category
+// takes n steps.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace sktree_opt::thresholds {
 class MedianList {
 public:
     // The rows of `node` for which `inside` holds.
-    void open(const NodeRows& node, const std::uint8_t* inside) {
+    void open(const ThresholdNode& node, const std::uint8_t* inside) {
         node_ = &node;
         inside_ = inside;
         rank_.resize(node.n);
@@ -108,7 +109,7 @@ private:
         }
     }
 
-    const NodeRows* node_ = nullptr;
+    const ThresholdNode* node_ = nullptr;
     const std::uint8_t* inside_ = nullptr;
     std::vector<std::uint32_t> rank_;  // of each row by target
     std::vector<std::int32_t> first_previous_, first_next_, previous_, next_;
@@ -125,7 +126,7 @@ struct Division {
 class AbsoluteErrors {
 public:
     // The rows of `node` for which `inside` holds; null for all.
-    void open(const NodeRows& node, const std::uint8_t* inside) {
+    void open(const ThresholdNode& node, const std::uint8_t* inside) {
         node_ = &node;
         if (inside == nullptr) {
             all_.assign(node.n, 1);
@@ -204,7 +205,7 @@ private:
         }
     }
 
-    const NodeRows* node_ = nullptr;
+    const ThresholdNode* node_ = nullptr;
     MedianList list_;
     double leaf_cost_ = 0.0, n_rows_ = 0.0, weight_ = 0.0;
     std::vector<std::uint8_t> all_;

@@ -1,13 +1,13 @@
 // The best tree of depth two over all thresholds: exact.
 //
-// For each family of root tests the candidates are cut into sections, the section ends are solved
-// BATCH at a time by one vector pass (which finds the best second test of both sides of all of
-// them), and sections that the interval bounds of intervals.hpp cannot exclude are cut again.
+// The candidates of each family of root tests are cut into sections. One vector pass solves BATCH
+// section ends at a time: it finds the best second test of both sides of each. Sections that the
+// interval bounds of intervals.hpp cannot exclude are cut again.
 //
 // Floors: for each column a lower bound for the trees whose root asks about it. Trees cost no less
-// on more rows, so the floors of a node hold for every node that contains it, and, lowered by the
-// worst cost of the rows in between, for every node inside it: along a chain of root tests one
-// level up, most columns are excluded by the floors of the nearest solved test, without any pass.
+// on more rows, so the floors of a node hold for every node that contains it. Lowered by the worst
+// cost of the rows in between, they hold for every node inside it. Along a chain of root tests one
+// level up, the floors of the nearest solved test exclude most columns without any pass.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,14 @@
 namespace sktree_opt::thresholds {
 
 // Whether tree (n_splits, test) comes before (other_splits, other) among trees of equal cost.
-inline bool comes_first(int n_splits, const Test& test, int other_splits, const Test& other) {
+inline bool comes_first(int n_splits, const ThresholdTest& test, int other_splits,
+                        const ThresholdTest& other) {
     if (n_splits != other_splits) return n_splits < other_splits;
     if (test.column != other.column) return test.column < other.column;
     return test.code < other.code;
 }
 
-// How many tests the two sides of a root may have (0 or 1 each, here).
+// The number of tests that each side of a root may have (here 0 or 1).
 struct Allotment {
     int left = 1;
     int right = 1;
@@ -37,7 +38,7 @@ struct DepthTwoResult {
     double cost = INFEASIBLE;        // best tree below `cap`; its root has a test
     double lower = 0.0;              // no such tree costs less, with minima for leaves or without
     bool split[2] = {false, false};  // which sides of the root have a test
-    Test test;
+    ThresholdTest test;
 
     int n_splits() const { return 1 + split[0] + split[1]; }
 };
@@ -49,9 +50,9 @@ public:
 
     // `floors` by column of the table, or null: IN what is known before, OUT what is known now.
     // `bins`: bounds of the node, or null.
-    DepthTwoResult solve(const Problem& problem, const NodeRows& node, Allotment allotment,
-                         double cap, std::vector<double>* floors, const BinBounds* bins,
-                         Watch& watch, SearchStats& stats) {
+    DepthTwoResult solve(const ThresholdProblem& problem, const ThresholdNode& node,
+                         Allotment allotment, double cap, std::vector<double>* floors,
+                         const BinBounds* bins, Watch& watch, ThresholdStats& stats) {
         problem_ = &problem;
         node_ = &node;
         bins_ = bins;
@@ -113,7 +114,8 @@ private:
                          [&](int f, int g) { return lower(f) < lower(g); });
     }
 
-    // What the cuts between bins say: positions at a cut are open, too, for bounds are no trees.
+    // Bounds from the cuts between bins. Positions at a cut are open too, because bounds are not
+    // trees.
     void start_at_cuts(const Family& family, std::vector<Interval>& intervals) {
         const ColumnBins& bins = bins_->bins(family.column_index);
         const int last = family.n_positions - 1;
@@ -151,7 +153,7 @@ private:
             const bool is_missing = asks_for_missing(family, node_->columns[k], p);
             const int bin = is_missing ? bins.n_bins : bins.bin_of_group[p];
             const SideBounds& at = bins_->at(k, bin, family.missing_left && !is_missing);
-            // Of a bin of many categories any part may be on the left.
+            // Any part of a bin of many categories may be on the left.
             const bool is_known = is_missing || !bins.is_wide[bin];
             const double left = is_known ? at.of[0][allotment_.left] : 0.0;
             const double right = at.of[1][allotment_.right];
@@ -220,7 +222,7 @@ private:
     }
 
     // One pass over what is left of a family; false when nothing is.
-    bool advance(int f, const Watch& watch, SearchStats& stats) {
+    bool advance(int f, const Watch& watch, ThresholdStats& stats) {
         const Family& family = families_[f];
         std::vector<Interval>& intervals = intervals_[f];
         trim_all(f);
@@ -239,9 +241,9 @@ private:
         return true;
     }
 
-    // Every tree whose root asks about a nominal column costs what its categories cost at least,
-    // each with a test of its own below: when they are known, the same tests with missing values on
-    // the other side are often excluded.
+    // A tree whose root is a test of a nominal column costs at least the sum over its categories,
+    // each with a test of its own below. Once these costs are known, they often exclude the same
+    // tests with missing values on the other side.
     void add_categories(int f, int n_chosen, const Costs* costs) {
         const Family& family = families_[f];
         if (family.missing_left || !problem_->use.categories) return;
@@ -347,8 +349,8 @@ private:
     }
 
     PassRunner<Lane> runner_;
-    const Problem* problem_ = nullptr;
-    const NodeRows* node_ = nullptr;
+    const ThresholdProblem* problem_ = nullptr;
+    const ThresholdNode* node_ = nullptr;
     const BinBounds* bins_ = nullptr;
     Allotment allotment_;
     double cap_ = INFEASIBLE;

@@ -35,7 +35,7 @@ struct Family {
     std::int64_t n_bytes() const { return bytes_of(end) + bytes_of(moved); }
 };
 
-// How many tests a family has.
+// Number of tests of a family.
 inline void count_positions(const NodeColumn& column, std::uint32_t n_rows, Family& family) {
     const bool has_missing = column.n_present < n_rows;
     const int n_groups = static_cast<int>(column.n_groups);
@@ -43,7 +43,7 @@ inline void count_positions(const NodeColumn& column, std::uint32_t n_rows, Fami
         // The last position leaves nothing on the right, or only what is missing.
         family.n_positions = n_groups - (has_missing && !family.missing_left ? 0 : 1);
     } else {
-        // Of two categories one test is enough; {category, missing} against nothing is no test.
+        // One test is enough for two categories; {category, missing} against nothing is not a test.
         family.n_positions = n_groups == 2 && !has_missing ? 1 : n_groups;
         if (family.missing_left && n_groups < 2) family.n_positions = 0;
         if (has_missing && !family.missing_left) {
@@ -78,16 +78,16 @@ inline void count_moved(const NodeColumn& column, const std::uint32_t* order, st
     }
 }
 
-// What a family's tests are, as if each row cost 1.
-inline void describe_tests(const NodeRows& node, int k, bool missing_left, Family& family) {
+// Lists the tests of a family; each row costs 1.
+inline void describe_tests(const ThresholdNode& node, int k, bool missing_left, Family& family) {
     const NodeColumn& column = node.columns[k];
     begin_family(column, k, missing_left, family);
     count_moved(column, node.order(k), node.n, family);
     count_positions(column, node.n, family);
 }
 
-inline void describe_family(const Problem& problem, const NodeRows& node, int k, bool missing_left,
-                            Family& family) {
+inline void describe_family(const ThresholdProblem& problem, const ThresholdNode& node, int k,
+                            bool missing_left, Family& family) {
     family.has_bounds = problem.use.intervals;
     if (problem.is_plain) return describe_tests(node, k, missing_left, family);
     const NodeColumn& column = node.columns[k];
@@ -124,7 +124,7 @@ inline void describe_family(const Problem& problem, const NodeRows& node, int k,
 }
 
 // Fills `families` (reusing its memory); returns how many there are. Cut short by a limit.
-inline int list_families(const Problem& problem, const NodeRows& node,
+inline int list_families(const ThresholdProblem& problem, const ThresholdNode& node,
                          std::vector<Family>& families, Watch& watch) {
     std::size_t count = 0;
     for (std::size_t k = 0; k < node.columns.size(); ++k) {
@@ -147,12 +147,12 @@ inline bool asks_for_missing(const Family& family, const NodeColumn& column, int
            position + 1 == static_cast<int>(column.n_groups);
 }
 
-inline Test test_at(const Problem& problem, const NodeRows& node, const Family& family,
-                    int position) {
+inline ThresholdTest test_at(const ThresholdProblem& problem, const ThresholdNode& node,
+                             const Family& family, int position) {
     const NodeColumn& column = node.columns[family.column_index];
     const ColumnView& view = problem.columns[column.column];
     const std::uint32_t* order = node.order(family.column_index);
-    Test test;
+    ThresholdTest test;
     test.column = column.column;
     if (asks_for_missing(family, column, position)) {
         test.kind = family.is_chain ? TestKind::PRESENT : TestKind::MISSING;

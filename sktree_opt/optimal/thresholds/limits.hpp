@@ -1,4 +1,4 @@
-// What keeps a search within its limits: when it looks at the clock, and how it books memory.
+// How a search keeps its limits: it looks at the clock, and books memory.
 #pragma once
 
 #include <cstddef>

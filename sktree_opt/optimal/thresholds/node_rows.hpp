@@ -27,7 +27,7 @@ struct NodeColumn {
     std::uint32_t n_groups = 0;  // distinct codes, missing apart
 };
 
-struct NodeRows {
+struct ThresholdNode {
     std::uint32_t n = 0;
     std::vector<std::uint32_t> row;  // row of the table
     std::vector<std::uint16_t> label;
@@ -49,7 +49,7 @@ struct NodeRows {
     }
 
     // For as many rows as may come; `add` counts them.
-    void open(const Problem& problem, std::uint32_t most) {
+    void open(const ThresholdProblem& problem, std::uint32_t most) {
         n = 0;
         row.resize(most);
         label.resize(most);
@@ -86,7 +86,7 @@ struct LeafCost {
     double worst = 0.0;
 };
 
-inline LeafCost leaf_cost(const Problem& problem, const double* sums) {
+inline LeafCost leaf_cost(const ThresholdProblem& problem, const double* sums) {
     LeafCost result;
     if (problem.is_regression()) {
         if (sums[0] > 0.0) result.cost = std::max(0.0, sums[2] - sums[1] * sums[1] / sums[0]);
@@ -110,11 +110,11 @@ inline LeafCost leaf_cost(const Problem& problem, const double* sums) {
     return result;
 }
 
-inline bool supports_leaf(const Problem& problem, double n_rows, double weight) {
+inline bool supports_leaf(const ThresholdProblem& problem, double n_rows, double weight) {
     return n_rows >= problem.min_rows && weight >= problem.min_weight;
 }
 
-inline double weight_of(const Problem& problem, const double* sums) {
+inline double weight_of(const ThresholdProblem& problem, const double* sums) {
     if (problem.is_regression()) return sums[0];
     double weight = 0.0;
     for (int c = 0; c < problem.n_classes; ++c) weight += sums[c];
@@ -123,7 +123,7 @@ inline double weight_of(const Problem& problem, const double* sums) {
 
 // All rows of the table, each column sorted by counting its codes. False when a limit ended it:
 // then some columns are absent.
-inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
+inline bool root_rows(const ThresholdProblem& problem, ThresholdNode& node, Watch& watch) {
     const std::uint32_t n = problem.n_rows;
     node.open(problem, n);
     node.n = n;
@@ -188,14 +188,14 @@ inline bool root_rows(const Problem& problem, NodeRows& node, Watch& watch) {
 class Divider {
 public:
     // False when a limit ended it; then the children are of no use. A null `watch` lets it finish.
-    bool divide(const Problem& problem, const NodeRows& node, const Test& test,
-                NodeRows* const children[2], Watch* watch) {
+    bool divide(const ThresholdProblem& problem, const ThresholdNode& node,
+                const ThresholdTest& test, ThresholdNode* const children[2], Watch* watch) {
         const ColumnView& view = problem.columns[test.column];
         place_.resize(node.n);
         for (int b = 0; b < 2; ++b) children[b]->open(problem, node.n);
         for (std::uint32_t i = 0; i < node.n; ++i) {
             const int b = branch_of(test, code_at(view, node.row[i]), view.n_values);
-            NodeRows& child = *children[b];
+            ThresholdNode& child = *children[b];
             place_[i] = child.n << 1 | static_cast<std::uint32_t>(b);
             child.row[child.n] = node.row[i];
             child.label[child.n] = node.label[i];
@@ -224,7 +224,7 @@ public:
     }
 
 private:
-    void divide_column(const NodeRows& node, std::size_t k, NodeRows* const children[2]) {
+    void divide_column(const ThresholdNode& node, std::size_t k, ThresholdNode* const children[2]) {
         const NodeColumn& column = node.columns[k];
         const std::uint32_t* order = node.order(k);
         std::uint32_t* out[2];

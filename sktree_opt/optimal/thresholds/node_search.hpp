@@ -1,5 +1,5 @@
-// Branch and bound over the root tests of one node, and the solver of sub-problems that it asks;
-// what the search as a whole does is said in threshold_search.hpp.
+// Branch and bound over the root tests of one node. The solver of sub-problems, and the search as a
+// whole, are described in subtree_solver.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "sktree_opt/optimal/thresholds/depth_two_passes.hpp"
 #include "sktree_opt/optimal/thresholds/target_bounds.hpp"
-#include "sktree_opt/optimal/thresholds/value_sweep.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/value_sweep.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -17,126 +17,18 @@ struct NodeResult {
     double cost = INFEASIBLE;  // of the best tree found
     double lower = 0.0;        // no tree costs less, with minima for leaves or without (up to cap)
     int n_splits = 0;
-    Test test;           // column -1: a leaf
+    ThresholdTest test;  // column -1: a leaf
     bool split[2] = {};  // depth two: which sides have a test
     Plan plan;           // empty until somebody wants it
 };
 
-// The search below one root test at a time; one object for each thread.
-class SubtreeSolver {
-public:
-    // `equal_costs` as equal_row_costs() gives them.
-    SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
-                  const std::vector<double>& equal_costs);
-
-    // What every tree of a node costs at least, whatever the tests: see target_bounds.hpp. Of
-    // squared errors only where the node's rows are in the order of targets.
-    double bound_without_tests(const NodeRows& node, int depth, int n_splits);
-
-    // `floors` (see depth_two_passes.hpp), which only depth two and tables of pairs know of, is
-    // null or IN and OUT; `bins`, of which only depth two knows, null or what bounds the node.
-    NodeResult solve(const NodeRows& node, int depth, int n_splits, double cap,
-                     std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
-
-    // The tree of a result for `node`.
-    const Plan& plan(const NodeRows& node, NodeResult& result);
-
-    // Bounds of both sides of the tests of a column of a node by bins; `is_first`: of the columns
-    // of this node. False when a limit ended it.
-    bool sweep(const NodeRows& node, bool is_first, int column_index, SweptTests& swept);
-
-    // Runs work(thread, i) for every i, on one thread or on several.
-    using Work = std::function<void(int thread, int i)>;
-    using Runner = std::function<void(int n_items, const Work& work)>;
-
-    // The best tree of depth three whose root asks `test`, where it is better than `result`.
-    void solve_below(const NodeRows& node, const Test& test, NodeResult& result);
-
-    // The best tree of depth three by tables of pairs: see can_sweep().
-    // `floors` as in solve().
-    void solve_by_values(const NodeRows& node, double cap, const Runner& run,
-                         std::vector<double>* floors, NodeResult& result);
-
-    // After solve_by_values(): `floors` by what was found of each column of the node.
-    void write_floors(const NodeRows& node, const std::vector<ValueSweep::Swept>& swept,
-                      std::vector<double>& floors);
-
-    // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
-    bool can_sweep(const NodeRows& node, int depth, int n_splits) const {
-        return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
-    }
-
-    bool use_bins = true;
-    // What the last depth-two tree costs at least by its own node's bins; 0: they were not asked.
-    double last_bound_by_bins = 0.0;
-    SearchStats stats;
-
-private:
-    friend class NodeSearch;
-
-    struct Level {
-        NodeRows children[2];
-        std::vector<Family> families;
-        std::vector<OpenInterval> heap;
-    };
-
-    // Of nodes of two levels.
-    struct Tables {
-        explicit Tables(InstructionSet set) : node(set) {}
-
-        PairTables node;
-        RoughTables::Work work;
-        std::vector<RootTest> good;
-        ValueTrees::Work exact;
-    };
-
-    void solve_depth_two(const NodeRows& node, int n_splits, double cap,
-                         std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
-    void solve_two_by_values(const NodeRows& node, NodeResult& result);
-    // Whether that is what two levels are solved by: it says nothing about single columns.
-    bool takes_tables(const NodeRows& node, int n_splits, const std::vector<double>* floors,
-                      const BinBounds* bins) const {
-        return floors == nullptr && bins == nullptr &&
-               RoughTables::are_faster(problem_, node, n_splits);
-    }
-    void solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
-                      NodeResult& result);
-    DepthTwoResult run_depth_two(const NodeRows& node, Allotment allotment, double cap,
-                                 std::vector<double>* floors, const BinBounds* bins);
-
-    // Bounds of a node from its bins, in `bounds`; null when there are none.
-    const BinBounds* bound_by_bins(const NodeRows& node, const std::vector<double>* floors,
-                                   double cap, std::unique_ptr<BinBounds>& bounds);
-
-    // Leaves of more than so many levels are too many to say anything.
-    static constexpr int MOST_LEVELS = 4;
-
-    const Problem& problem_;
-    Watch watch_;
-    InstructionSet set_;
-    double largest_sum_;
-    bool whole_ = true;  // weights and costs are integers
-    const std::vector<double>& equal_costs_;
-    TargetGroups target_groups_;
-    std::unique_ptr<Tables> tables_;
-    std::unique_ptr<ValueSweep> sweep_;
-    std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
-    std::unique_ptr<BinBounds> bins_, bins_of_children_[2];
-    StumpSolver stump_;
-    Divider divider_;
-    std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
-    std::unique_ptr<DepthTwoSolver<std::int32_t>> wide_;
-    std::unique_ptr<DepthTwoSolver<double>> real_;
-    std::vector<std::unique_ptr<Level>> levels_;
-};
-
-// What evaluating one root test gave.
+// Result of evaluating one root test.
 struct Evaluation {
     double left = 0.0, right = 0.0;  // lower bounds
     bool is_solved = true;           // false: there is nothing but bounds
     double cost = INFEASIBLE;
     int n_splits = 0;
-    Test test;
+    ThresholdTest test;
     std::shared_ptr<Floors> floors;
     Plan plan;  // when the cost is below the incumbent's
 };
@@ -144,8 +36,8 @@ struct Evaluation {
 // Branch and bound over the root tests of one node.
 class NodeSearch {
 public:
-    // Of no use when a limit ends it: ask `watch`.
-    NodeSearch(const Problem& problem, const NodeRows& node, int depth, int n_splits,
+    // Incomplete when a limit ends it: ask `watch`.
+    NodeSearch(const ThresholdProblem& problem, const ThresholdNode& node, int depth, int n_splits,
                std::vector<Family>& families, std::vector<OpenInterval>& heap, Watch& watch)
         : problem_(problem), node_(node), depth_(depth), families_(families), heap_(heap) {
         const int most = (1 << std::min(depth - 1, 20)) - 1;
@@ -165,7 +57,8 @@ public:
     }
 
     // Whether bounds of all columns are worth their while before any test is looked at.
-    bool wants_sweeps(const SubtreeSolver& solver) const {
+    template <class Solver>
+    bool wants_sweeps(const Solver& solver) const {
         return depth_ == 3 && solver.use_bins && BinBounds::is_worthwhile(problem_, node_);
     }
 
@@ -225,7 +118,8 @@ public:
     }
 
     // Solves both sides at position p, each up to the cost that excludes what lies beyond.
-    Evaluation evaluate(SubtreeSolver& solver, const OpenInterval& item, double limit,
+    template <class Solver>
+    Evaluation evaluate(Solver& solver, const OpenInterval& item, double limit,
                         double incumbent) const {
         const Family& family = families_[item.family];
         const Interval& interval = item.interval;
@@ -238,12 +132,12 @@ public:
         if (family.is_chain) {
             bound[0] = bound_left(family, interval, p);
             bound[1] = bound_right(family, interval, p);
-            // What the other side costs at least at the far end of the half that may be excluded.
+            // Lower bound on the other side at the far end of the half that may be excluded.
             beyond[0] = p < interval.hi ? interval.right_v : bound[1];
             beyond[1] = p > interval.lo ? interval.left_u : bound[0];
         }
-        SubtreeSolver::Level& level = *solver.levels_[depth_];
-        NodeRows* const children[2] = {&level.children[0], &level.children[1]};
+        auto& level = *solver.levels_[depth_];
+        ThresholdNode* const children[2] = {&level.children[0], &level.children[1]};
         evaluation.left = bound[0];
         evaluation.right = bound[1];
         if (!solver.divider_.divide(problem_, node_, evaluation.test, children, &solver.watch_)) {
@@ -315,8 +209,8 @@ public:
     }
 
 private:
-    // While an interval is wide, the bounds of a position are had much sooner than its optimum, and
-    // exclude about as much.
+    // While an interval is wide, bounding a position takes much less time than solving it and
+    // excludes about as much.
     bool takes_bounds(const OpenInterval& item, int p) const {
         const Family& family = families_[item.family];
         if (!family.is_chain) return !item.is_bounded;
@@ -327,15 +221,16 @@ private:
 
     // Bounds of both children from their bins, if these are worth their while; `evaluation` ends
     // there when they are enough for now.
-    void bound_sides(SubtreeSolver& solver, const OpenInterval& item, int p, Allotment allotment,
+    template <class Solver>
+    void bound_sides(Solver& solver, const OpenInterval& item, int p, Allotment allotment,
                      double limit, const double beyond[2], const BinBounds* bins[2],
                      double bound[2], Evaluation& evaluation) const {
         const int budget[2] = {allotment.left, allotment.right};
-        const SubtreeSolver::Level& level = *solver.levels_[depth_];
+        const auto& level = *solver.levels_[depth_];
         bool is_bounded = false;
         for (int b = 0; b < 2; ++b) {
             if (budget[b] < 2) continue;
-            const NodeRows& child = level.children[b];
+            const ThresholdNode& child = level.children[b];
             const double cap = problem_.use.caps ? limit - beyond[b] : INFEASIBLE;
             std::vector<double>& floors = evaluation.floors->of[b];
             bins[b] = solver.bound_by_bins(child, &floors, cap, solver.bins_of_children_[b]);
@@ -441,7 +336,7 @@ private:
         }
     }
 
-    // What the solved ends of an interval say about the sides of position p between them.
+    // Bounds on the sides of position p from the solved ends of its interval.
     std::shared_ptr<Floors> inherited_floors(const OpenInterval& item, int p,
                                              SearchControl* control) const {
         auto floors = std::make_shared<Floors>();
@@ -482,8 +377,8 @@ private:
         std::push_heap(heap_.begin(), heap_.end(), explored_later);
     }
 
-    const Problem& problem_;
-    const NodeRows& node_;
+    const ThresholdProblem& problem_;
+    const ThresholdNode& node_;
     int depth_;
     int n_families_ = 0;
     std::vector<Allotment> allotments_;

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/threshold_search.hpp"
+#include "sktree_opt/optimal/thresholds/subtree_solver.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::thresholds {
 
-struct Incumbent {
+struct ThresholdIncumbent {
     double seconds;
     double cost;
     double lower;
@@ -23,26 +23,25 @@ struct SearchOutcome {
     Plan plan = leaf_plan();
     double cost = INFEASIBLE;
     double lower = 0.0;
-    SearchStats stats;
-    std::vector<Incumbent> incumbents;
+    ThresholdStats stats;
+    std::vector<ThresholdIncumbent> incumbents;
 };
 
 // Callers may look at the outcome between chunks of work.
 class RootSearch {
 public:
     static constexpr int ROUND = 8;
-    // Share of what the best tree of two levels costs that the bound of few leaves must reach at
-    // the root to be worth its while below.
+    // The bound of few leaves is used below the root only if it reaches this share of the cost of
+    // the best tree of two levels there.
     static constexpr double LEAST_SHARE = 0.25;
-    // Share of what the best tree of two levels costs that its bound by bins must reach for these
-    // to be used below. Where errors are few, or a column has much to say within a bin, they do
-    // not.
+    // Bins are used below the root only if their bound reaches this share of the cost of the best
+    // tree of two levels there. It does not where errors are few, or where values within a bin
+    // matter.
     static constexpr double LEAST_CLOSENESS = 0.9;
-    // By how much the bounds of a position must be lower than all before it to have it solved
-    // early.
+    // A position is solved early if its bounds are lower than all before by this share.
     static constexpr double LEAST_PROMISE = 1.0 / 64;
 
-    RootSearch(const Problem& problem, SearchControl* control, int depth, int n_splits)
+    RootSearch(const ThresholdProblem& problem, SearchControl* control, int depth, int n_splits)
         : held_(control->hold()),
           problem_(problem),
           watch_(control),
@@ -66,7 +65,7 @@ public:
         if (!problem_.is_absolute) by_target.swap(root_.by_target);
         const int shallow = std::min(depth_, 2);
         NodeResult result = solver.solve(root_, shallow, std::min(n_splits_, 3), INFEASIBLE);
-        // Of the tree of an interrupted search nobody asks.
+        // The tree of an interrupted search is never read.
         if (watch_.control()->stop.load() == INTERRUPTED) return;
         if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost) {
             by_target.swap(root_.by_target);
@@ -102,7 +101,7 @@ public:
     }
 
     const SearchOutcome& outcome() {
-        outcome_.stats = SearchStats();
+        outcome_.stats = ThresholdStats();
         for (auto& each : solvers_) outcome_.stats.add(each->stats);
         return outcome_;
     }
@@ -129,7 +128,8 @@ private:
         return true;
     }
 
-    // Where all bounds come first, the best tree below the known root serves until then.
+    // When all bounds are computed first, the best tree below the known root is the incumbent until
+    // then.
     void grow_incumbent() {
         if (outcome_.plan[0].test.column < 0) return;
         NodeResult result;
@@ -152,7 +152,7 @@ private:
         });
     }
 
-    // A promising position is solved early: a better incumbent excludes more.
+    // A promising position is solved early because a better incumbent excludes more.
     bool take_trial(OpenInterval& trial) {
         const double least =
             std::min((1.0 - LEAST_PROMISE) * best_bound_, problem_.limit_below(outcome_.cost));
@@ -161,7 +161,7 @@ private:
         return true;
     }
 
-    // All of a level that has no search by intervals.
+    // Explores a whole level by tables of pairs, without intervals.
     void sweep_level() {
         SubtreeSolver& solver = *solvers_[0];
         // A leaf, to begin with.
@@ -258,12 +258,12 @@ private:
     }
 
     const std::shared_ptr<SearchControl> held_;
-    const Problem& problem_;
+    const ThresholdProblem& problem_;
     Watch watch_;
     int depth_;
     int n_splits_;
     std::vector<double> equal_costs_;
-    NodeRows root_;
+    ThresholdNode root_;
     std::vector<std::unique_ptr<SubtreeSolver>> solvers_;
     SearchOutcome outcome_;
 

@@ -15,14 +15,15 @@ constexpr double INFEASIBLE = std::numeric_limits<double>::infinity();
 struct SmallTree {
     double cost = INFEASIBLE;  // split_cost included; infinite when a minimum forbids even a leaf
     double free_cost = 0.0;    // the same without minima for leaves: never above `cost`
-    Test test;                 // column -1: a leaf
+    ThresholdTest test;        // column -1: a leaf
 };
 
 class StumpSolver {
 public:
-    // Of equal costs a leaf is taken, else the lowest column, then the lowest threshold.
+    // Ties go to a leaf, then to the lowest column, then to the lowest threshold.
     // A limit cuts it short, then `free_cost` is 0; a null `watch` lets it finish.
-    SmallTree solve(const Problem& problem, const NodeRows& node, bool may_split, Watch* watch) {
+    SmallTree solve(const ThresholdProblem& problem, const ThresholdNode& node, bool may_split,
+                    Watch* watch) {
         SmallTree best;
         if (problem.is_absolute) absolute_.open(node, nullptr);
         best.free_cost =
@@ -45,25 +46,25 @@ public:
     }
 
 private:
-    void add(const NodeRows& node, std::uint32_t row) {
+    void add(const ThresholdNode& node, std::uint32_t row) {
         node.add_sums(row, left_.data());
         n_left_ += 1.0;
     }
 
-    void clear(const Problem& problem) {
+    void clear(const ThresholdProblem& problem) {
         left_.assign(problem.n_sums(), 0.0);
         n_left_ = 0.0;
     }
 
-    void add_missing(const NodeRows& node, int k) {
+    void add_missing(const ThresholdNode& node, int k) {
         const std::uint32_t* order = node.order(k);
         for (std::uint32_t i = node.columns[k].n_present; i < node.n; ++i) {
             add(node, order[i] & ROW_MASK);
         }
     }
 
-    void try_column(const Problem& problem, const NodeRows& node, int k, bool missing_left,
-                    SmallTree& best) {
+    void try_column(const ThresholdProblem& problem, const ThresholdNode& node, int k,
+                    bool missing_left, SmallTree& best) {
         describe_family(problem, node, k, missing_left, family_);
         if (problem.is_absolute) {
             const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
@@ -91,7 +92,8 @@ private:
         }
     }
 
-    void try_position(const Problem& problem, const NodeRows& node, int p, SmallTree& best) {
+    void try_position(const ThresholdProblem& problem, const ThresholdNode& node, int p,
+                      SmallTree& best) {
         right_.resize(problem.n_sums());
         for (std::size_t c = 0; c < right_.size(); ++c) right_[c] = node.sums[c] - left_[c];
         const double cost = problem.split_cost + leaf_cost(problem, left_.data()).cost +
@@ -99,8 +101,8 @@ private:
         offer(problem, node, p, cost, n_left_, weight_of(problem, left_.data()), best);
     }
 
-    void offer(const Problem& problem, const NodeRows& node, int p, double cost, double n_left,
-               double weight_left, SmallTree& best) {
+    void offer(const ThresholdProblem& problem, const ThresholdNode& node, int p, double cost,
+               double n_left, double weight_left, SmallTree& best) {
         if (cost < best.free_cost) best.free_cost = cost;
         const double weight_right = weight_of(problem, node.sums.data()) - weight_left;
         if (cost < best.cost - problem.tolerance && supports_leaf(problem, n_left, weight_left) &&

@@ -9,8 +9,8 @@
 // whose best j rises with i (Knuth's quadrangle inequality): divide and conquer takes O(k n log n).
 //
 // Equal rows: rows that no test tells apart end in one leaf, and cost together what they cost alone
-// (Angelino et al., "Learning Certifiably Optimal Rule Lists", JMLR 2018). Each such group's cost
-// stands at its first row; a node never has a part of a group.
+// (Angelino et al., "Learning Certifiably Optimal Rule Lists", JMLR 2018). The cost of each group
+// is stored at its first row; a node never has a part of a group.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ public:
     // Steps of the recursion above which a bound costs more than it may save.
     static constexpr double MOST_STEPS = 1e8;
 
-    // Least squared error of the node's targets in at most `n_leaves` groups, with `split_cost` for
-    // each group but one. 0 when it would take too long.
-    double bound(const NodeRows& node, int n_leaves, double split_cost) {
+    // Minimum squared error of the node's targets in at most `n_leaves` groups, with `split_cost`
+    // for each group except one. 0 if computing it would take too long.
+    double bound(const ThresholdNode& node, int n_leaves, double split_cost) {
         sum_up(node);
         const std::size_t n = weight_.size() - 1;
         if (static_cast<double>(n) * n_leaves * 20.0 > MOST_STEPS) return 0.0;
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    void sum_up(const NodeRows& node) {
+    void sum_up(const ThresholdNode& node) {
         weight_.assign(1, 0.0);
         sum_.assign(1, 0.0);
         square_.assign(1, 0.0);
@@ -92,7 +92,7 @@ private:
 };
 
 // Cost of the groups of equal rows, each at its first row; empty when all rows differ.
-inline std::vector<double> equal_row_costs(const Problem& problem) {
+inline std::vector<double> equal_row_costs(const ThresholdProblem& problem) {
     std::vector<double> costs;
     if (problem.equal_rows == nullptr || problem.is_absolute || !problem.use.equal_rows) {
         return costs;

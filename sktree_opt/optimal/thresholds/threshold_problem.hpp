@@ -1,7 +1,8 @@
-// What a search over all thresholds is given, and the tests and trees it gives back.
+// The input of a search over all thresholds, and the tests and trees that it returns.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sktree_opt/simd/instruction_sets.hpp"
@@ -9,27 +10,48 @@
 
 namespace sktree_opt::thresholds {
 
-// What may be left out, slower but with the same optimum; for tests.
-struct Switches {
-    bool intervals = true;    // bounds between solved positions of a chain
-    bool floors = true;       // bounds of columns, inherited along a chain one level up
-    bool caps = true;         // sub-problems are solved only up to the cost that would exclude them
-    bool best_first = true;   // intervals of lowest bound first
-    bool pure_runs = true;    // no tests between equal codes of one class
-    bool look_ahead = true;   // a depth-two tree before deeper ones
-    bool leaf_groups = true;  // the bound of few leaves
-    bool equal_rows = true;   // the bound of equal rows
-    bool categories = true;   // the bound of a nominal column, by all its categories
-    bool value_sweep = true;  // tables of pairs of values, where columns have few
-    bool bins = true;         // bounds from tables of pairs of binned columns
-    bool large_bins = true;   // on small nodes not
-    bool run_sums = true;     // real numbers are summed by run and key before they go to lanes
+// Techniques that tests and benchmarks switch off: the optimum stays, the search is slower.
+// clang-format off
+#define SKTREE_THRESHOLD_SWITCHES(SWITCH)                                               \
+    SWITCH(intervals)   /* bounds between solved positions of a chain */                \
+    SWITCH(floors)      /* bounds of columns, inherited along a chain one level up */   \
+    SWITCH(caps)        /* sub-problems are solved only up to the cost that would exclude them */\
+    SWITCH(best_first)  /* intervals of lowest bound first */                           \
+    SWITCH(pure_runs)   /* no tests between equal codes of one class */                 \
+    SWITCH(look_ahead)  /* a depth-two tree before deeper ones */                       \
+    SWITCH(leaf_groups) /* the bound of few leaves */                                   \
+    SWITCH(equal_rows)  /* the bound of equal rows */                                   \
+    SWITCH(categories)  /* the bound of a nominal column, by all its categories */      \
+    SWITCH(value_sweep) /* tables of pairs of values, where columns have few */         \
+    SWITCH(bins)        /* bounds from tables of pairs of binned columns */             \
+    SWITCH(large_bins)  /* only on large nodes */                                       \
+    SWITCH(run_sums)    /* real numbers are summed by run and key before they go to lanes */
+// clang-format on
+struct ThresholdSwitches {
+#define SWITCH(name) bool name = true;
+    SKTREE_THRESHOLD_SWITCHES(SWITCH)
+#undef SWITCH
+
+    static std::vector<std::string> names() {
+#define SWITCH(name) #name,
+        return {SKTREE_THRESHOLD_SWITCHES(SWITCH)};
+#undef SWITCH
+    }
+
+    // Null if there is none of this name.
+    bool* find(const std::string& asked) {
+#define SWITCH(name) \
+    if (asked == #name) return &name;
+        SKTREE_THRESHOLD_SWITCHES(SWITCH)
+#undef SWITCH
+        return nullptr;
+    }
 };
 
 // The training set and the limits of one search. Weights, costs of classes and their `split_cost`
 // are multiples of one power of two, so small that every sum of them is exact in a double: sums do
 // not depend on their order, and equal costs compare equal.
-struct Problem {
+struct ThresholdProblem {
     std::uint32_t n_rows = 0;
     const ColumnView* columns = nullptr;
     int n_columns = 0;
@@ -51,7 +73,7 @@ struct Problem {
     double min_weight = 0.0;    // of each leaf
     InstructionSet instruction_set = InstructionSet::PORTABLE;
     int n_threads = 1;
-    Switches use;
+    ThresholdSwitches use;
 
     bool is_regression() const { return target != nullptr; }
 
@@ -66,7 +88,7 @@ enum class TestKind : std::uint8_t { AT_MOST, ONE_CATEGORY, MISSING, PRESENT };
 
 // Branch 0 is taken when code <= `code`, code == `code`, the value is missing, or it is not.
 // PRESENT is the last test of a chain, whose left sides only grow.
-struct Test {
+struct ThresholdTest {
     std::int32_t column = -1;
     TestKind kind = TestKind::AT_MOST;
     std::uint8_t missing_branch = 1;
@@ -74,7 +96,7 @@ struct Test {
     std::uint32_t next_code = 0;  // AT_MOST: smallest code above `code` among the node's rows
 };
 
-inline int branch_of(const Test& test, std::uint32_t code, std::uint32_t missing_code) {
+inline int branch_of(const ThresholdTest& test, std::uint32_t code, std::uint32_t missing_code) {
     if (code == missing_code) return test.missing_branch;
     if (test.kind == TestKind::AT_MOST) return code > test.code;
     if (test.kind == TestKind::ONE_CATEGORY) return code != test.code;
@@ -83,12 +105,12 @@ inline int branch_of(const Test& test, std::uint32_t code, std::uint32_t missing
 
 // A tree in preorder: node 0 is the root, a test's branch 0 follows it, `right` is its branch 1.
 struct PlanNode {
-    Test test;  // column -1 at a leaf
+    ThresholdTest test;  // column -1 at a leaf
     std::int32_t right = -1;
 };
 using Plan = std::vector<PlanNode>;
 
-inline Plan join(const Test& test, const Plan& left, const Plan& right) {
+inline Plan join(const ThresholdTest& test, const Plan& left, const Plan& right) {
     Plan plan;
     plan.reserve(1 + left.size() + right.size());
     plan.push_back({test, static_cast<std::int32_t>(1 + left.size())});
@@ -106,7 +128,7 @@ inline Plan leaf_plan() { return Plan(1); }
 
 inline int n_splits_of(const Plan& plan) { return static_cast<int>(plan.size() / 2); }
 
-struct SearchStats {
+struct ThresholdStats {
     std::int64_t n_nodes = 0;      // sub-problems deeper than two
     std::int64_t n_depth_two = 0;  // sub-problems of depth two
     std::int64_t n_passes = 0;     // batches of root tests, each against all second tests
@@ -116,7 +138,7 @@ struct SearchStats {
     std::int64_t n_swept = 0;      // sub-problems solved by tables of pairs of values
     std::int64_t n_excluded = 0;   // sub-problems excluded without looking at a test
 
-    void add(const SearchStats& other) {
+    void add(const ThresholdStats& other) {
         n_nodes += other.n_nodes;
         n_depth_two += other.n_depth_two;
         n_passes += other.n_passes;

@@ -185,7 +185,7 @@ def common_factor(weights):
 
 
 def nodes_from_preorder(columns):
-    """Nodes as ``Engine.tree`` gives them: column or -1, child with it, child without it."""
+    """Nodes as ``BitEngine.tree`` gives them: column or -1, child with it, child without it."""
     nodes = np.full((len(columns), 3), -1, dtype=np.int32)
     nodes[:, 0] = columns
     waiting = []

@@ -9,7 +9,7 @@ from libc.math cimport INFINITY
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from sktree_opt.optimal.bits._engine import SCORES
+from sktree_opt.optimal.bits._bit_engine import SCORES
 
 from sktree_opt.optimal.tree_sets._set_search cimport PreorderTree, RowTable, SetSearch, row_table
 from sktree_opt.utils._control cimport SearchControl

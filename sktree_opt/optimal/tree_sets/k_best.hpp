@@ -4,10 +4,10 @@
 // each itemset and limit and remarks that k can be kept. A list of k for the rows of a node is made
 // from its children's lists: the k least sums of one cost of either.
 //
-// Which trees are different: the root parts the rows differently, or a subtree at the same place
-// does. Tests that part a node's rows alike count as one (equal or complementary columns), answers
-// of leaves follow from their rows, and a last split (one over two leaves) has to lower the cost:
-// else a best tree would come back with idle splits in every place.
+// Two trees are different if their roots divide the rows differently, or if two subtrees at the
+// same place do. Tests that part a node's rows alike count as one (equal or complementary columns),
+// answers of leaves follow from their rows, and a last split (one over two leaves) has to lower the
+// cost: else a best tree would come back with idle splits in every place.
 //
 // paper       here              what
 // e(T)        cost              summed leaf costs, plus split_cost for each split
@@ -56,7 +56,7 @@ struct RankedTree {
 
 class KBestBuilder;
 
-// What leaves cost, for every objective of the registry (see Objective in subset_problem.hpp).
+// The cost of leaves, for every objective of the registry (see BitObjective in bit_problem.hpp).
 struct LeafCosts {
     Score score = Score::TWO_CLASS;
     int n_sums = 2;  // classes, or weight, target and square
@@ -109,17 +109,17 @@ private:
         using Leaf = portable::LeafColumn;
         switch (score) {
             case Score::TWO_CLASS:
-                return portable::TwoClassError::score<Leaf>(leaves, parameters);
+                return portable::TwoClassScore::score<Leaf>(leaves, parameters);
             case Score::LARGEST:
-                return portable::LargestChannel::score<Leaf>(leaves, parameters);
+                return portable::LargestScore::score<Leaf>(leaves, parameters);
             case Score::GINI:
-                return portable::Gini::score<Leaf>(leaves, parameters);
+                return portable::GiniScore::score<Leaf>(leaves, parameters);
             case Score::ENTROPY:
-                return portable::Entropy::score<Leaf>(leaves, parameters);
+                return portable::EntropyScore::score<Leaf>(leaves, parameters);
             case Score::SQUARED:
-                return portable::SquaredError::score<Leaf>(leaves, parameters);
+                return portable::SquaredScore::score<Leaf>(leaves, parameters);
             default:
-                return portable::PessimisticError::score<Leaf>(leaves, parameters);
+                return portable::PessimisticScore::score<Leaf>(leaves, parameters);
         }
     }
 };
@@ -189,7 +189,7 @@ public:
     }
 
     // counts[channel][stride]: this node's rows with each column; they are one side of `columns`.
-    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, Side side) {
+    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, RowSide side) {
         const int stride = columns.stride();
         const std::size_t size = totals_.size() * static_cast<std::size_t>(stride);
         others_.resize(size);
@@ -255,7 +255,7 @@ private:
     bool gains_nothing(double sum) const { return leaf_cost_ - sum < 2.0 * algebra_->leaves.grid; }
 
     // Columns that differ in the node may part one side of it alike: then they cost the same.
-    bool has_equal(const NodeColumns& columns, Side side, int j, double cost) {
+    bool has_equal(const NodeColumns& columns, RowSide side, int j, double cost) {
         if (side.column < 0) return false;
         for (const auto& [known_cost, k] : accepted_) {
             if (known_cost == cost && columns.parts_alike(j, k, side.column, side.with)) {

@@ -13,9 +13,9 @@
 // Deviations: the metric never enters the kernel, which finds the whole front; dropping the points
 // that cannot beat a known tree's metric saved 3% of the time, as fronts are short. Weights may be
 // any. A front is filtered by buckets of fp: a point is dropped at once when a lower bucket has no
-// more fn. Of equal points the one with fewer splits stands, then the lowest column.
-// Complexity: a merge takes the product of the fronts' sizes; without weights a front has at most
-// 1 + min(N, P) points.
+// more fn. Among equal points, the one with fewer splits is kept, then the one with the lowest
+// column. Complexity: a merge takes the product of the fronts' sizes; without weights a front has
+// at most 1 + min(N, P) points.
 #pragma once
 
 #include <algorithm>
@@ -103,7 +103,7 @@ public:
 
     // counts[channel][stride]: this node's rows with each column. Twice over the columns: first the
     // least fn of each bucket, then the few points that no lower bucket betters.
-    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, Side) {
+    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, RowSide) {
         const int stride = columns.stride();
         const bool any_leaf = algebra_->min_rows <= 1 && algebra_->min_weight <= 0.0;
         for (int j = 0; j < columns.n_columns(); ++j) {

@@ -1,10 +1,10 @@
 // The rows of a node as bit columns, for searches that keep several answers at each node.
 //
-// A node's rows stand in segments, one for each class, 64 rows to a word, the last word of a
-// segment filled up with zeros; words[w * stride + j] are the rows of word w in column j, so that
-// counts of all pairs (i, j) of one i are one pass of vector instructions over j (phase one of
-// MurTree's Algorithm 4, JMLR 23(26), doi:10.48550/arXiv.2007.12652, by words instead of by rows).
-// Weights are whole numbers of units, counted one bit of the weight at a time.
+// A node's rows are in segments, one for each class, 64 rows to a word; the last word of a segment
+// is filled up with zeros; words[w * stride + j] are the rows of word w in column j, so that counts
+// of all pairs (i, j) of one i are one pass of vector instructions over j (phase one of MurTree's
+// Algorithm 4, JMLR 23(26), doi:10.48550/arXiv.2007.12652, by words instead of by rows). Weights
+// are whole numbers of units, counted one bit of the weight at a time.
 #pragma once
 
 #include <algorithm>
@@ -144,8 +144,8 @@ inline PairCounter pair_counter(InstructionSet set) {
     return add_pair_counts_portable;
 }
 
-// Which of a node's rows are meant: all, or those with or without one of its columns.
-struct Side {
+// A choice of a node's rows: all of them, or those with or without one of its columns.
+struct RowSide {
     int column = -1;
     bool with = true;
 };
@@ -258,7 +258,8 @@ private:
         }
     }
 
-    // A column and its complement ask the same; of equal ones the first stands. Constant ones go.
+    // A column and its complement are the same test. The first of equal columns is kept; constant
+    // ones are dropped.
     void drop_equal_columns(const std::vector<int>& candidates) {
         kept_.clear();
         first_with_hash_.clear();

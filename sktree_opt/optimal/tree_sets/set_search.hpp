@@ -3,8 +3,8 @@
 // Dynamic programming over row sets as in DL8 (Nijssen & Fromont, KDD 2007, Algorithm 1,
 // doi:10.1145/1281192.1281250) with MurTree's depth-two nodes (JMLR 23(26), Algorithm 4): the set
 // of a node is made of the node as a leaf and, for each column, of every pair of an entry of the
-// one child's set and an entry of the other's. What a set holds, and what it may drop, is the
-// Algebra; entries that an Algebra drops can be part of no wanted tree.
+// one child's set and an entry of the other's. The Algebra defines what a set holds and which
+// entries it may drop: those that cannot be part of any wanted tree.
 //
 // paper               here             what
 // t(I)                RowSet           rows of a node; key of the cache, as DL8-Closed's closures
@@ -140,7 +140,7 @@ public:
     }
 
 private:
-    struct Level {
+    struct SetLevel {
         NodeColumns columns;
         Builder node, with, without;
         RowSet rows_with, rows_without;
@@ -148,7 +148,7 @@ private:
     };
     struct Worker {
         explicit Worker(int depth) : levels(depth + 1) {}
-        std::vector<Level> levels;  // by remaining depth
+        std::vector<SetLevel> levels;  // by remaining depth
         std::int64_t work = 0;
     };
 
@@ -164,7 +164,7 @@ private:
     SetPointer solve(Worker& worker, const RowSet& node, const std::vector<int>& candidates,
                      int depth, std::int64_t splits, double bound) {
         splits = std::min(splits, most_splits(depth));
-        Level& level = worker.levels[depth];
+        SetLevel& level = worker.levels[depth];
         const bool is_leaf = splits == 0 || algebra_.is_final(table_, node);
         const RowKey key = key_of(node, depth, splits);
         if (use_cache_ && !is_leaf) {
@@ -227,9 +227,9 @@ private:
     }
 
     bool offer_splits(Worker& worker, const RowSet& node, int depth, std::int64_t splits) {
-        Level& level = worker.levels[depth];
+        SetLevel& level = worker.levels[depth];
         if (splits == 1) {
-            level.node.offer_stumps(level.columns, level.columns.counts(), Side());
+            level.node.offer_stumps(level.columns, level.columns.counts(), RowSide());
             return true;
         }
         if (depth == 2) return offer_depth_two(worker, splits);
@@ -243,7 +243,7 @@ private:
 
     // Both children at depth one, from pair counts alone.
     bool offer_depth_two(Worker& worker, std::int64_t splits) {
-        Level& level = worker.levels[2];
+        SetLevel& level = worker.levels[2];
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride(), n_channels = columns.n_channels();
         ++counters.n_depth_two;
@@ -277,7 +277,7 @@ private:
         return true;
     }
 
-    void offer_sides(Level& level, int i, int splits_with, int splits_without, int exactly) {
+    void offer_sides(SetLevel& level, int i, int splits_with, int splits_without, int exactly) {
         const double bound = level.node.bound_for_pair();
         level.with.reset(algebra_, level.totals_with, bound);
         level.with.offer_leaf();
@@ -302,7 +302,7 @@ private:
     // A test on column j over every pair of subtrees; false when the search was stopped.
     bool offer_column(Worker& worker, const NodeColumns& columns, const RowSet& node, int j,
                       int depth, std::int64_t splits, Builder& builder) {
-        Level& level = worker.levels[depth];
+        SetLevel& level = worker.levels[depth];
         part_rows(table_, node, columns.column(j), level.rows_with, level.rows_without);
         if (!algebra_.may_be_node(totals_of(level.rows_with)) ||
             !algebra_.may_be_node(totals_of(level.rows_without))) {
@@ -333,24 +333,24 @@ private:
 
     // Threads take root columns one at a time.
     Set solve_root_by_columns(Worker& main, int depth, std::int64_t splits, double bound) {
-        Level& root = main.levels[depth];
+        SetLevel& root = main.levels[depth];
         root.columns.gather(table_, root_, all_columns_);
         root.node.reset(algebra_, root.columns.totals(), bound);
         root.node.offer_leaf();
-        struct Member {
-            explicit Member(int levels) : worker(levels) {}
+        struct RootMember {
+            explicit RootMember(int levels) : worker(levels) {}
             Worker worker;
             Builder found;
         };
-        std::vector<std::unique_ptr<Member>> members(n_threads_);
+        std::vector<std::unique_ptr<RootMember>> members(n_threads_);
         std::atomic<double> shared_bound{bound};
         run_tasks(*control_, n_threads_, root.columns.n_columns(), [&](std::int64_t j, int thread) {
             if (control_->stopped()) return;
             if (!members[thread]) {
-                members[thread] = std::make_unique<Member>(depth);
+                members[thread] = std::make_unique<RootMember>(depth);
                 members[thread]->found.reset(algebra_, root.columns.totals(), bound);
             }
-            Member& own = *members[thread];
+            RootMember& own = *members[thread];
             own.found.tighten(shared_bound.load());
             if (offer_column(own.worker, root.columns, root_, static_cast<int>(j), depth, splits,
                              own.found)) {

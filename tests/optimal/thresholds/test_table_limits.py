@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run._fallback import MOST_THRESHOLDS, FewTests
-from sktree_opt.optimal.thresholds._search import SWITCHES
+from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
 from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import OneVsRest
 from tests.optimal.thresholds.common import solve
@@ -74,7 +74,7 @@ def test_techniques_change_the_work(technique, counter):
 
 def test_unknown_technique():
     X, y = noisy_table(10, 2)
-    with pytest.raises(ValueError, match="unknown switches"):
+    with pytest.raises(ValueError, match="off must hold names of"):
         solve(Table.from_matrix(X), y, max_depth=1, off=("magic",))
 
 

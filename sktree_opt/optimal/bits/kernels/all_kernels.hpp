@@ -11,11 +11,11 @@
 
 // `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for
 // both.
-template <class Objective, class Lane, bool ALIKE = false>
+template <class LeafScore, class Lane, bool ALIKE = false>
 SweepTable<Lane> sweeps() {
     return {
-        {&sweep<Objective, Lane, ALIKE, false, false>, &sweep<Objective, Lane, ALIKE, true, false>},
-        {&sweep<Objective, Lane, true, false, false>, &sweep<Objective, Lane, true, true, false>},
+        {&sweep<LeafScore, Lane, ALIKE, false, false>, &sweep<LeafScore, Lane, ALIKE, true, false>},
+        {&sweep<LeafScore, Lane, true, false, false>, &sweep<LeafScore, Lane, true, true, false>},
         {nullptr, nullptr}};
 }
 
@@ -31,11 +31,11 @@ Kernels<Lane> common_kernels() {
 bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
     kernels = common_kernels<std::int16_t>();
     if (score == Score::TWO_CLASS) {
-        kernels.sweep = sweeps<TwoClassError, std::int16_t>();
-        kernels.sweep.with_signs[0] = &sweep<TwoClassError, std::int16_t, false, false, true>;
-        kernels.sweep.with_signs[1] = &sweep<TwoClassError, std::int16_t, false, true, true>;
+        kernels.sweep = sweeps<TwoClassScore, std::int16_t>();
+        kernels.sweep.with_signs[0] = &sweep<TwoClassScore, std::int16_t, false, false, true>;
+        kernels.sweep.with_signs[1] = &sweep<TwoClassScore, std::int16_t, false, true, true>;
     } else if (score == Score::LARGEST) {
-        kernels.sweep = sweeps<LargestChannel, std::int16_t>();
+        kernels.sweep = sweeps<LargestScore, std::int16_t>();
     } else {
         return false;
     }
@@ -53,8 +53,8 @@ BitKernels bit_kernels() {
 
 bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
     kernels = common_kernels<std::int32_t>();
-    if (score == Score::TWO_CLASS) kernels.sweep = sweeps<TwoClassError, std::int32_t>();
-    else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestChannel, std::int32_t, true>();
+    if (score == Score::TWO_CLASS) kernels.sweep = sweeps<TwoClassScore, std::int32_t>();
+    else if (score == Score::LARGEST) kernels.sweep = sweeps<LargestScore, std::int32_t, true>();
     else return false;
     return true;
 }
@@ -62,26 +62,26 @@ bool find_kernels(Score score, Kernels<double>& kernels) {
     kernels = common_kernels<double>();
     switch (score) {
         case Score::TWO_CLASS:
-            kernels.sweep = sweeps<TwoClassError, double>();
+            kernels.sweep = sweeps<TwoClassScore, double>();
             return true;
         case Score::LARGEST:
-            kernels.sweep = sweeps<LargestChannel, double, true>();
+            kernels.sweep = sweeps<LargestScore, double, true>();
             return true;
         case Score::GINI:
-            kernels.sweep = sweeps<Gini, double, true>();
+            kernels.sweep = sweeps<GiniScore, double, true>();
             return true;
         case Score::ENTROPY:
-            kernels.sweep = sweeps<Entropy, double, true>();
+            kernels.sweep = sweeps<EntropyScore, double, true>();
             return true;
         case Score::PESSIMISTIC:
-            kernels.sweep = sweeps<PessimisticError, double, true>();
+            kernels.sweep = sweeps<PessimisticScore, double, true>();
             return true;
         case Score::SQUARED:
-            kernels.sweep = sweeps<SquaredError, double, true>();
-            kernels.solve_leaves = &solve_leaves<SquaredError, double>;
-            kernels.solve_column = &solve_column<SquaredError, double>;
+            kernels.sweep = sweeps<SquaredScore, double, true>();
+            kernels.solve_leaves = &solve_leaves<SquaredScore, double>;
+            kernels.solve_column = &solve_column<SquaredScore, double>;
             kernels.sum_pairs_of = &sum_pairs_of;
-            kernels.score_pairs_of = &score_pairs_of<SquaredError, double>;
+            kernels.score_pairs_of = &score_pairs_of<SquaredScore, double>;
             kernels.sweep_roughly = &sweep_roughly;
             kernels.score_rough_pairs = &score_rough_pairs;
             kernels.sum_rough_pairs = &sum_rough_pairs;

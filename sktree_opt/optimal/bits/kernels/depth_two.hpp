@@ -49,16 +49,16 @@ SKTREE_INLINE Pack<Lane> if_supported(const PairCounts<Lane, Both>& n,
     return score;
 }
 
-template <class Objective, class A, class B, bool SUPPORT, class Lane, class Both>
+template <class LeafScore, class A, class B, bool SUPPORT, class Lane, class Both>
 SKTREE_INLINE Pack<Lane> split_score(const PairCounts<Lane, Both>& n,
                                      const ScoreParameters<Lane>& p) {
-    Pack<Lane> score = Objective::template score<A>(n, p) + Objective::template score<B>(n, p);
+    Pack<Lane> score = LeafScore::template score<A>(n, p) + LeafScore::template score<B>(n, p);
     if (SUPPORT) score = if_supported<A, B>(n, p, score);
     return score;
 }
 
 // Running maxima over pairs of columns.
-template <class Objective, bool SUPPORT, class Lane>
+template <class LeafScore, bool SUPPORT, class Lane>
 struct Running {
     BestSides<Lane> best;
 
@@ -67,19 +67,19 @@ struct Running {
     template <class Both>
     SKTREE_INLINE void improve(const PairCounts<Lane, Both>& n, const ScoreParameters<Lane>& p) {
         best.with_column = larger(best.with_column,
-                                  split_score<Objective, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
+                                  split_score<LeafScore, LeafBoth, LeafColumnOnly, SUPPORT>(n, p));
         best.without_column = larger(
-            best.without_column, split_score<Objective, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
+            best.without_column, split_score<LeafScore, LeafRowOnly, LeafNeither, SUPPORT>(n, p));
     }
     // The same four leaves, with column i as the root and the tests on columns j below, by lane.
     template <class Both>
     SKTREE_INLINE void improve_row(const PairCounts<Lane, Both>& n,
                                    const ScoreParameters<Lane>& p) {
         best.with_column =
-            larger(best.with_column, split_score<Objective, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
+            larger(best.with_column, split_score<LeafScore, LeafBoth, LeafRowOnly, SUPPORT>(n, p));
         best.without_column =
             larger(best.without_column,
-                   split_score<Objective, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
+                   split_score<LeafScore, LeafColumnOnly, LeafNeither, SUPPORT>(n, p));
     }
     // Given the counts of the root's two sides.
     SKTREE_INLINE BestSides<Lane> sides(Pack<Lane>, Pack<Lane>) const { return best; }
@@ -90,7 +90,7 @@ struct Running {
 // and a minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in
 // this order, for 2a may be too large for a lane.
 template <class Lane>
-struct Running<TwoClassError, false, Lane> {
+struct Running<TwoClassScore, false, Lane> {
     Pack<Lane> most_with, least_with, most_without, least_without;
 
     static SKTREE_INLINE Running start() {
@@ -140,12 +140,12 @@ SKTREE_INLINE PairCounts<Lane, Both> pair_counts(const SweepSide<Lane>& side, in
 }
 
 // Best sums with one to three splits over the root columns of one vector.
-template <class Objective, bool SUPPORT, class Lane>
+template <class LeafScore, bool SUPPORT, class Lane>
 SKTREE_INLINE void finish_vector(const SweepTask<Lane>& task, SweepSide<Lane>& side, int j,
                                  BestSides<Lane> best, Pack<Lane> (&sums)[3]) {
     const auto n = pair_counts<Lane>(side, task.stride, j, j, NoCounts());
-    const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
-    const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
+    const Pack<Lane> with = LeafScore::template score<LeafColumn>(n, task.score);
+    const Pack<Lane> without = LeafScore::template score<LeafNoColumn>(n, task.score);
     best.with_column = larger(best.with_column, with);
     best.without_column = larger(best.without_column, without);
     if (side.best_true != nullptr) {
@@ -163,11 +163,11 @@ SKTREE_INLINE void finish_vector(const SweepTask<Lane>& task, SweepSide<Lane>& s
     }
 }
 
-template <class Objective, class Lane>
+template <class LeafScore, class Lane>
 SKTREE_INLINE void finish_side(const SweepTask<Lane>& task, SweepSide<Lane>& side,
                                Pack<Lane> (&sums)[3]) {
     const auto n = pair_counts<Lane>(side, task.stride, 0, 0, NoCounts());
-    side.best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
+    side.best[0] = largest_lane(LeafScore::template score<LeafAll>(n, task.score));
     for (int k = 0; k < 3; ++k) {
         const Lane best = largest_lane(sums[k]);
         side.best[k + 1] = best > side.best[k] ? best : side.best[k];
@@ -233,12 +233,12 @@ SKTREE_INLINE Lane* column_maxima(const SweepTask<Lane>& task, int side, bool wi
 }
 
 // One row of a block, its counts as `counts(b)` and `others(b)` of the sibling give them.
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
           class Others>
 SKTREE_INLINE void score_row(const SweepTask<Lane>& task, int i, int j, const Counts& counts,
-                             const Others& others, Running<Objective, SUPPORT, Lane>* best,
-                             Running<Objective, SUPPORT, Lane>* best_sibling) {
-    typedef Running<Objective, SUPPORT, Lane> Maxima;
+                             const Others& others, Running<LeafScore, SUPPORT, Lane>* best,
+                             Running<LeafScore, SUPPORT, Lane>* best_sibling) {
+    typedef Running<LeafScore, SUPPORT, Lane> Maxima;
     Maxima row = Maxima::start(), row_sibling = Maxima::start();
     for (int b = 0; b < VECTORS; ++b) {
         const auto n = pair_counts(*task.counted, task.stride, i, j + b * LANES, counts(b));
@@ -280,37 +280,37 @@ SKTREE_APART void pass_on(const SweepTask<Lane>& task, int i, int j) {
 }
 
 // A row of a tile. A function of its own, or compilers make too much code of all the variants.
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING>
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING>
 SKTREE_APART void score_tile_row(const SweepTask<Lane>& task, int i, int j, const Lane* row,
-                                 int step, int n_vectors, Running<Objective, SUPPORT, Lane>* best,
-                                 Running<Objective, SUPPORT, Lane>* best_sibling) {
+                                 int step, int n_vectors, Running<LeafScore, SUPPORT, Lane>* best,
+                                 Running<LeafScore, SUPPORT, Lane>* best_sibling) {
     const Lane* other = row + static_cast<std::ptrdiff_t>(task.n_counted) * step;
     for (int b = 0; b < n_vectors; ++b, row += LANES, other += LANES) {
-        score_row<Objective, Lane, SUPPORT, SIBLING, 1>(
+        score_row<LeafScore, Lane, SUPPORT, SIBLING, 1>(
             task, i, j + b * LANES, [=](int) { return CountsInMemory<Lane>{row, step}; },
             [=](int) { return CountsInMemory<Lane>{other, step}; }, best + b, best_sibling + b);
     }
 }
 
 // Columns i .. i + ROWS against VECTORS vectors of columns from j.
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, int ROWS, int VECTORS>
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void meet_block(const SweepTask<Lane>& task, int i, int j,
-                              Running<Objective, SUPPORT, Lane>* best,
-                              Running<Objective, SUPPORT, Lane>* best_sibling) {
+                              Running<LeafScore, SUPPORT, Lane>* best,
+                              Running<LeafScore, SUPPORT, Lane>* best_sibling) {
     constexpr int STEP = ROWS * VECTORS * LANES;
     count_tile<Lane, ROWS, VECTORS>(task, i, j, task.tile);
     if (task.pairs != nullptr || SIBLING) pass_on<Lane, SIBLING, ROWS, VECTORS>(task, i, j);
     for (int a = 0; a < ROWS; ++a) {
-        score_tile_row<Objective, Lane, SUPPORT, SIBLING>(
+        score_tile_row<LeafScore, Lane, SUPPORT, SIBLING>(
             task, i + a, j, task.tile + a * VECTORS * LANES, STEP, VECTORS, best, best_sibling);
     }
 }
 
 // The same where the counts of one channel stay in registers; the only other one is the mass.
-template <class Objective, bool SIBLING, int ROWS, int VECTORS>
+template <class LeafScore, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void meet_signed_block(const SweepTask<std::int16_t>& task, int i, int j,
-                                     Running<Objective, false, std::int16_t>* best,
-                                     Running<Objective, false, std::int16_t>* best_sibling) {
+                                     Running<LeafScore, false, std::int16_t>* best,
+                                     Running<LeafScore, false, std::int16_t>* best_sibling) {
     typedef std::int16_t Lane;
     const std::ptrdiff_t channel_step = static_cast<std::ptrdiff_t>(task.n_columns) * task.stride;
     Vector16 counts[ROWS][VECTORS], mass[ROWS][VECTORS];
@@ -329,22 +329,22 @@ SKTREE_INLINE void meet_signed_block(const SweepTask<std::int16_t>& task, int i,
             const Pack<Lane> all = load_pack(task.parent_pairs + at + b * LANES);
             return CountsInRegister<Lane>{all - Pack<Lane>{{counts[a][b]}}};
         };
-        score_row<Objective, Lane, false, SIBLING, VECTORS>(task, i + a, j, of_pair, of_sibling,
+        score_row<LeafScore, Lane, false, SIBLING, VECTORS>(task, i + a, j, of_pair, of_sibling,
                                                             best, best_sibling);
     }
 }
 
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 struct Meeting {
-    typedef Running<Objective, SUPPORT, Lane> Maxima;
+    typedef Running<LeafScore, SUPPORT, Lane> Maxima;
 
     template <int ROWS, int VECTORS>
     static SKTREE_INLINE void meet(const SweepTask<Lane>& task, int i, int j, Maxima* best,
                                    Maxima* best_sibling) {
         if constexpr (SIGNED) {
-            meet_signed_block<Objective, SIBLING, ROWS, VECTORS>(task, i, j, best, best_sibling);
+            meet_signed_block<LeafScore, SIBLING, ROWS, VECTORS>(task, i, j, best, best_sibling);
         } else {
-            meet_block<Objective, Lane, SUPPORT, SIBLING, ROWS, VECTORS>(task, i, j, best,
+            meet_block<LeafScore, Lane, SUPPORT, SIBLING, ROWS, VECTORS>(task, i, j, best,
                                                                          best_sibling);
         }
     }
@@ -372,12 +372,12 @@ struct Meeting {
 
 // Root columns j .. j + VECTORS * LANES against all columns; with a sibling, against those among
 // and after them, whose maxima are kept by row.
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, int VECTORS>
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED, int VECTORS>
 SKTREE_INLINE void sweep_vectors(const SweepTask<Lane>& task, int j, Pack<Lane> (&sums)[3]) {
-    typedef Meeting<Objective, Lane, SUPPORT, SIBLING, SIGNED> Meet;
-    Running<Objective, SUPPORT, Lane> best[2][VECTORS];
+    typedef Meeting<LeafScore, Lane, SUPPORT, SIBLING, SIGNED> Meet;
+    Running<LeafScore, SUPPORT, Lane> best[2][VECTORS];
     for (auto& side : best) {
-        for (auto& maxima : side) maxima = Running<Objective, SUPPORT, Lane>::start();
+        for (auto& maxima : side) maxima = Running<LeafScore, SUPPORT, Lane>::start();
     }
     Pack<Lane> with, without;
     const int n = task.n_columns;
@@ -385,7 +385,7 @@ SKTREE_INLINE void sweep_vectors(const SweepTask<Lane>& task, int j, Pack<Lane> 
         Meet::template meet_all<VECTORS>(task, 0, n, j, best[0], best[1]);
         for (int b = 0; b < VECTORS; ++b) {
             column_counts(*task.counted, j + b * LANES, with, without);
-            finish_vector<Objective, SUPPORT>(task, *task.counted, j + b * LANES,
+            finish_vector<LeafScore, SUPPORT>(task, *task.counted, j + b * LANES,
                                               best[0][b].sides(with, without), sums);
         }
         return;
@@ -406,7 +406,7 @@ SKTREE_INLINE void sweep_vectors(const SweepTask<Lane>& task, int j, Pack<Lane> 
 }
 
 // With a sibling: the maxima over rows and over lanes are those over all other columns.
-template <class Objective, class Lane, bool SUPPORT>
+template <class LeafScore, class Lane, bool SUPPORT>
 SKTREE_INLINE void finish_rows(const SweepTask<Lane>& task, int which, SweepSide<Lane>& side,
                                Pack<Lane> (&sums)[3]) {
     Lane* spare = row_maxima(task, 2, false, 0);
@@ -417,12 +417,12 @@ SKTREE_INLINE void finish_rows(const SweepTask<Lane>& task, int which, SweepSide
         const BestSides<Lane> best = {
             larger(load_pack(with + j), load_pack(column_maxima(task, which, true) + j)),
             larger(load_pack(without + j), load_pack(column_maxima(task, which, false) + j))};
-        finish_vector<Objective, SUPPORT>(task, side, j, best, sums);
+        finish_vector<LeafScore, SUPPORT>(task, side, j, best, sums);
     }
 }
 
 // Where sums of reals are costly, those of a pair are made once and kept for both of its columns.
-template <class Objective, bool SUPPORT>
+template <class LeafScore, bool SUPPORT>
 SKTREE_APART void sweep_values(SweepTask<double>& task) {
     const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
     for (int i = 0; i < task.n_columns; ++i) {
@@ -448,7 +448,7 @@ SKTREE_APART void sweep_values(SweepTask<double>& task) {
     Pack<double> sums[3];
     for (auto& sum : sums) sum = fill_pack(lowest_score<double>());
     for (int j = 0; j < task.n_columns; j += LANES) {
-        auto best = Running<Objective, SUPPORT, double>::start();
+        auto best = Running<LeafScore, SUPPORT, double>::start();
         for (int i = 0; i < task.n_columns; ++i) {
             const CountsInMemory<double> both = {task.pairs + i * stride + j,
                                                  static_cast<int>(channel_step)};
@@ -457,17 +457,18 @@ SKTREE_APART void sweep_values(SweepTask<double>& task) {
         }
         Pack<double> with, without;
         column_counts(*task.counted, j, with, without);
-        finish_vector<Objective, SUPPORT>(task, *task.counted, j, best.sides(with, without), sums);
+        finish_vector<LeafScore, SUPPORT>(task, *task.counted, j, best.sides(with, without), sums);
     }
-    finish_side<Objective>(task, *task.counted, sums);
+    finish_side<LeafScore>(task, *task.counted, sums);
 }
 
-template <class Objective, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
+template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, bool SIGNED>
 void sweep(SweepTask<Lane>& given) {
     if constexpr (sizeof(Lane) == sizeof(double) && !SIBLING) {
-        if (given.values != nullptr) return sweep_values<Objective, SUPPORT>(given);
+        if (given.values != nullptr) return sweep_values<LeafScore, SUPPORT>(given);
     }
-    // Of its own, which no store to memory can change: compilers need not read it again and again.
+    // A local copy, which no store to memory can change, so compilers do not read it again and
+    // again.
     SweepTask<Lane> task = given;
     SweepSide<Lane> counted = *given.counted, sibling;
     task.counted = &counted;
@@ -483,17 +484,17 @@ void sweep(SweepTask<Lane>& given) {
     int j = 0;
     for (; j + WIDE <= task.stride && j + WIDE - LANES < task.n_columns; j += WIDE) {
         if (task.poll != nullptr && task.poll(task.poll_argument)) return;
-        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, BLOCK_VECTORS>(task, j, sums[0]);
+        sweep_vectors<LeafScore, Lane, SUPPORT, SIBLING, SIGNED, BLOCK_VECTORS>(task, j, sums[0]);
     }
     for (; j < task.n_columns; j += LANES) {
-        sweep_vectors<Objective, Lane, SUPPORT, SIBLING, SIGNED, 1>(task, j, sums[0]);
+        sweep_vectors<LeafScore, Lane, SUPPORT, SIBLING, SIGNED, 1>(task, j, sums[0]);
     }
     if (SIBLING) {
-        finish_rows<Objective, Lane, SUPPORT>(task, 0, counted, sums[0]);
-        finish_rows<Objective, Lane, SUPPORT>(task, 1, sibling, sums[1]);
-        finish_side<Objective>(task, sibling, sums[1]);
+        finish_rows<LeafScore, Lane, SUPPORT>(task, 0, counted, sums[0]);
+        finish_rows<LeafScore, Lane, SUPPORT>(task, 1, sibling, sums[1]);
+        finish_side<LeafScore>(task, sibling, sums[1]);
         *given.sibling = sibling;
     }
-    finish_side<Objective>(task, counted, sums[0]);
+    finish_side<LeafScore>(task, counted, sums[0]);
     *given.counted = counted;
 }

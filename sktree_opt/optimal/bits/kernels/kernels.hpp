@@ -1,8 +1,8 @@
 // The vector kernels of the bits engine: what the search hands to them, and their choice.
 //
-// Words: a node's rows stand in segments (rows that count alike: a class, or one bit of a weight),
-// 16 rows to a word; words[w * stride + j] are the 16 rows of word w in column j. The last word of
-// a segment is filled up with rows whose bits are all 0. `stride` is a multiple of 32.
+// Words: a node's rows are grouped into segments (rows that count alike: a class, or one bit of a
+// weight), 16 rows to a word; words[w * stride + j] are the 16 rows of word w in column j. The last
+// word of a segment is filled up with rows whose bits are all 0. `stride` is a multiple of 32.
 // Channels: what is summed over rows, e.g. one count for each class. A segment with s rows adds
 // coefficient * s to each of its channels. Where rows carry real numbers (many different weights,
 // the targets of a regression) each row has its own value for each channel instead.

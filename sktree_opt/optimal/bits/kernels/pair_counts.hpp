@@ -1,5 +1,5 @@
-// How many rows have both of two columns, for a block of columns i against vectors of columns j.
-// Included once per instruction set.
+// Counts the rows that have both of two columns, for a block of columns i against vectors of
+// columns j. Included once per instruction set.
 //
 // The lanes of a vector are columns j; a broadcast word of column i is and-ed with the words of as
 // many columns j as there are lanes, and a popcount of each lane is the pair count itself, 512

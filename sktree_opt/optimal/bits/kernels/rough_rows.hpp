@@ -3,9 +3,9 @@
 //
 // Sibling subtraction as of the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3):
 // what the rows of the other side leave of the parent's sums are those of the child, without
-// rounding. The sums of each column alone are had in the same way in double precision, as are those
-// of a sweep's larger side: rounding stays far below the grid of costs. Time O(n_columns * stride *
-// rows of the smaller side), memory of a node's rows.
+// rounding. The sums of each column alone, and those of a sweep's larger side, are computed in the
+// same way in double precision: rounding stays far below the grid of costs. Time O(n_columns *
+// stride * rows of the smaller side), memory of a node's rows.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace sktree_opt {
 template <class Lane>
 class RoughRows {
 public:
-    explicit RoughRows(const Problem<Lane>& problem) : problem_(problem) {}
+    explicit RoughRows(const BitProblem<Lane>& problem) : problem_(problem) {}
 
-    void sum_root(Node<Lane>& root, RoughTask task) {
+    void sum_root(BitNode<Lane>& root, RoughTask task) {
         RoughSums& rough = root.rough;
         const std::size_t n_values = static_cast<std::size_t>(root.n_words) * 16 * ROUGH_CHANNELS;
         std::copy_n(problem_.rough.values.data(), n_values, rough.values.need(n_values));
@@ -43,8 +43,8 @@ public:
     // Of a child, whose rows are `rows`: over these or, where they are many more, what those of the
     // other side leave of the node's. Writes the others to `rows`. Whether this has made the
     // child's exact sums by column, too.
-    bool sum_child(const Node<Lane>& node, int column, bool side, SideRows& rows, Node<Lane>& child,
-                   RoughTask task) {
+    bool sum_child(const BitNode<Lane>& node, int column, bool side, SideRows& rows,
+                   BitNode<Lane>& child, RoughTask task) {
         const int stride = node.stride, n_other = node.n_rows - child.n_rows;
         std::int32_t totals_other[ROUGH_CHANNELS];
         std::int32_t* sums = sums_.need(
@@ -76,7 +76,7 @@ public:
 
 private:
     // From sums by column of the parent to those of the child.
-    static void take_marginals(const Node<Lane>& child, const std::int32_t* sums, int stride,
+    static void take_marginals(const BitNode<Lane>& child, const std::int32_t* sums, int stride,
                                std::int32_t* to) {
         for (int c = 0; c < ROUGH_CHANNELS; ++c) {
             for (int g = 0; g < child.stride; ++g) {
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    static void take_values(const Node<Lane>& node, const SideRows& rows,
+    static void take_values(const BitNode<Lane>& node, const SideRows& rows,
                             Buffer<std::int32_t>& values) {
         std::int32_t* to =
             values.zeros(static_cast<std::size_t>(rows.n_words) * 16 * ROUGH_CHANNELS + STRIDE);
@@ -98,8 +98,8 @@ private:
     }
 
     // The rows of the node that the child has not, in the child's columns, to be taken away.
-    void take_other_rows(const Node<Lane>& node, int column, bool side, SideRows& rows,
-                         const Node<Lane>& child, RoughTask& task) {
+    void take_other_rows(const BitNode<Lane>& node, int column, bool side, SideRows& rows,
+                         const BitNode<Lane>& child, RoughTask& task) {
         take_rows(node, problem_.bits, column, !side, rows, nullptr);
         take_values(node, rows, other_values_);
         const std::size_t n_words = static_cast<std::size_t>(rows.n_words);
@@ -120,7 +120,7 @@ private:
     }
 
     // Exact sums by column of what the rows of `task` leave of the node.
-    void subtract_marginals(const Node<Lane>& node, const SideRows& rows, Node<Lane>& child,
+    void subtract_marginals(const BitNode<Lane>& node, const SideRows& rows, BitNode<Lane>& child,
                             const RoughTask& task) {
         const int n_all = problem_.channels.n_all();
         double* values = other_exact_.need(static_cast<std::size_t>(rows.n_rows) * n_all);
@@ -151,7 +151,7 @@ private:
         }
     }
 
-    // Rows of one segment stand in the first slots.
+    // The rows of one segment are in the first slots.
     void list_first_slots(int n_rows, RoughTask& task) {
         slots_.resize(n_rows);
         for (int k = 0; k < n_rows; ++k) slots_[k] = k;
@@ -159,7 +159,7 @@ private:
         task.n_slots = n_rows;
     }
 
-    const Problem<Lane>& problem_;
+    const BitProblem<Lane>& problem_;
     Buffer<std::uint16_t> other_words_;
     Buffer<std::uint8_t> other_rows_;
     Buffer<std::int32_t> other_values_, sums_;

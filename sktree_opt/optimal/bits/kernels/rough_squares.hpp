@@ -1,7 +1,7 @@
 // Squared errors in whole numbers and single precision: which root columns may be best, twice to
 // three times as fast as in double precision. Included once per instruction set.
 //
-// Of the two-level trees of a node's children only the best ones are wanted. So targets are rounded
+// Only the best two-level trees of a node's children are wanted. So targets are rounded
 // to whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root
 // column gets the best score that it may have, but for a small error. The few that come within
 // twice that error of the largest are solved again in double precision (solve_column.hpp), and

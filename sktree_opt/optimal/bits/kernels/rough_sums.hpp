@@ -18,7 +18,7 @@
 
 namespace sktree_opt {
 
-// Of all rows; empty if they have no targets, or weights that are no multiples of one.
+// Values of all rows; empty without targets, or if weights are not multiples of a common one.
 struct RoughValues {
     Buffer<std::int32_t> values;  // [slot][ROUGH_CHANNELS]: weight, target, mass
     bool are_there = false;

@@ -30,11 +30,11 @@ inline void sum_pairs_of(const SweepTask<double>& task, int i) {
 }
 
 // A node's own column i, whose pairs are summed.
-template <class Objective, class Lane>
+template <class LeafScore, class Lane>
 void score_pairs_of(SweepTask<Lane>& task, int i) {
     const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
     SweepSide<Lane>& side = *task.counted;
-    auto best = Running<Objective, false, Lane>::start();
+    auto best = Running<LeafScore, false, Lane>::start();
     for (int j = 0; j < task.n_columns; j += LANES) {
         const CountsInMemory<Lane> both = {task.pairs + i * stride + j,
                                            static_cast<int>(channel_step)};
@@ -46,9 +46,9 @@ void score_pairs_of(SweepTask<Lane>& task, int i) {
 }
 
 // The best sums of both sides with column i as the root, and those of one split of all columns.
-template <class Objective, class Lane>
+template <class LeafScore, class Lane>
 void solve_column(SweepTask<Lane>& task, int i) {
-    typedef Running<Objective, false, Lane> Maxima;
+    typedef Running<LeafScore, false, Lane> Maxima;
     Maxima row[2] = {Maxima::start(), Maxima::start()};
     for (int j = 0; j < task.n_columns; j += LANES) {
         count_tile<Lane, 1, 1>(task, i, j, task.tile);
@@ -71,21 +71,21 @@ void solve_column(SweepTask<Lane>& task, int i) {
 
 // The best sums of a node, or of both sides, with at most one split; the scores of leaves by
 // column.
-template <class Objective, class Lane>
+template <class LeafScore, class Lane>
 void solve_leaves(SweepTask<Lane>& task) {
     for (SweepSide<Lane>* side : {task.counted, task.sibling}) {
         if (side == nullptr) continue;
         Pack<Lane> sums = fill_pack(lowest_score<Lane>());
         for (int j = 0; j < task.n_columns; j += LANES) {
             const auto n = pair_counts<Lane>(*side, task.stride, j, j, NoCounts());
-            const Pack<Lane> with = Objective::template score<LeafColumn>(n, task.score);
-            const Pack<Lane> without = Objective::template score<LeafNoColumn>(n, task.score);
+            const Pack<Lane> with = LeafScore::template score<LeafColumn>(n, task.score);
+            const Pack<Lane> without = LeafScore::template score<LeafNoColumn>(n, task.score);
             store_pack(side->leaf_true + j, with);
             store_pack(side->leaf_false + j, without);
             sums = larger(sums, with + without);
         }
         const auto n = pair_counts<Lane>(*side, task.stride, 0, 0, NoCounts());
-        side->best[0] = largest_lane(Objective::template score<LeafAll>(n, task.score));
+        side->best[0] = largest_lane(LeafScore::template score<LeafAll>(n, task.score));
         side->best[1] = side->best[2] = side->best[3] = std::max(side->best[0], largest_lane(sums));
     }
 }

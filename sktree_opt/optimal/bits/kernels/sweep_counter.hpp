@@ -1,5 +1,5 @@
-// How many sweeps there have been, and how much work they were: the same on any machine, so that it
-// can say how long a search may go on without its answer depending on the processor.
+// Counts sweeps and their work. Both are the same on any machine, so a limit on them does not make
+// the answer depend on the processor.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // What one test saves on both sides of many root tests, from the table of two binned columns: see
 // bin_bounds.hpp. Included once per instruction set.
 //
-// Why it is fast: lanes are the tests of the second column, so that nothing depends on rows, and
-// both places of missing values are had from the same sums.
+// Lanes are the tests of the second column, so the time does not depend on rows. The same sums
+// serve both places of missing values.
 
 template <class Sum, int CLASSES, bool HOLES>
 SKTREE_INLINE Sum least_errors(const BinTask<Sum>& task, const Sum* part, const Sum* missing,

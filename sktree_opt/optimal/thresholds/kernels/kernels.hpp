@@ -1,4 +1,4 @@
-// What the depth-two solver hands to the vector kernels; the same for every instruction set.
+// The vector kernels of the thresholds engine: their arguments, and the choice among them.
 #pragma once
 
 #include <cstddef>
@@ -92,7 +92,7 @@ struct PassTask {
 // weight below, the target above its bit 32. And what a test of one saves at most with the best
 // test of the other below and above it (IN and OUT, the largest so far, by code).
 //
-// Of the rows in the lines, or of all others.
+// For the rows in the lines, or for all others.
 struct RoughPairTask {
     static constexpr int MOST_STRIDE = 72;  // codes of a column
     static constexpr int ROW_LANES = 16;

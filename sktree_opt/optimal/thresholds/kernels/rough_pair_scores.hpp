@@ -1,5 +1,5 @@
-// What two columns make of one side of a root test, in whole numbers and single precision: see
-// rough_tables.hpp. Included once per instruction set.
+// The best trees of two columns for one side of a root test, in whole numbers and single precision:
+// see rough_tables.hpp. Included once per instruction set.
 //
 // F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at
 // (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save

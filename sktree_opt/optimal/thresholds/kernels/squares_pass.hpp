@@ -2,7 +2,7 @@
 //
 // Let a side have weight W and mean m, and a branch of it weight w and summed targets s. A test
 // that makes this branch lowers the squared error by W d^2 / (w (W - w)), d = s - m w. Fractions
-// are compared by multiplying crosswise: there is no division until the end.
+// are compared by cross-multiplication, so the only division is at the end.
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 struct SquaresSide {
@@ -53,7 +53,7 @@ struct SquaresSide {
         const Vector<Lane> zero = splat<Lane>(0);
         const Vector<Lane> distance = tried.sum - mean * tried.weight;
         const Vector<Lane> below = tried.weight * (weight - tried.weight);
-        // Weights are exact: this is 0 where one branch is empty, and what stands above is noise.
+        // Weights are exact: this is 0 where one branch is empty, and then the numerator is noise.
         const Vector<Lane> least = splat<Lane>(std::numeric_limits<Lane>::min());
         const Vector<Lane> above = where_at_least(below, least, distance * distance, zero);
         best.take_larger(above, below);

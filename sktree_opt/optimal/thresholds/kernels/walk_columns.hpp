@@ -1,10 +1,10 @@
-// How a pass with running sums goes through the columns. Included once per instruction set.
+// Passes over the columns with running sums. Included once per instruction set.
 //
 // A Side is one side of the root tests of all lanes: it has a Branch, the sums of the rows that
 // have been walked, and keeps the best test among the branches that it is asked to consider.
 
-// A column without missing values, row by row: no branches of the processor. Between rows of equal
-// codes there is no test: what is considered there is the empty branch.
+// A column without missing values, row by row: no branches of the processor. Rows of equal codes
+// cannot be divided, so the empty branch is considered between them.
 template <class Side, bool TIES, class Lane>
 SKTREE_INLINE void walk_rows(const PassTask<Lane>& task, const PassColumn& column, int offset,
                              Side sides[2]) {
@@ -48,7 +48,7 @@ SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& colum
     std::uint32_t i = 0;
     for (std::uint32_t k = 0; k < column.n_runs; ++k) {
         const Run& run = column.runs[k];
-        // What came before is a branch, and so is a category alone.
+        // The rows so far are a branch, and so is a single category.
         if (run.starts_position) {
             for (int b = 0; b < 2; ++b) {
                 if (i > 0 || !column.is_nominal) consider(b);
@@ -101,7 +101,7 @@ SKTREE_INLINE Vector<Lane> amount_of_run(const PassTask<Lane>& task, const Lane*
     return b == 0 ? left : splat(sums[task.n_amounts * BATCH + amount]) - left;
 }
 
-// What leaves need minima of: rows or weight.
+// Amounts that each leaf needs a minimum of: rows or weight.
 template <class Lane, bool SUPPORTS>
 struct Supports {
     Vector<Lane> total[SUPPORTS ? 2 : 1];
@@ -113,7 +113,7 @@ struct Supports {
             }
         }
     }
-    // Of a run in Walk::SUMS, for side b.
+    // Adds a run in Walk::SUMS, for side b.
     SKTREE_INLINE static void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset,
                                        int b, Vector<Lane>* count) {
         if constexpr (SUPPORTS) {

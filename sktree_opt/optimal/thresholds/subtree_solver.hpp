@@ -17,7 +17,7 @@
 //   sub-interval pruning
 //
 // A leaf costs its errors, its cheapest answer by a matrix, or the squared or absolute distances of
-// its targets from their mean or median; what the bounds need of each is said in intervals.hpp.
+// its targets from their mean or median. intervals.hpp says what the bounds need of each.
 //
 // Deviations: intervals are explored by lowest bound over all columns together, not column by
 // column; each child is solved up to the cap that would exclude the half of the interval beyond it.
@@ -36,8 +36,116 @@
 
 namespace sktree_opt::thresholds {
 
-inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* control, int depth,
-                                    const std::vector<double>& equal_costs)
+// The search below one root test at a time; one object for each thread.
+class SubtreeSolver {
+public:
+    // `equal_costs` as equal_row_costs() gives them.
+    SubtreeSolver(const ThresholdProblem& problem, SearchControl* control, int depth,
+                  const std::vector<double>& equal_costs);
+
+    // A lower bound for every tree of a node, whatever its tests (see target_bounds.hpp). Squared
+    // errors have one only if the node's rows are in the order of targets.
+    double bound_without_tests(const ThresholdNode& node, int depth, int n_splits);
+
+    // `floors` (see depth_two_passes.hpp) is null or IN and OUT; only depth two and tables of pairs
+    // use it. `bins` is null or the bounds of the node; only depth two uses it.
+    NodeResult solve(const ThresholdNode& node, int depth, int n_splits, double cap,
+                     std::vector<double>* floors = nullptr, const BinBounds* bins = nullptr);
+
+    // The tree of a result for `node`.
+    const Plan& plan(const ThresholdNode& node, NodeResult& result);
+
+    // Bounds of both sides of the tests of a column by bins; `is_first` for the first column of a
+    // node. False when a limit ended it.
+    bool sweep(const ThresholdNode& node, bool is_first, int column_index, SweptTests& swept);
+
+    // Runs work(thread, i) for every i, on one thread or on several.
+    using Work = std::function<void(int thread, int i)>;
+    using Runner = std::function<void(int n_items, const Work& work)>;
+
+    // The best tree of depth three whose root asks `test`, where it is better than `result`.
+    void solve_below(const ThresholdNode& node, const ThresholdTest& test, NodeResult& result);
+
+    // The best tree of depth three by tables of pairs: see can_sweep().
+    // `floors` as in solve().
+    void solve_by_values(const ThresholdNode& node, double cap, const Runner& run,
+                         std::vector<double>* floors, NodeResult& result);
+
+    // After solve_by_values(): raises `floors` by the results of each column of the node.
+    void write_floors(const ThresholdNode& node, const std::vector<ValueSweep::Swept>& swept,
+                      std::vector<double>& floors);
+
+    // Whether solve() to depth three takes the tables of pairs, not the search by intervals.
+    bool can_sweep(const ThresholdNode& node, int depth, int n_splits) const {
+        return depth == 3 && ValueSweep::is_faster(problem_, node, n_splits);
+    }
+
+    bool use_bins = true;
+    // Lower bound from bins on the last depth-two tree; 0 if bins were not used.
+    double last_bound_by_bins = 0.0;
+    ThresholdStats stats;
+
+private:
+    friend class NodeSearch;
+
+    struct SubtreeLevel {
+        ThresholdNode children[2];
+        std::vector<Family> families;
+        std::vector<OpenInterval> heap;
+    };
+
+    // Of nodes of two levels.
+    struct Tables {
+        explicit Tables(InstructionSet set) : node(set) {}
+
+        PairTables node;
+        RoughTables::Work work;
+        std::vector<RootTest> good;
+        ValueTrees::Work exact;
+    };
+
+    void solve_depth_two(const ThresholdNode& node, int n_splits, double cap,
+                         std::vector<double>* floors, const BinBounds* bins, NodeResult& result);
+    void solve_two_by_values(const ThresholdNode& node, NodeResult& result);
+    // Whether two levels are solved by tables, which say nothing about single columns.
+    bool takes_tables(const ThresholdNode& node, int n_splits, const std::vector<double>* floors,
+                      const BinBounds* bins) const {
+        return floors == nullptr && bins == nullptr &&
+               RoughTables::are_faster(problem_, node, n_splits);
+    }
+    void solve_deeper(const ThresholdNode& node, int depth, int n_splits, double cap,
+                      NodeResult& result);
+    DepthTwoResult run_depth_two(const ThresholdNode& node, Allotment allotment, double cap,
+                                 std::vector<double>* floors, const BinBounds* bins);
+
+    // Bounds of a node from its bins, in `bounds`; null when there are none.
+    const BinBounds* bound_by_bins(const ThresholdNode& node, const std::vector<double>* floors,
+                                   double cap, std::unique_ptr<BinBounds>& bounds);
+
+    // With more levels there are so many leaves that the bound is useless.
+    static constexpr int MOST_LEVELS = 4;
+
+    const ThresholdProblem& problem_;
+    Watch watch_;
+    InstructionSet set_;
+    double largest_sum_;
+    bool whole_ = true;  // weights and costs are integers
+    const std::vector<double>& equal_costs_;
+    TargetGroups target_groups_;
+    std::unique_ptr<Tables> tables_;
+    std::unique_ptr<ValueSweep> sweep_;
+    std::unique_ptr<ValueSweep::Work[]> sweep_work_;  // by thread
+    std::unique_ptr<BinBounds> bins_, bins_of_children_[2];
+    StumpSolver stump_;
+    Divider divider_;
+    std::unique_ptr<DepthTwoSolver<std::int16_t>> narrow_;
+    std::unique_ptr<DepthTwoSolver<std::int32_t>> wide_;
+    std::unique_ptr<DepthTwoSolver<double>> real_;
+    std::vector<std::unique_ptr<SubtreeLevel>> levels_;
+};
+
+inline SubtreeSolver::SubtreeSolver(const ThresholdProblem& problem, SearchControl* control,
+                                    int depth, const std::vector<double>& equal_costs)
     : problem_(problem), watch_(control), set_(problem.instruction_set), equal_costs_(equal_costs) {
     double sum = 0.0;
     for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
@@ -51,10 +159,11 @@ inline SubtreeSolver::SubtreeSolver(const Problem& problem, SearchControl* contr
         largest_cost = std::max(largest_cost, gain);
     }
     largest_sum_ = sum * largest_cost;
-    for (int level = 0; level <= depth; ++level) levels_.push_back(std::make_unique<Level>());
+    for (int level = 0; level <= depth; ++level)
+        levels_.push_back(std::make_unique<SubtreeLevel>());
 }
 
-inline DepthTwoResult SubtreeSolver::run_depth_two(const NodeRows& node, Allotment allotment,
+inline DepthTwoResult SubtreeSolver::run_depth_two(const ThresholdNode& node, Allotment allotment,
                                                    double cap, std::vector<double>* floors,
                                                    const BinBounds* bins) {
     ++stats.n_depth_two;
@@ -74,7 +183,7 @@ inline DepthTwoResult SubtreeSolver::run_depth_two(const NodeRows& node, Allotme
     return real_->solve(problem_, node, allotment, cap, floors, bins, watch_, stats);
 }
 
-inline const BinBounds* SubtreeSolver::bound_by_bins(const NodeRows& node,
+inline const BinBounds* SubtreeSolver::bound_by_bins(const ThresholdNode& node,
                                                      const std::vector<double>* floors, double cap,
                                                      std::unique_ptr<BinBounds>& bounds) {
     if (!use_bins || !BinBounds::is_worthwhile(problem_, node)) return nullptr;
@@ -83,7 +192,7 @@ inline const BinBounds* SubtreeSolver::bound_by_bins(const NodeRows& node,
     return bounds->open(problem_, node, whole_, floors, cap, watch_) ? bounds.get() : nullptr;
 }
 
-inline bool SubtreeSolver::sweep(const NodeRows& node, bool is_first, int column_index,
+inline bool SubtreeSolver::sweep(const ThresholdNode& node, bool is_first, int column_index,
                                  SweptTests& swept) {
     if (!bins_) bins_ = std::make_unique<BinBounds>(set_);
     if (is_first && !bins_->begin(problem_, node, whole_, watch_)) return false;
@@ -91,7 +200,8 @@ inline bool SubtreeSolver::sweep(const NodeRows& node, bool is_first, int column
     return bins_->sweep(column_index, swept, watch_);
 }
 
-inline double SubtreeSolver::bound_without_tests(const NodeRows& node, int depth, int n_splits) {
+inline double SubtreeSolver::bound_without_tests(const ThresholdNode& node, int depth,
+                                                 int n_splits) {
     double bound = 0.0;
     if (!equal_costs_.empty()) {
         for (const std::uint32_t row : node.row) bound += equal_costs_[row];
@@ -103,8 +213,9 @@ inline double SubtreeSolver::bound_without_tests(const NodeRows& node, int depth
     return std::max(0.0, bound - problem_.tolerance);
 }
 
-inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_splits, double cap,
-                                       std::vector<double>* floors, const BinBounds* bins) {
+inline NodeResult SubtreeSolver::solve(const ThresholdNode& node, int depth, int n_splits,
+                                       double cap, std::vector<double>* floors,
+                                       const BinBounds* bins) {
     NodeResult result;
     const bool small = depth <= 1 || n_splits <= 1;
     const bool may_split = small && depth > 0 && n_splits > 0;
@@ -139,7 +250,7 @@ inline NodeResult SubtreeSolver::solve(const NodeRows& node, int depth, int n_sp
     return result;
 }
 
-inline void SubtreeSolver::solve_depth_two(const NodeRows& node, int n_splits, double cap,
+inline void SubtreeSolver::solve_depth_two(const ThresholdNode& node, int n_splits, double cap,
                                            std::vector<double>* floors, const BinBounds* bins,
                                            NodeResult& result) {
     if (takes_tables(node, n_splits, floors, bins)) {
@@ -173,7 +284,7 @@ inline void SubtreeSolver::solve_depth_two(const NodeRows& node, int n_splits, d
     }
 }
 
-inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult& result) {
+inline void SubtreeSolver::solve_two_by_values(const ThresholdNode& node, NodeResult& result) {
     ++stats.n_depth_two;
     ++stats.n_swept;
     if (!tables_) tables_ = std::make_unique<Tables>(set_);
@@ -186,7 +297,7 @@ inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult&
     of_node.rough.cost(of_node.rough.all(), of_node.rough.squares(), false, tables.work);
     of_node.rough.list_good(tables.work, tables.good);
     tables.exact.rows = of_node.rows;
-    const ValueTrees::Tree tree = of_node.trees.best_of(tables.good, tables.exact);
+    const ValueTrees::ValueTree tree = of_node.trees.best_of(tables.good, tables.exact);
     result.lower = std::min(result.lower, std::max(0.0, tree.least));
     if (tree.root.column_index < 0 || tree.cost >= result.cost) return;
     Family family;
@@ -197,7 +308,7 @@ inline void SubtreeSolver::solve_two_by_values(const NodeRows& node, NodeResult&
     std::copy(tree.is_split, tree.is_split + 2, result.split);
 }
 
-inline void SubtreeSolver::solve_by_values(const NodeRows& node, double cap, const Runner& run,
+inline void SubtreeSolver::solve_by_values(const ThresholdNode& node, double cap, const Runner& run,
                                            std::vector<double>* floors, NodeResult& result) {
     ++stats.n_nodes;
     ++stats.n_swept;
@@ -234,7 +345,7 @@ inline void SubtreeSolver::solve_by_values(const NodeRows& node, double cap, con
 
 // With more rows a test may also send all of these rows to one side: then they cost what two levels
 // make of them.
-inline void SubtreeSolver::write_floors(const NodeRows& node,
+inline void SubtreeSolver::write_floors(const ThresholdNode& node,
                                         const std::vector<ValueSweep::Swept>& swept,
                                         std::vector<double>& floors) {
     const double idle = sweep_->least_of_two_levels(sweep_work_[0]) + problem_.split_cost;
@@ -246,9 +357,10 @@ inline void SubtreeSolver::write_floors(const NodeRows& node,
     for (std::size_t j = 0; j < floors.size(); ++j) floors[j] = std::max(floors[j], mine[j]);
 }
 
-inline void SubtreeSolver::solve_below(const NodeRows& node, const Test& test, NodeResult& result) {
-    Level& level = *levels_[3];
-    NodeRows* const children[2] = {&level.children[0], &level.children[1]};
+inline void SubtreeSolver::solve_below(const ThresholdNode& node, const ThresholdTest& test,
+                                       NodeResult& result) {
+    SubtreeLevel& level = *levels_[3];
+    ThresholdNode* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, test, children, nullptr);
     NodeResult sides[2];
     for (int b = 0; b < 2; ++b) sides[b] = solve(*children[b], 2, 3, INFEASIBLE);
@@ -260,10 +372,10 @@ inline void SubtreeSolver::solve_below(const NodeRows& node, const Test& test, N
     result.plan = join(test, plan(*children[0], sides[0]), plan(*children[1], sides[1]));
 }
 
-inline void SubtreeSolver::solve_deeper(const NodeRows& node, int depth, int n_splits, double cap,
-                                        NodeResult& result) {
+inline void SubtreeSolver::solve_deeper(const ThresholdNode& node, int depth, int n_splits,
+                                        double cap, NodeResult& result) {
     ++stats.n_nodes;
-    Level& level = *levels_[depth];
+    SubtreeLevel& level = *levels_[depth];
     const double leaf_lower = result.lower;
     if (problem_.use.look_ahead) {
         NodeResult shallow = result;
@@ -298,7 +410,7 @@ inline void SubtreeSolver::solve_deeper(const NodeRows& node, int depth, int n_s
     result.lower = std::min({lower, cap, result.cost});
 }
 
-inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result) {
+inline const Plan& SubtreeSolver::plan(const ThresholdNode& node, NodeResult& result) {
     if (!result.plan.empty()) return result.plan;
     if (result.test.column < 0 || result.n_splits <= 1) {
         result.plan =
@@ -314,8 +426,8 @@ inline const Plan& SubtreeSolver::plan(const NodeRows& node, NodeResult& result)
             result.n_splits == 0 ? leaf_plan() : join(result.test, leaf_plan(), leaf_plan());
         return result.plan;
     }
-    Level& level = *levels_[1];
-    NodeRows* const children[2] = {&level.children[0], &level.children[1]};
+    SubtreeLevel& level = *levels_[1];
+    ThresholdNode* const children[2] = {&level.children[0], &level.children[1]};
     divider_.divide(problem_, node, result.test, children, nullptr);
     Plan parts[2];
     for (int b = 0; b < 2; ++b) {

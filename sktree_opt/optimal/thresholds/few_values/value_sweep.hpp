@@ -1,12 +1,12 @@
 // The best tree of depth three for squared errors where columns have few values: exact.
 //
-// A root column is cut at its positions: the rows on one side are added to tables of pairs of
-// columns, those on the other side are the rest, and from the tables alone follow the best trees of
-// depth two of both. Positions are halved from the middle: of a column that is no good the middle
-// excludes all others, by the bounds of intervals.hpp.
+// A root column is cut at its positions. The rows on one side are added to tables of pairs of
+// columns, and those on the other side are the rest. The tables give the best trees of depth two of
+// both sides. Positions are bisected: in a column without good tests, the middle one excludes all
+// others by the bounds of intervals.hpp.
 //
-// First by rough tables (rough_tables.hpp), which say what a tree costs but for a small error: few
-// positions are left of which exact ones (value_trees.hpp) have to tell which is the best.
+// Rough tables (rough_tables.hpp) come first: they give the cost of a tree up to a small error.
+// They leave few positions, which value_trees.hpp solves exactly.
 //
 // With n rows and m columns of d values at most: m n m^2 / 2 additions and m d trees of depth two.
 // The search by walks (depth_two_passes.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
@@ -17,12 +17,38 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/pair_tables.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/rough_tables.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/value_trees.hpp"
 
 namespace sktree_opt::thresholds {
+
+// The tables of a node whose columns have few values: their layout, approximate costs of trees, and
+// exact costs of good ones.
+
+struct PairTables {
+    explicit PairTables(InstructionSet set) : rough(set) {}
+
+    // `has_others` as in RoughTables::open(). False when a limit ended it.
+    bool open(const ThresholdProblem& problem, const ThresholdNode& node, bool has_others,
+              Watch& watch) {
+        layout.list(node);
+        rows.resize(node.n);
+        std::iota(rows.begin(), rows.end(), 0);
+        return booking.set(watch.control(), layout.n_bytes() + bytes_of(rows)) &&
+               trees.open(problem, node, layout, watch.control()) &&
+               rough.open(problem, node, layout, rows, has_others, watch);
+    }
+
+    PairLayout layout;
+    RoughTables rough;
+    ValueTrees trees;
+    std::vector<std::uint32_t> rows;  // all of them
+    Booking booking;
+};
 
 class ValueSweep {
 public:
@@ -38,7 +64,7 @@ public:
         RootTest root;
         std::vector<RootTest> sides[2];  // the tests that each side may begin with
     };
-    // What is known of a column that was swept.
+    // Results of the sweep of a column.
     struct Swept {
         double floor = std::numeric_limits<double>::infinity();  // its trees cost at least
         std::vector<Candidate> candidates;
@@ -58,7 +84,7 @@ public:
         RoughTables::Work rough;
         ValueTrees::Work exact;
         Booking booking;
-        // Of the column that is swept, by position + 1; both ends of the chain stand here too.
+        // Values of the swept column, by position + 1, including both ends of the chain.
         std::vector<std::uint32_t> order;  // rows by their codes
         std::vector<std::uint32_t> begin;  // of the right side in that order
         std::vector<std::uint32_t> next;   // where the next row of a code goes
@@ -78,13 +104,14 @@ public:
 
     explicit ValueSweep(InstructionSet set) : tables_(set) {}
 
-    static bool is_faster(const Problem& problem, const NodeRows& node, int n_splits) {
+    static bool is_faster(const ThresholdProblem& problem, const ThresholdNode& node,
+                          int n_splits) {
         if (n_splits < 7 || !PairLayout::can_have(problem, node)) return false;
         double padded = 0.0, cells = 0.0, values = 0.0, walked = 0.0;
         for (const NodeColumn& column : node.columns) {
             // With missing values each test is two.
             const double n_ways = column.n_present < node.n ? 2.0 : 1.0;
-            // Of the pairs with the columns before.
+            // Sums of the pairs with earlier columns.
             cells += padded * column.n_groups * n_ways;
             padded += PairLayout::stride_of(node, column) * n_ways;
             values += (column.n_groups - 1.0) * n_ways;
@@ -97,12 +124,12 @@ public:
     }
 
     // Tables of all rows. False when a limit ended it.
-    bool open(const Problem& problem, const NodeRows& node, Watch& watch) {
+    bool open(const ThresholdProblem& problem, const ThresholdNode& node, Watch& watch) {
         problem_ = &problem;
         return tables_.open(problem, node, true, watch);
     }
 
-    // What trees of two levels cost at least.
+    // Lower bound on the cost of trees of two levels.
     double least_of_two_levels(Work& work) const {
         return least_of(tables_.rough.all(), tables_.rough.squares(), false, work);
     }
@@ -120,9 +147,9 @@ public:
         return order;
     }
 
-    // What the root tests of column `k` cost, almost. Cut short by a limit.
+    // The approximate costs of the root tests of column `k`. Cut short by a limit.
     //
-    // `incumbent` is a cost that is known to be had, the least that any thread knows. It serves to
+    // `incumbent` is the lowest cost of a tree that any thread has found. It serves to
     // exclude what costs more by a margin, and so never excludes one of several best tests: which
     // of them is found does not depend on who found what first.
     //
@@ -158,7 +185,7 @@ public:
             lower_to(incumbent, cost);
             solved.push_back({cost, candidate.root});
         }
-        // Of equal ones the first, in whatever order they were solved.
+        // Among equal ones the first, in whatever order they were solved.
         std::sort(solved.begin(), solved.end(), [](const Result& a, const Result& b) {
             return std::tie(a.root.column_index, a.root.position, a.root.missing_left) <
                    std::tie(b.root.column_index, b.root.position, b.root.missing_left);
@@ -308,7 +335,7 @@ private:
         return true;
     }
     bool is_too_much(double sides, const std::atomic<double>& incumbent) const {
-        // Of costs that count as equal, none excludes another.
+        // Costs that count as equal do not exclude each other.
         const double margin = 4.0 * problem_->tolerance;
         return sides + problem_->split_cost > incumbent.load(std::memory_order_relaxed) + margin;
     }
@@ -317,7 +344,7 @@ private:
     }
 
     // Rows on the left of a position against the others, and, where missing values come into it,
-    // with them. Of one that stands `alone`, the right side matters only if the tree may be good.
+    // with them. If a position is `alone`, its right side matters only if the tree may be good.
     void try_position(const Sweep& sweep, int position, bool alone) const {
         Work& work = sweep.work;
         const int at = position + 1;
@@ -375,7 +402,7 @@ private:
         }
     }
 
-    const Problem* problem_ = nullptr;
+    const ThresholdProblem* problem_ = nullptr;
     PairTables tables_;
 };
 

@@ -1,18 +1,18 @@
-// What the best tree of depth two costs, almost: in whole numbers and single precision, by tables
-// of pairs of columns with few values, which exclude most root tests. Those that are left are
-// solved by value_trees.hpp: the answer is exact. With m columns of d values, n m^2 / 2 additions
-// and m^2 d^2 / 2 steps of one division.
+// The approximate cost of the best tree of depth two, in whole numbers and single precision, from
+// tables of pairs of columns with few values. It excludes most root tests; value_trees.hpp solves
+// the others, so the answer is exact. With m columns of d values, n m^2 / 2 additions and m^2 d^2 /
+// 2 steps of one division.
 //
 // A second test of the root's own column is that of a pair, too: of the column with itself. With
 // missing values on the left of a test their sums are added to those of the lowest value, and the
 // same tables serve.
 //
 // A row's weight w is rounded to a multiple W of a unit, its target t, less the mean, to S = w t
-// scale. Both stand in one number, so that a row adds to a cell, and a cell to a sum, by one
-// addition: half the memory and a fourth of the time of two sums in double precision. All sums are
+// scale. Both are parts of one number, so one addition adds a row to a cell, or a cell to a sum.
+// This takes half the memory and a fourth of the time of two sums in double precision. All sums are
 // exact.
 //
-// How far that is from the truth. A tree costs the squared distance of the targets from what leaves
+// Bound on the error. A tree costs the squared distance of the targets from what leaves
 // answer, in the norm of the weights. With the targets S / W instead of t, at distance D from them
 // in that norm, the root of its cost changes by D at most, and the cost by 2 D sqrt(Q) + D^2, if Q
 // is the squared norm of all. Other weights change it by sum |w - W| (range of t)^2 at most, or by
@@ -26,7 +26,7 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/pair_layout.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/pair_layout.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
 
 namespace sktree_opt::thresholds {
@@ -49,12 +49,14 @@ public:
     explicit RoughTables(InstructionSet set) : kernels_(choose_kernels(set).rough_pairs) {}
 
     // Whether tables of a node are worth their while for trees of two levels.
-    static bool are_faster(const Problem& problem, const NodeRows& node, int n_splits) {
+    static bool are_faster(const ThresholdProblem& problem, const ThresholdNode& node,
+                           int n_splits) {
         if (n_splits < 3 || !PairLayout::can_have(problem, node)) return false;
         double cells = 0.0, walked = 0.0;
         for (const NodeColumn& column : node.columns) {
             cells += PairLayout::stride_of(node, column);
-            walked += (column.n_groups + 14) / 16 * (1 + (column.n_present < node.n));
+            walked += static_cast<double>((column.n_groups + 14) / 16 *
+                                          (1 + (column.n_present < node.n)));
         }
         const double m = static_cast<double>(node.columns.size());
         // Nanoseconds, more or less.
@@ -63,7 +65,7 @@ public:
 
     // Rows and the tables of all of them; `has_others`: costs of others than some rows are asked
     // for. False when a limit ended it.
-    bool open(const Problem& problem, const NodeRows& node, const PairLayout& layout,
+    bool open(const ThresholdProblem& problem, const ThresholdNode& node, const PairLayout& layout,
               const std::vector<std::uint32_t>& rows, bool has_others, Watch& watch) {
         layout_ = &layout;
         has_missing_ = false;
@@ -94,8 +96,8 @@ public:
     double square(std::size_t row) const { return square_[row]; }
     double squares() const { return squares_; }
 
-    // What the best tree costs whose rows are in the cells, or are all the others, and have so
-    // large squares. The truth is no further than error().
+    // The approximate cost of the best tree for the rows in the cells, or for all the others, whose
+    // targets have the given sum of squares. It is at most error() away.
     double cost(const Cells& cells, double squares, bool of_others, Work& work) const {
         work.most_saved = most_saved(cells, of_others, work);
         return squares - exact_ * work.most_saved;
@@ -141,7 +143,7 @@ private:
         return weight > 0 ? static_cast<double>(target) * target / weight : 0.0;
     }
 
-    void round_rows(const NodeRows& node) {
+    void round_rows(const ThresholdNode& node) {
         constexpr double LARGEST = 1 << 30;  // that differences of sums do not overflow either
         double weight = 0.0, target = 0.0, sum = 0.0;
         bool whole = true;
@@ -242,7 +244,7 @@ private:
         return most;
     }
 
-    // Of each column alone, and that nothing is known of pairs.
+    // Sums of each column alone; resets what is known of pairs.
     void begin_scores(const Cells& cells, bool of_others, Work& work) const {
         for (int way = 0; way <= has_missing_; ++way) {
             work.weight[way].resize(layout_->line());
@@ -305,7 +307,7 @@ private:
         }
     }
 
-    // Of trees whose first test asks about a column, and of a single leaf.
+    // The largest saving of the trees whose first test is on a column, or of a single leaf.
     double most_of_column(const PairColumn& column, int way, Work& work) const {
         const int n_positions = column.n_codes() - way - 1;
         kernels_.largest_of_rows(work.below_rows[way].data(), n_positions,
@@ -319,7 +321,7 @@ private:
         }
         return most;
     }
-    // Of trees with one root test: its leaves, or second tests below it, below and above.
+    // Trees with one root test: its leaves, or second tests on either side.
     double saved_at(std::size_t at, int way, const Work& work) const {
         const double left = saved(work.weight[way][at], work.target[way][at]);
         const double right = saved(work.rest_weight[way][at], work.rest_target[way][at]);

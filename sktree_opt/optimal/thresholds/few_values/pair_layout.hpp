@@ -43,7 +43,7 @@ public:
     static constexpr std::uint32_t MOST_VALUES = RoughPairTask::MOST_STRIDE - 8;
 
     // Whether there can be tables of a node: not with categories and minima for leaves.
-    static bool can_have(const Problem& problem, const NodeRows& node) {
+    static bool can_have(const ThresholdProblem& problem, const ThresholdNode& node) {
         if (!problem.use.value_sweep || !problem.is_regression() || problem.is_absolute ||
             problem.min_rows > 1.0 || problem.min_weight > 0.0 || node.columns.empty()) {
             return false;
@@ -57,7 +57,7 @@ public:
         return cells * 48.0 < MOST_BYTES;
     }
 
-    void list(const NodeRows& node) {
+    void list(const ThresholdNode& node) {
         const std::size_t m = node.columns.size();
         n_rows_ = node.n;
         place_.resize(m * n_rows_);
@@ -78,7 +78,7 @@ public:
         }
     }
 
-    static int stride_of(const NodeRows& node, const NodeColumn& column) {
+    static int stride_of(const ThresholdNode& node, const NodeColumn& column) {
         return static_cast<int>((column.n_groups + (column.n_present < node.n) + 7) / 8 * 8);
     }
 
@@ -116,7 +116,7 @@ public:
 private:
     static constexpr double MOST_BYTES = 1 << 25;
 
-    void list_places(const NodeRows& node, std::size_t k) {
+    void list_places(const ThresholdNode& node, std::size_t k) {
         const NodeColumn& column = node.columns[k];
         const std::uint32_t* order = node.order(k);
         auto place = static_cast<std::uint16_t>(columns_[k].place - 1);

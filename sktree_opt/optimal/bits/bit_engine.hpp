@@ -14,10 +14,10 @@
 
 namespace sktree_opt {
 
-class Engine {
+class BitEngineBase {
 public:
-    explicit Engine(SearchControl& control) : held_(control.hold()) {}
-    virtual ~Engine() = default;
+    explicit BitEngineBase(SearchControl& control) : held_(control.hold()) {}
+    virtual ~BitEngineBase() = default;
     // Starts a search; solves at most two levels. Costs of splits may differ from search to search.
     virtual void begin(int max_depth, int max_splits, double split_cost) = 0;
     // A tree within the limits of the search that was known before it.
@@ -29,9 +29,10 @@ public:
     virtual void dive(int discrepancies) = 0;
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
-    // Of the trees that cost as little as the incumbent, the one that ties fall to (see
-    // reconstruct.hpp), if the search has got so far. At the floor the fewest splits are still to
-    // be found: with so much work, as a share of all before, the incumbent is made smaller.
+    // The tree that wins ties among those that cost as little as the incumbent (see
+    // reconstruct.hpp), if the search has proved it optimal. At the floor the fewest splits are
+    // still to be found: with so much work, as a share of all before, the incumbent is made
+    // smaller.
     virtual std::vector<TreeNode> tree(double share) = 0;
     // Whether the incumbent, of more than two levels, costs as little as any tree might, so that
     // the search has ended, or may end, at the first tree that did.
@@ -45,7 +46,7 @@ public:
     double cost() const { return true_cost(incumbent_.cost) + constant_; }
     double lower_bound() const { return true_cost(lower_bound_) + constant_; }
     const std::vector<Moment>& moments() const { return moments_; }
-    const SearchStats& stats() const { return stats_; }
+    const BitStats& stats() const { return stats_; }
     double constant() const { return constant_; }
     std::int64_t cache_bytes() const {
         return caches_ ? caches_->bounds.bytes() + caches_->small.bytes() : 0;
@@ -60,24 +61,25 @@ public:
 
 protected:
     const std::shared_ptr<SearchControl> held_;
-    Incumbent incumbent_;
+    BitIncumbent incumbent_;
     std::vector<Moment> moments_;
     double lower_bound_ = 0.0;
     double constant_ = 0.0;
     bool has_fewest_splits_ = false;
-    SearchStats stats_;
+    BitStats stats_;
     std::unique_ptr<Caches> caches_;
     int n_columns_ = 0, n_slots_ = 0;
     const char* lane_name_ = "";
 };
 
 template <class Lane>
-class EngineOf final : public Engine {
+class BitEngineOf final : public BitEngineBase {
 public:
-    EngineOf(const Reduction& reduced, const std::vector<double>& coefficients,
-             const Objective& objective, const Constraints& constraints, const Switches& switches,
-             InstructionSet set, SearchControl& control, std::int64_t cache_bytes)
-        : Engine(control), control_(control) {
+    BitEngineOf(const Reduction& reduced, const std::vector<double>& coefficients,
+                const BitObjective& objective, const BitConstraints& constraints,
+                const BitSwitches& switches, InstructionSet set, SearchControl& control,
+                std::int64_t cache_bytes)
+        : BitEngineBase(control), control_(control) {
         problem_.objective = objective;
         problem_.constraints = constraints;
         problem_.switches = switches;
@@ -94,7 +96,8 @@ public:
             round_values(problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
                          problem_.common_weight, problem_.rough);
         }
-        // What equal rows cost counts for the grid: differences far below it are rounding.
+        // The grid is relative to all costs, those of equal rows too: far smaller differences are
+        // rounding.
         const double within = objective.base_factor * reduced.within;
         largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
         set_table(largest_cost_);
@@ -124,10 +127,10 @@ public:
         shared_.reset();
         searches_.clear();
         searches_.emplace_back(
-            new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
-        incumbent_ = Incumbent();
+            new BitSearch<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
+        incumbent_ = BitIncumbent();
         moments_.clear();
-        const Node<Lane>& root = searches_[0]->root();
+        const BitNode<Lane>& root = searches_[0]->root();
         // A sweep that was stopped halfway has no answer but the leaf.
         incumbent_.cost = control_.stopped()
                               ? leaf_cost(root)
@@ -175,8 +178,8 @@ public:
 
     void dive(int discrepancies) override {
         if (control_.stopped() || max_depth_ < 3 || budget_ < 2) return;
-        Incumbent found = DiscrepancySearch<Lane>(*searches_[0])
-                              .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
+        BitIncumbent found = DiscrepancySearch<Lane>(*searches_[0])
+                                 .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
         collect_stats();
         if (found.nodes.empty()) return;
         found.depth = depth_of(found.nodes, 0);
@@ -226,7 +229,7 @@ private:
     void set_score() {
         ScoreParameters<Lane>& score = problem_.score;
         const ChannelPlan& plan = problem_.channels;
-        const Constraints& constraints = problem_.constraints;
+        const BitConstraints& constraints = problem_.constraints;
         score.n_channels = plan.n_channels;
         score.n_supports = plan.n_supports();
         int k = 0;
@@ -295,8 +298,8 @@ private:
         problem_.score.x_log_x = problem_.x_log_x.data();
     }
 
-    double leaf_cost(const Node<Lane>& root) const {
-        // Scores of objectives without a base are no merits, but costs themselves.
+    double leaf_cost(const BitNode<Lane>& root) const {
+        // Without a base, scores are costs.
         if (problem_.objective.base_factor == 0.0) {
             return std::nearbyint(problem_.objective.leaf_cost / problem_.grid) * problem_.grid;
         }
@@ -310,14 +313,14 @@ private:
         searches_.resize(std::min<std::size_t>(searches_.size(), n_threads));
         while (static_cast<int>(searches_.size()) < n_threads) {
             searches_.emplace_back(
-                new Search<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
+                new BitSearch<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
         }
     }
 
-    // Searches on, where only the number of splits counts, for a smaller tree than the incumbent.
+    // Searches for a tree that is as good as the incumbent and has fewer splits.
     // True if none is left, false after a stop or with more work than a share of all before.
     bool make_smallest(double share) {
-        Search<Lane>& search = *searches_[0];
+        BitSearch<Lane>& search = *searches_[0];
         const double free_work = share > 0.0 ? FREE_WORK : 0.0;
         search.limit_work(search.maker().sweeps.work * (1.0 + share) + free_work);
         // Trees of so many levels have as many splits at least.
@@ -344,7 +347,7 @@ private:
 
     // Makes the tree of a column that is better than all before.
     struct LookAhead {
-        std::vector<TreeNode> operator()(Search<Lane>& search, const SolvedColumn& root) const {
+        std::vector<TreeNode> operator()(BitSearch<Lane>& search, const SolvedColumn& root) const {
             Reconstruction<Lane> tree(search, Order::LOOK_AHEAD);
             std::vector<TreeNode> nodes = tree.below(root);
             return tree.failed() ? std::vector<TreeNode>() : nodes;
@@ -354,7 +357,7 @@ private:
     // False if columns of the root are left.
     bool finish(int depth, int budget, double upper) {
         SharedRoot& shared = *shared_;
-        Search<Lane>& search = *searches_[0];
+        BitSearch<Lane>& search = *searches_[0];
         incumbent_ = shared.incumbent;
         moments_.insert(moments_.end(), shared.moments.begin(), shared.moments.end());
         shared.moments.clear();
@@ -423,23 +426,24 @@ private:
     }
 
     void collect_stats() {
-        stats_ = SearchStats();
+        stats_ = BitStats();
         for (const auto& search : searches_) stats_.add(search->stats());
     }
 
     SearchControl& control_;
-    Problem<Lane> problem_;
+    BitProblem<Lane> problem_;
     RowSets row_sets_;
-    std::vector<std::unique_ptr<Search<Lane>>> searches_;
+    std::vector<std::unique_ptr<BitSearch<Lane>>> searches_;
     std::unique_ptr<SharedRoot> shared_;  // of the depth that is being searched
     double largest_cost_ = 1.0;
     std::vector<double> split_costs_;
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
 };
 
-inline Engine* make_engine(const Rows& rows, const Objective& objective,
-                           const Constraints& constraints, const Switches& switches,
-                           InstructionSet set, SearchControl& control, std::int64_t cache_bytes) {
+inline BitEngineBase* make_engine(const InputRows& rows, const BitObjective& objective,
+                                  const BitConstraints& constraints, const BitSwitches& switches,
+                                  InstructionSet set, SearchControl& control,
+                                  std::int64_t cache_bytes) {
     const Reduction reduced =
         reduce(rows, objective, constraints, switches, choose_bit_kernels(set));
     const ChannelPlan plan = plan_channels(objective, constraints);
@@ -447,14 +451,14 @@ inline Engine* make_engine(const Rows& rows, const Objective& objective,
         segment_coefficients(reduced, objective, plan, rows.weights == nullptr);
     switch (pick_lane(objective, reduced, coefficients, plan.n_all())) {
         case LaneType::INT16:
-            return new EngineOf<std::int16_t>(reduced, coefficients, objective, constraints,
-                                              switches, set, control, cache_bytes);
+            return new BitEngineOf<std::int16_t>(reduced, coefficients, objective, constraints,
+                                                 switches, set, control, cache_bytes);
         case LaneType::INT32:
-            return new EngineOf<std::int32_t>(reduced, coefficients, objective, constraints,
-                                              switches, set, control, cache_bytes);
+            return new BitEngineOf<std::int32_t>(reduced, coefficients, objective, constraints,
+                                                 switches, set, control, cache_bytes);
         default:
-            return new EngineOf<double>(reduced, coefficients, objective, constraints, switches,
-                                        set, control, cache_bytes);
+            return new BitEngineOf<double>(reduced, coefficients, objective, constraints, switches,
+                                           set, control, cache_bytes);
     }
 }
 

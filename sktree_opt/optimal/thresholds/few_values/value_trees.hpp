@@ -1,5 +1,5 @@
-// What trees of two levels cost where columns have few values, for squared errors: exact, of root
-// tests that are known to be good (see rough_tables.hpp).
+// The exact squared errors of trees of two levels where columns have few values, for root tests
+// that rough_tables.hpp did not exclude.
 //
 // Below a root test each side is a leaf or takes the best single test, which sums by column and
 // code tell: n m additions with n rows and m columns, and no row is moved.
@@ -10,13 +10,13 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/pair_layout.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/pair_layout.hpp"
 
 namespace sktree_opt::thresholds {
 
 class ValueTrees {
 public:
-    struct Tree {
+    struct ValueTree {
         double cost = std::numeric_limits<double>::infinity();
         double least =
             std::numeric_limits<double>::infinity();  // of all trees that were looked at: less
@@ -43,7 +43,7 @@ public:
     };
 
     // False when a limit ended it.
-    bool open(const Problem& problem, const NodeRows& node, const PairLayout& layout,
+    bool open(const ThresholdProblem& problem, const ThresholdNode& node, const PairLayout& layout,
               SearchControl* control) {
         problem_ = &problem;
         layout_ = &layout;
@@ -58,17 +58,17 @@ public:
     }
 
     // The best tree of work.rows that is a leaf or begins with one of the tests.
-    Tree best_of(const std::vector<RootTest>& tests, Work& work) const {
+    ValueTree best_of(const std::vector<RootTest>& tests, Work& work) const {
         Sum all;
         double squares = 0.0;
         for (const std::uint32_t row : work.rows) {
             all += amount_[row];
             squares += square_[row];
         }
-        Tree best;
+        ValueTree best;
         best.cost = best.least = squares - all.saved();
         for (const RootTest& test : tests) {
-            Tree tree;
+            ValueTree tree;
             tree.root = test;
             sum_sides(test, work);
             tree.cost = squares + problem_->split_cost;
@@ -115,7 +115,7 @@ private:
         return std::max(most - problem_->split_cost, all.saved());
     }
 
-    const Problem* problem_ = nullptr;
+    const ThresholdProblem* problem_ = nullptr;
     const PairLayout* layout_ = nullptr;
     Booking booking_;
     std::vector<Sum> amount_;     // of each row

@@ -1,21 +1,22 @@
-"""The search engine of optimal trees (see ``engine.hpp``), seen from Python."""
+"""The search engine of optimal trees (see ``bit_engine.hpp``), seen from Python."""
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nogil:
+cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt" nogil:
     enum class Score(int):
         pass
 
-    cdef cppclass Objective:
+    cdef cppclass BitObjective:
         Score score
         int n_classes, n_channels
         vector[double] class_channels, class_mass
@@ -24,7 +25,7 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
         double least_weight
         cpp_bool loss_is_bounded, cancels
 
-    cdef cppclass Constraints:
+    cdef cppclass BitConstraints:
         int max_depth
         int64_t min_samples_leaf
         double min_weight_leaf
@@ -32,14 +33,14 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
     enum class Order(int):
         pass
 
-    cdef cppclass Switches:
-        cpp_bool merge_rows, merge_columns, merge_node_columns, similarity, size, inheritance
-        cpp_bool removal, cache, small_cache, look_ahead, dynamic_order, rough_sweeps
-        cpp_bool subtraction, side_bounds, row_sets
+    cdef cppclass BitSwitches:
         Order column_order
         uint64_t seed
+        @staticmethod
+        vector[string] names()
+        cpp_bool* find(const string& name)
 
-    cdef cppclass Rows:
+    cdef cppclass InputRows:
         const uint8_t* bits
         int64_t n_rows
         int row_bytes, n_columns
@@ -53,10 +54,10 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
     cdef cppclass Moment:
         double seconds, cost, bound
 
-    cdef cppclass SearchStats:
+    cdef cppclass BitStats:
         int64_t n_nodes, n_sweeps, n_small_hits, n_cache_hits, n_columns, n_pruned_columns
 
-    cdef cppclass CppEngine "sktree_opt::Engine":
+    cdef cppclass CppEngine "sktree_opt::BitEngineBase":
         void begin(int max_depth, int max_splits, double split_cost) except +
         void offer(const vector[TreeNode]& nodes, double cost) except +
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
@@ -76,13 +77,13 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
         int n_slots()
         const char* lane_name()
         const vector[Moment]& moments()
-        const SearchStats& stats()
+        const BitStats& stats()
 
     CppEngine* make_engine(
-        const Rows& rows,
-        const Objective& objective,
-        const Constraints& constraints,
-        const Switches& switches,
+        const InputRows& rows,
+        const BitObjective& objective,
+        const BitConstraints& constraints,
+        const BitSwitches& switches,
         InstructionSet set,
         CppSearchControl& control,
         int64_t cache_bytes,
@@ -90,23 +91,7 @@ cdef extern from "sktree_opt/optimal/bits/engine.hpp" namespace "sktree_opt" nog
 
 
 SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
-SWITCHES = (
-    "merge_rows",
-    "merge_columns",
-    "merge_node_columns",
-    "similarity",
-    "size",
-    "inheritance",
-    "removal",
-    "cache",
-    "small_cache",
-    "row_sets",
-    "look_ahead",
-    "dynamic_order",
-    "rough_sweeps",
-    "subtraction",
-    "side_bounds",
-)
+SWITCHES = tuple((<bytes> name).decode() for name in BitSwitches.names())
 COLUMN_ORDERS = ("bounds", "look_ahead", "index", "gini", "random")
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
@@ -137,8 +122,8 @@ def visit_nodes(
             leaves[i] = at
 
 
-cdef Objective convert_objective(objective):
-    cdef Objective converted
+cdef BitObjective convert_objective(objective):
+    cdef BitObjective converted
     converted.score = <Score> (<int> SCORES.index(objective.score))
     cdef const double[::1] channels = np.ravel(objective.class_channels)
     converted.n_classes = objective.class_channels.shape[0]
@@ -158,26 +143,14 @@ cdef Objective convert_objective(objective):
     return converted
 
 
-cdef Switches convert_switches(off, column_order, seed) except *:
-    cdef Switches switches
-    unknown = set(off) - set(SWITCHES)
-    if unknown:
-        raise ValueError(f"unknown switches: {sorted(unknown)}")
-    switches.merge_rows = "merge_rows" not in off
-    switches.merge_columns = "merge_columns" not in off
-    switches.merge_node_columns = "merge_node_columns" not in off
-    switches.similarity = "similarity" not in off
-    switches.size = "size" not in off
-    switches.inheritance = "inheritance" not in off
-    switches.removal = "removal" not in off
-    switches.cache = "cache" not in off
-    switches.small_cache = "small_cache" not in off
-    switches.look_ahead = "look_ahead" not in off
-    switches.dynamic_order = "dynamic_order" not in off
-    switches.rough_sweeps = "rough_sweeps" not in off
-    switches.subtraction = "subtraction" not in off
-    switches.side_bounds = "side_bounds" not in off
-    switches.row_sets = "row_sets" not in off
+cdef BitSwitches convert_switches(off, column_order, seed) except *:
+    cdef BitSwitches switches
+    cdef cpp_bool* switch
+    for name in off:
+        switch = switches.find(name.encode())
+        if switch == NULL:
+            raise ValueError(f"off must hold names of {SWITCHES}, got {name!r}.")
+        switch[0] = False
     switches.column_order = <Order> (<int> COLUMN_ORDERS.index(column_order))
     switches.seed = seed
     return switches
@@ -192,7 +165,7 @@ cdef node_array(const vector[TreeNode]& nodes):
     return array
 
 
-cdef class Engine:
+cdef class BitEngine:
     """One search over trees of binary tests.
 
     Parameters
@@ -252,13 +225,13 @@ cdef class Engine:
         column_order="bounds",
         seed=0,
     ):
-        cdef Rows rows
-        cdef Constraints constraints
+        cdef InputRows rows
+        cdef BitConstraints constraints
         cdef const int32_t[::1] classes
         cdef const double[::1] targets
         cdef const double[::1] weight_values
-        cdef Objective converted = convert_objective(objective)
-        cdef Switches switches = convert_switches(off, column_order, seed)
+        cdef BitObjective converted = convert_objective(objective)
+        cdef BitSwitches switches = convert_switches(off, column_order, seed)
         cdef InstructionSet instructions = instruction_set()
         rows.n_rows = bits.shape[0]
         rows.row_bytes = <int> bits.shape[1]
@@ -314,7 +287,7 @@ cdef class Engine:
     def deepen(
         self, int depth, double upper=float("inf"), int n_threads=1, double seconds=float("inf")
     ):
-        """Search to `depth`, one more than before, for trees that cost less than `upper`.
+        """BitSearch to `depth`, one more than before, for trees that cost less than `upper`.
 
         False if it has to be called again, since `seconds` were over before the search was.
         """
@@ -390,7 +363,7 @@ cdef class Engine:
     @property
     def stats(self):
         """Counters of the search."""
-        cdef SearchStats stats = self.engine.get().stats()
+        cdef BitStats stats = self.engine.get().stats()
         return {
             "n_nodes": stats.n_nodes,
             "n_depth_two_counted": stats.n_sweeps,

@@ -1,4 +1,4 @@
-"""The C++ search over all thresholds, called without the GIL (see ``threshold_search.hpp``)."""
+"""The C++ search over all thresholds, called without the GIL (see ``subtree_solver.hpp``)."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from cython.operator cimport dereference as deref
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from sktree_opt.preprocessing._table cimport ColumnView, Table
@@ -15,12 +16,12 @@ from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         namespace "sktree_opt::thresholds" nogil:
-    cdef cppclass Switches:
-        cpp_bool intervals, floors, caps, best_first, pure_runs, look_ahead
-        cpp_bool leaf_groups, equal_rows, categories, run_sums, value_sweep
-        cpp_bool bins, large_bins
+    cdef cppclass ThresholdSwitches:
+        @staticmethod
+        vector[string] names()
+        cpp_bool* find(const string& name)
 
-    cdef cppclass Problem:
+    cdef cppclass ThresholdProblem:
         uint32_t n_rows
         const ColumnView* columns
         int n_columns
@@ -41,12 +42,12 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         double min_weight
         int n_threads
         InstructionSet instruction_set
-        Switches use
+        ThresholdSwitches use
 
     cdef enum TestKind "sktree_opt::thresholds::TestKind":
         pass
 
-    cdef cppclass Test:
+    cdef cppclass ThresholdTest:
         int32_t column
         TestKind kind
         uint8_t missing_branch
@@ -54,10 +55,10 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         uint32_t next_code
 
     cdef cppclass PlanNode:
-        Test test
+        ThresholdTest test
         int32_t right
 
-    cdef cppclass SearchStats:
+    cdef cppclass ThresholdStats:
         int64_t n_nodes
         int64_t n_depth_two
         int64_t n_passes
@@ -67,7 +68,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         int64_t n_swept
         int64_t n_bounded
 
-    cdef cppclass Incumbent:
+    cdef cppclass ThresholdIncumbent:
         double seconds
         double cost
         double lower
@@ -76,12 +77,12 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         vector[PlanNode] plan
         double cost
         double lower
-        SearchStats stats
-        vector[Incumbent] incumbents
+        ThresholdStats stats
+        vector[ThresholdIncumbent] incumbents
 
     cdef cppclass RootSearch:
         RootSearch(
-            const Problem& problem, CppSearchControl* control, int depth, int n_splits
+            const ThresholdProblem& problem, CppSearchControl* control, int depth, int n_splits
         ) except +
         void begin() except +
         cpp_bool go_on(double seconds) except +
@@ -89,41 +90,17 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         int level()
 
 
-SWITCHES = (
-    "intervals",
-    "floors",
-    "caps",
-    "best_first",
-    "pure_runs",
-    "look_ahead",
-    "leaf_groups",
-    "equal_rows",
-    "categories",
-    "run_sums",
-    "value_sweep",
-    "bins",
-    "large_bins",
-)
+SWITCHES = tuple((<bytes> name).decode() for name in ThresholdSwitches.names())
 
 
-cdef Switches convert_switches(off) except *:
-    cdef Switches use
-    unknown = set(off) - set(SWITCHES)
-    if unknown:
-        raise ValueError(f"unknown switches: {sorted(unknown)}")
-    use.intervals = "intervals" not in off
-    use.floors = "floors" not in off
-    use.caps = "caps" not in off
-    use.best_first = "best_first" not in off
-    use.pure_runs = "pure_runs" not in off
-    use.look_ahead = "look_ahead" not in off
-    use.leaf_groups = "leaf_groups" not in off
-    use.equal_rows = "equal_rows" not in off
-    use.categories = "categories" not in off
-    use.run_sums = "run_sums" not in off
-    use.value_sweep = "value_sweep" not in off
-    use.bins = "bins" not in off
-    use.large_bins = "large_bins" not in off
+cdef ThresholdSwitches convert_switches(off) except *:
+    cdef ThresholdSwitches use
+    cdef cpp_bool* switch
+    for name in off:
+        switch = use.find(name.encode())
+        if switch == NULL:
+            raise ValueError(f"off must hold names of {SWITCHES}, got {name!r}.")
+        switch[0] = False
     return use
 
 
@@ -156,7 +133,7 @@ cdef class ThresholdSearch:
         Techniques of ``SWITCHES`` to do without.
     """
 
-    cdef Problem problem
+    cdef ThresholdProblem problem
     cdef unique_ptr[RootSearch] root
     cdef SearchControl control
     cdef object held
