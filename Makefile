@@ -27,6 +27,7 @@ lint: $(VENV)/.extra-lint
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint sktree_opt
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	VENV=$(VENV) .ci/tidy
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/towncrier build --draft --version next > /dev/null
