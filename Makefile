@@ -14,7 +14,7 @@ SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench bench-page figures guard clean
+.PHONY: quickstart test lint format docs bench bench-page figures guard fuzz soak faults clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -57,6 +57,21 @@ figures: $(VENV)/.extra-bench $(VENV)/.built
 # Speed and memory beside those of an earlier commit: make guard GUARD_ARGS=--quick
 guard: $(VENV)/.extra-test $(VENV)/.built
 	$(PY) benchmarks/guard.py $(GUARD_ARGS)
+
+# Random tables against brute force; SEED is that of the first one.
+MINUTES ?= 10
+SEED ?= 0
+fuzz: $(VENV)/.extra-test $(VENV)/.built
+	$(PY) -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+# The same fits in two threads: other answers, or memory that grows.
+soak: $(VENV)/.extra-test $(VENV)/.built
+	$(PY) -m tests.soak --minutes $(MINUTES)
+
+# Allocations that fail at many sizes, forks, Ctrl-C, callbacks that stop, workers that die.
+faults: $(VENV)/.extra-test $(VENV)/.built
+	SKTREE_OPT_FAULTS=1 $(PY) -m pytest -n 2 tests/test_faults.py tests/utils/test_forks.py
+	$(PY) -m pytest -n 2 tests -k "ctrl_c or interrupt or callback or distributed"
 
 clean:
 	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info

@@ -1,0 +1,195 @@
+"""Random tables of every kind, each held against brute force and against itself.
+
+    python -m tests.fuzz --minutes 10 --seed 0
+
+Each seed is one table. What is checked: the optimum equals that of brute force; bounds of a stopped
+search never exceed it; the tree's own answers cost what it says; rows in another order, columns in
+another order, other names of classes, several threads, other instruction sets, a small cache and
+weights in place of repeated rows change no objective; JSON keeps the answers. A failure names its
+seed, with which ``--seed`` repeats it.
+"""
+
+import argparse
+import os
+import time
+import warnings
+from collections import Counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, to_json
+from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.reference import brute_force_thresholds as brute
+
+NUMBERS = {
+    "few": lambda rng, n: rng.integers(0, 3, n).astype(float),
+    "binary": lambda rng, n: rng.integers(0, 2, n).astype(float),
+    "distinct": lambda rng, n: rng.permutation(n).astype(float),
+    "normal": lambda rng, n: rng.normal(size=n),
+    "near": lambda rng, n: 1.0 + rng.integers(0, 4, n) * 2.0**-52,
+    "tiny": lambda rng, n: rng.integers(-3, 4, n) * 5e-324,
+    "huge": lambda rng, n: rng.choice([-1e308, -1.0, 0.0, 1e308], n),
+    "constant": lambda rng, n: np.full(n, 7.0),
+}
+WEIGHTS = {
+    "none": lambda rng, n: None,
+    "whole": lambda rng, n: rng.integers(1, 5, n).astype(float),
+    "real": lambda rng, n: rng.uniform(0.1, 3.0, n),
+    "zeros": lambda rng, n: np.append(rng.choice([0.0, 1.0, 2.0], n - 1), 1.0),
+    "decades": lambda rng, n: 10.0 ** rng.integers(-4, 5, n),
+}
+
+
+def random_case(seed):
+    """Table, targets, weights, which columns are nominal, and parameters of an estimator."""
+    rng = np.random.default_rng(seed)
+    depth = int(rng.integers(1, 4))
+    n = int(rng.integers(1, [0, 40, 24, 11][depth]))
+    m = int(rng.integers(1, [0, 6, 4, 3][depth]))
+    X = np.column_stack([NUMBERS[rng.choice(list(NUMBERS))](rng, n) for _ in range(m)])
+    nominal = rng.random(m) < 0.3
+    X[:, nominal] = rng.integers(0, 4, (n, nominal.sum()))
+    if rng.random() < 0.4:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    weights = WEIGHTS[rng.choice(list(WEIGHTS))](rng, n)
+    objective = rng.choice(["error", "cost", "gini", "squared_error", "absolute_error"])
+    if objective.endswith("_error"):
+        y = rng.normal(size=n).round(int(rng.integers(0, 3)))
+    else:
+        y = rng.integers(0, rng.integers(1, 5), n)
+    parameters = {
+        "objective": str(objective),
+        "max_depth": depth,
+        "max_leaf_nodes": rng.choice([None, 2, 3, 4]),
+        "min_samples_leaf": int(rng.choice([1, 1, 2])),
+        "complexity_cost": float(rng.choice([0.0, 0.0, 0.02])),
+        "categorical_features": nominal,
+    }
+    n_kept = n if weights is None else np.count_nonzero(weights)
+    parameters["min_samples_leaf"] = min(parameters["min_samples_leaf"], n_kept)
+    return X, y, weights, parameters, rng
+
+
+def make(parameters):
+    is_regression = parameters["objective"] in ("squared_error", "absolute_error")
+    return (OptimalTreeRegressor if is_regression else OptimalTreeClassifier)(**parameters)
+
+
+def optimum_of(X, y, weights, parameters, costs):
+    """Brute force over the rows that have a weight."""
+    unit = np.ones(len(y)) if weights is None else weights
+    X, y, unit = X[unit > 0], y[unit > 0], unit[unit > 0]
+    objective = parameters["objective"]
+    if objective == "gini":
+        leaf_cost = brute.gini_leaf(y, unit)
+    elif objective in ("error", "cost"):
+        y = np.unique(y, return_inverse=True)[1]
+        leaf_cost = brute.classification_leaf(
+            y, unit, np.logical_not(np.eye(y.max() + 1)) if costs is None else costs
+        )
+    elif objective == "squared_error":
+        leaf_cost = brute.squared_error_leaf(y, unit)
+    else:
+        leaf_cost = brute.absolute_error_leaf(y, unit)
+    leaves = parameters["max_leaf_nodes"]
+    return brute.best_cost(
+        list(enumerate(map(tuple, X.tolist()))),
+        leaf_cost,
+        parameters["categorical_features"],
+        unit,
+        max_depth=parameters["max_depth"],
+        max_splits=None if leaves is None else min(leaves - 1, 2 ** parameters["max_depth"] - 1),
+        min_rows=parameters["min_samples_leaf"],
+        split_cost=parameters["complexity_cost"] * unit.sum(),
+    )
+
+
+def close(a, b, scale):
+    return abs(a - b) <= 1e-9 * max(1.0, abs(a), scale)
+
+
+def check_seed(seed):
+    """All checks of one table; the name of its objective."""
+    X, y, weights, parameters, rng = random_case(seed)
+    costs = None
+    if parameters["objective"] == "cost":
+        kept = slice(None) if weights is None else weights > 0
+        n_classes = len(np.unique(y))
+        costs = rng.integers(0, 5, (n_classes, n_classes)).astype(float)
+        parameters["cost_matrix"] = costs
+        costs = costs[np.ix_(*[np.isin(np.unique(y), np.unique(y[kept]))] * 2)]
+    expected = optimum_of(X, y, weights, parameters, costs)
+    scale = float(np.sum(weights) if weights is not None else len(y)) * (1 + np.abs(y).max()) ** 2
+    model = make(parameters).fit(X, y, weights)
+    assert model.status_ == "optimal"
+    assert close(model.objective_, expected, scale), (model.objective_, expected)
+    assert model.lower_bound_ <= expected + 1e-9 * max(1.0, scale)
+    check_answers(model, X, y, weights, parameters, scale)
+    for same, data in variants(X, y, weights, parameters, rng):
+        assert close(make(same).fit(*data).objective_, expected, scale), same
+    for name in available_instruction_sets():
+        os.environ["SKTREE_OPT_SIMD"] = name
+        try:
+            assert close(make(parameters).fit(X, y, weights).objective_, expected, scale), name
+        finally:
+            del os.environ["SKTREE_OPT_SIMD"]
+    for limit in (0.0, model.search_stats_["seconds"] * rng.random()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            stopped = make(parameters | {"time_limit": float(limit)}).fit(X, y, weights)
+        assert stopped.lower_bound_ <= expected + 1e-9 * max(1.0, scale)
+        assert stopped.objective_ >= expected - 1e-9 * max(1.0, scale)
+    return parameters["objective"]
+
+
+def check_answers(model, X, y, weights, parameters, scale):
+    """The tree's answers cost what it says; JSON keeps them."""
+    assert (from_json(to_json(model)).predict(X) == model.predict(X)).all()
+    unit = np.ones(len(y)) if weights is None else weights
+    cost = parameters["complexity_cost"] * unit.sum() * model.tree_.n_splits
+    answers = model.predict(X)
+    loss = {
+        "error": lambda: unit @ (answers != y),
+        "squared_error": lambda: unit @ (answers - y) ** 2,
+        "absolute_error": lambda: unit @ np.abs(answers - y),
+    }.get(parameters["objective"])
+    assert loss is None or close(cost + loss(), model.objective_, scale)
+
+
+def variants(X, y, weights, parameters, rng):
+    """Parameters and data of the same problem."""
+    rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
+    moved = parameters | {"categorical_features": parameters["categorical_features"][columns]}
+    in_rows = None if weights is None else weights[rows]
+    yield parameters, (X[rows], y[rows], in_rows)
+    yield moved, (X[:, columns], y, weights)
+    yield parameters | {"n_jobs": 2}, (X, y, weights)
+    yield parameters | {"memory_limit": 2_000_000}, (X, y, weights)
+    if parameters["objective"] in ("error", "gini"):
+        yield parameters, (X, np.array(["d", "c", "b", "a"])[y], weights)
+    is_whole = weights is not None and (weights == weights.round()).all() and weights.max() < 9
+    if is_whole and parameters["min_samples_leaf"] == 1:
+        counts = weights.astype(int)
+        repeated = np.repeat(X, counts, axis=0), np.repeat(y, counts)
+        if "cost_matrix" not in parameters or len(np.unique(repeated[1])) == len(np.unique(y)):
+            yield parameters, (*repeated, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0, help="of the first table")
+    arguments = parser.parse_args()
+    end, seed, done = time.monotonic() + 60 * arguments.minutes, arguments.seed, Counter()
+    while time.monotonic() < end:
+        try:
+            done[check_seed(seed)] += 1
+        except Exception as error:
+            raise SystemExit(f"seed {seed}: {type(error).__name__}: {error}") from error
+        seed += 1
+    print(f"{done.total()} tables, none failed: {dict(done)}; next --seed {seed}")
+
+
+if __name__ == "__main__":
+    main()
