@@ -298,8 +298,6 @@ SWITCHES = [
             ("follows_blame", "features that failures hang on first"),
         )
     ),
-    replaced("OnDemandStream", BEST, "best_first: on", "least bound first", best_first=True),
-    replaced("OnDemandStream", BEST, "probe_share", "probes for a lower bound", probe_share=0.0),
     replaced(
         "Induction",
         ("greedy",),

@@ -17,8 +17,6 @@ FEW_RULES = [
     {"lookahead": 0, "choices": False},
     {"jumps_back": False},
     {"cuts_short": False},
-    {"best_first": True},
-    {"probe_share": 1e3},
     {"n_threads": 2},
 ]
 KEPT = st.lists(st.integers(0, 4), max_size=2)

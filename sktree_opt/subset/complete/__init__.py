@@ -8,8 +8,7 @@ Reading order:
   distinct tree once.
 - ``subset_bounds.hpp``: lower bounds on the error of all trees that the decisions leave.
 - ``decisions.hpp``: the state of a search, and the reasons of a failure.
-- ``complete.hpp``: rounds of sub-searches on several threads; ``probes.hpp``: lower bounds that
-  rise during a search.
+- ``complete.hpp``: rounds of sub-searches on several threads.
 - ``_streams.pyx``: the searches as Python iterators; ``_complete_run.py`` runs them on threads or
   on the workers of joblib; ``_collection.py`` keeps the best trees found.
 """

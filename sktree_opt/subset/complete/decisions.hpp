@@ -171,15 +171,13 @@ struct FoundTree {
 struct BestRules {
     BoundRules bounds;
     bool only_best = false;    // search the best; else enumerate
-    bool best_first = false;   // sub-searches of least bound first; else the newest
     Cost slack = 0;            // delta
     std::vector<Cost> prices;  // what each feature adds to the cost of a tree; empty: nothing
     Cost limit = std::numeric_limits<Cost>::max();       // only trees up to this cost, with prices
     Cost cost_limit = std::numeric_limits<Cost>::max();  // and up to this cost, without them
     std::int64_t min_size = 0;                           // and of so many features
     std::int64_t max_size = std::numeric_limits<std::int64_t>::max();
-    bool by_size = false;        // the best tree is the one of fewest features, then of least cost
-    double probe_share = 0.125;  // decisions of probes for each of the search (probes.hpp); 0: none
+    bool by_size = false;  // the best tree is the one of fewest features, then of least cost
 
     bool has_prices() const { return !prices.empty(); }
     Cost price_of(const std::vector<std::int32_t>& features) const {

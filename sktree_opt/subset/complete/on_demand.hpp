@@ -52,7 +52,6 @@ public:
           walk_(lattice_),
           bounds_(lattice_, rules.bounds),
           failures_(problem, rules_),
-          own_limit_(rules.limit),
           decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is no sum over nodes, and C4.5's is not one over search rows.
@@ -62,10 +61,8 @@ public:
         growing_.dearest_first = has_bounds_ && rules.bounds.grows_dearest;
     }
 
-    // Begins at some decisions. The search is for what is better than `best`, if there is one, and
-    // costs no more than `limit`.
-    void start(const SubSearch& from, const FoundTree* best, Cost limit) {
-        rules_.limit = std::min(own_limit_, limit);
+    // Begins at some decisions. The search is for what is better than `best`, if there is one.
+    void start(const SubSearch& from, const FoundTree* best) {
         has_best_ = best != nullptr;
         if (has_best_) best_ = *best;
         choose_means();
@@ -399,19 +396,16 @@ private:
         return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: one that failures hang on, of a node that is known to cost
-    // something; else of the node with most search rows. A probe fails soon, so it looks at nodes
-    // of few cases first, which take little time. The first unit when enumerating.
+    // The unit to decide next: one that failures hang on, of a node that is known to cost something;
+    // else of the node with most search rows. The first unit when enumerating.
     std::int32_t choose(const DecisionFrame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
-        const bool is_probe = rules_.limit < own_limit_;
         const OpenNode* chosen = nullptr;
         double most_blame = 0.0;
         std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
             const double cost = 1.0 + static_cast<double>(open.bound.cost);
-            double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
-            if (is_probe) blame /= open.node->cases.size();
+            const double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
             const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
             const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
             if (chosen != nullptr && !is_more) continue;
@@ -499,7 +493,6 @@ private:
     TreeWalk walk_;
     SubsetBounds bounds_;
     Failures failures_;  // since the start: no matter who searched what before
-    Cost own_limit_;
     std::vector<std::uint8_t> decisions_;
     bool prunes_;              // by the cost of finished leaves
     bool has_bounds_ = false;  // and by bounds of open nodes
