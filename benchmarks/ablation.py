@@ -294,8 +294,6 @@ SWITCHES = [
             ("cuts_short", "bounds end where they suffice"),
             ("grows_dearest", "the dearest open node first"),
             ("leaves_out", "features that are out are not rated"),
-            ("jumps_back", "jumps over decisions that a failure does not hang on"),
-            ("follows_blame", "features that failures hang on first"),
         )
     ),
     replaced(

@@ -15,7 +15,6 @@ from tests.subset.checks import BEST_RULES, assert_best, assert_distinct, featur
 FEW_RULES = [
     {},
     {"lookahead": 0, "choices": False},
-    {"jumps_back": False},
     {"cuts_short": False},
     {"n_threads": 2},
 ]

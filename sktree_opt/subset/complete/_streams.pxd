@@ -21,8 +21,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         cbool cuts_short
         cbool grows_dearest
         cbool leaves_out
-        cbool jumps_back
-        cbool follows_blame
 
     cdef cppclass BestRules:
         BoundRules bounds
@@ -55,7 +53,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         int64_t n_decisions
         int64_t n_trees
         int64_t n_pruned
-        int64_t n_jumps
         int64_t max_open
         void add(const DecisionStats& other)
 

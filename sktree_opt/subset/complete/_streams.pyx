@@ -31,8 +31,6 @@ DEFAULT_RULES = {
     "cuts_short": True,
     "grows_dearest": True,
     "leaves_out": True,
-    "jumps_back": True,
-    "follows_blame": True,
     "only_best": False,
     "slack": 0,  # what delta stands for
     "prices": None,  # what each feature adds to the cost of a tree
@@ -58,8 +56,6 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.cuts_short = chosen["cuts_short"]
     rules.bounds.grows_dearest = chosen["grows_dearest"]
     rules.bounds.leaves_out = chosen["leaves_out"]
-    rules.bounds.jumps_back = chosen["jumps_back"]
-    rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]
     rules.slack = chosen["slack"]
     if chosen["prices"] is not None:
@@ -342,7 +338,6 @@ cdef dict stats_dict(const DecisionStats& stats, const CppLatticeStats& lattice_
         "n_decisions": stats.n_decisions,
         "n_trees": stats.n_trees,
         "n_pruned": stats.n_pruned,
-        "n_jumps": stats.n_jumps,
         "max_open": stats.max_open,
         **lattice_stats_dict(lattice_stats),
     }
