@@ -1,12 +1,12 @@
 // A complete search cut into sub-searches, for any number of threads or machines.
 //
 // Problem: as on_demand.hpp. Exact.
-// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on in
-// rounds: a few sub-searches of the pool are run, each for a number of decisions and against the best
-// tree that was known when the round began; what they found and what they left is put together in
-// their order. Which sub-searches a round takes and how long they run depends on nothing but the rounds
-// before, so the result is the same for any number of threads, and wherever the sub-searches are run.
-// Rounds take the newest sub-searches, which keeps the pool small and the lattice near.
+// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on
+// in rounds: a few sub-searches of the pool are run, each for a number of decisions and against the
+// best tree that was known when the round began; what they found and what they left is put together
+// in their order. Which sub-searches a round takes and how long they run depends on nothing but the
+// rounds before, so the result is the same for any number of threads, and wherever the sub-searches
+// are run. Rounds take the newest sub-searches, which keeps the pool small and the lattice near.
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once

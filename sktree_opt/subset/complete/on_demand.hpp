@@ -359,7 +359,8 @@ private:
         return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: that of the node with most search rows; the first one when enumerating.
+    // The unit to decide next: that of the node with most search rows; the first one when
+    // enumerating.
     std::int32_t choose(const DecisionFrame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
         const OpenNode* chosen = nullptr;

@@ -17,11 +17,12 @@
 //                 not out, up to the first that is in, and being a leaf if none is in; the same for
 //                 the children, as far as `lookahead` goes
 //
-// With the cost, the look-ahead tells how many features more any choice of that cost takes at least
-// (the largest number over the children, not the sum: they may share features), and which units the
-// cheapest choice takes in and leaves out. A decision that agrees with that choice cannot change the
-// bound; and where the choices of all open nodes agree, they make a tree of the bound's cost.
-// Rows that miss a tested value are decided by the votes of a whole tree: they count 0 here.
+// With the cost, the look-ahead tells how many features more any choice of that cost takes at
+// least: the largest number over the children, not the sum, because they may share features. It
+// also tells which units the cheapest choice takes in and leaves out. A decision that agrees with
+// that choice cannot change the bound. Where the choices of all open nodes agree, they make a tree
+// of the bound's cost. Rows that miss a tested value are decided by the votes of a whole tree: they
+// count 0 here.
 //
 // Cost: split bound O(cases) once for each split of a case set; look-ahead of depth k at most the
 // product of the numbers of splits that may be taken on k levels.

@@ -9,9 +9,9 @@
 //   places[row]    of a column: place of the row in its order
 //   items[place]   code of that row << 16 | its class; all bits of a missing code are set
 //
-// Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose places
-// fit 16 bits. Cost: sorting each column once. Memory: 6 bytes for each cell of the columns that are
-// in it, at most OrderRules::max_bytes.
+// Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose
+// places fit 16 bits. Cost: sorting each column once. Memory: 6 bytes for each cell of the columns
+// that are in it, at most OrderRules::max_bytes.
 #pragma once
 
 #include <cstdint>
