@@ -294,12 +294,8 @@ SWITCHES = [
             ("cuts_short", "bounds end where they suffice"),
             ("grows_dearest", "the dearest open node first"),
             ("leaves_out", "features that are out are not rated"),
-            ("jumps_back", "jumps over decisions that a failure does not hang on"),
-            ("follows_blame", "features that failures hang on first"),
         )
     ),
-    replaced("OnDemandStream", BEST, "best_first: on", "least bound first", best_first=True),
-    replaced("OnDemandStream", BEST, "probe_share", "probes for a lower bound", probe_share=0.0),
     replaced(
         "Induction",
         ("greedy",),

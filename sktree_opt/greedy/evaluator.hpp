@@ -305,9 +305,6 @@ FoundSplit<typename M::Score> search_subset(const M& measure, const Entry* entri
 
 enum class Measure : std::uint8_t { ENTROPY, GINI, GINI_COST, ERROR, SQUARED_ERROR };
 
-// Up to so many categories, cases are counted by category instead of ordered.
-constexpr std::uint32_t MAX_COUNTED_CATEGORIES = 32;
-
 // The cases at a node in the order of one column.
 template <class Entry>
 struct OrderedCases {
@@ -327,11 +324,6 @@ public:
     virtual void evaluate(const OrderedCases<std::uint64_t>& ordered, const Cases& cases,
                           const NodeTotals& totals, SideMemory& memory,
                           SplitCandidate& candidate) const = 0;
-    // The same for a multiway split of a nominal column of few categories, from the cases as they
-    // come: categories are counted, not ordered.
-    virtual void evaluate_counted(const Column& column, const std::uint32_t* rows, std::uint32_t n,
-                                  const Cases& cases, const NodeTotals& totals, SideMemory& memory,
-                                  SplitCandidate& candidate) const = 0;
     // Fills `candidate` for the gain of its split, times the weight of the node.
     virtual void rate(double gain_sum, std::uint32_t n_tried, double branch_logs,
                       const NodeTotals& totals, SplitCandidate& candidate) const = 0;
@@ -354,54 +346,6 @@ public:
                   const NodeTotals& totals, SideMemory& memory,
                   SplitCandidate& candidate) const override {
         search(ordered, cases, totals, memory, candidate);
-    }
-    void evaluate_counted(const Column& column, const std::uint32_t* rows, std::uint32_t n,
-                          const Cases& cases, const NodeTotals& totals, SideMemory& memory,
-                          SplitCandidate& candidate) const override {
-        if (!(totals.impurity > 0.0)) return;
-        const std::uint32_t k = context_.n_classes, n_slots = column.n_values + 1;
-        const std::uint32_t n_lanes = n >= 4 * LANES * n_slots * k ? LANES : 1;
-        const std::uint32_t n_counted = n_lanes * n_slots;
-        memory.reset(k, n_counted + 2);
-        double *counts, *known;  // by code and class, missing last; of all known cases
-        memory.get(0, counts);
-        memory.get(n_counted, known);
-        std::fill_n(counts, static_cast<std::size_t>(n_counted + 1) * k, 0.0);
-        with_codes(column, [&](auto codes) {
-            count_cases(codes, rows, n, cases, n_lanes, n_slots * k, counts);
-        });
-        M measure;
-        measure.context = context_;
-        typename M::Side side;
-        if constexpr (M::HAS_COUNTS) memory.get(n_counted + 1, side.counts);
-        FoundSplit<typename M::Score> found;
-        found.score = 0;
-        BranchTally enough;
-        std::vector<std::uint32_t> n_rows;
-        const bool is_weighted = M::IS_WEIGHTED && !rules_.rows_are_weights;
-        if (is_weighted && rules_.min_leaf_rows > 1) count_rows(column, rows, n, n_rows);
-        double known_weight = 0.0, missing_weight = 0.0;
-        for (std::uint32_t code = 0; code < n_slots; ++code, counts += k) {
-            const double weight = std::accumulate(counts, counts + k, 0.0);
-            if (!(weight > 0.0)) continue;
-            if (code == column.n_values) {
-                missing_weight = weight;
-                continue;
-            }
-            for (std::uint32_t c = 0; c < k; ++c) known[c] += counts[c];
-            known_weight += weight;
-            enough.add(rules_, weight, is_weighted ? (n_rows.empty() ? 1 : n_rows[code]) : weight);
-            found.branch_logs += x_log2_x(weight);
-            measure.assign(side, counts, weight);
-            found.score += measure.score(side);
-        }
-        if (!enough.is_valid(rules_)) return;
-        measure.assign(side, known, known_weight);
-        candidate.kind = SplitKind::MULTIWAY;
-        candidate.low = candidate.high = 0;
-        candidate.n_branches = enough.n_branches;
-        rate(measure.to_real(found.score - measure.score(side)), 0,
-             found.branch_logs + x_log2_x(missing_weight), totals, candidate);
     }
     double impurity(const NodeTotals& totals, SideMemory& memory) const override {
         if (context_.n_classes == 0) return totals.impurity;
@@ -438,41 +382,6 @@ public:
     }
 
 private:
-    // Tables that cases are counted into in turn. Where most cases have one value, as in columns
-    // that are rarely true, each sum would else wait for the one before to be stored.
-    static constexpr std::uint32_t LANES = 4;
-
-    // Weights of the cases by code and class, in the first of the tables of `stride` sums.
-    template <class Code>
-    void count_cases(const Code* codes, const std::uint32_t* rows, std::uint32_t n,
-                     const Cases& cases, std::uint32_t n_lanes, std::uint32_t stride,
-                     double* counts) const {
-        const auto add = [&](std::uint32_t i, double* table) {
-            table[codes[rows[i]] * context_.n_classes + cases.classes[i]] += cases.weight(i);
-        };
-        std::uint32_t i = 0;
-        if (n_lanes == LANES) {
-            for (; i + LANES <= n; i += LANES) {
-                add(i, counts);
-                add(i + 1, counts + stride);
-                add(i + 2, counts + 2 * stride);
-                add(i + 3, counts + 3 * stride);
-            }
-        }
-        for (; i < n; ++i) add(i, counts);
-        for (std::uint32_t lane = 1; lane < n_lanes; ++lane) {
-            for (std::uint32_t j = 0; j < stride; ++j) counts[j] += counts[lane * stride + j];
-        }
-    }
-
-    static void count_rows(const Column& column, const std::uint32_t* rows, std::uint32_t n,
-                           std::vector<std::uint32_t>& n_rows) {
-        n_rows.assign(column.n_values + 1, 0);
-        with_codes(column, [&](auto codes) {
-            for (std::uint32_t i = 0; i < n; ++i) ++n_rows[codes[rows[i]]];
-        });
-    }
-
     template <class Entry>
     void search(const OrderedCases<Entry>& ordered, const Cases& cases, const NodeTotals& totals,
                 SideMemory& memory, SplitCandidate& candidate) const {

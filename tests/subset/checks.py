@@ -19,13 +19,8 @@ BEST_RULES = [
     {"cuts_short": False},
     {"grows_dearest": False},
     {"leaves_out": False},
-    {"jumps_back": False},
-    {"follows_blame": False},
-    {"best_first": True},
-    {"probe_share": 0.0},
-    {"probe_share": 1e3},
     dict.fromkeys([f"{name}_bound" for name in ("class", "twin", "size")], 0)
-    | {"lookahead": 0, "choices": False, "cuts_short": False, "jumps_back": False},
+    | {"lookahead": 0, "choices": False, "cuts_short": False},
 ]
 
 

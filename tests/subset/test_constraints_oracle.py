@@ -15,10 +15,7 @@ from tests.subset.checks import BEST_RULES, assert_best, assert_distinct, featur
 FEW_RULES = [
     {},
     {"lookahead": 0, "choices": False},
-    {"jumps_back": False},
     {"cuts_short": False},
-    {"best_first": True},
-    {"probe_share": 1e3},
     {"n_threads": 2},
 ]
 KEPT = st.lists(st.integers(0, 4), max_size=2)

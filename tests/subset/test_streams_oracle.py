@@ -73,15 +73,15 @@ def test_the_result_does_not_depend_on_who_searches(case, n_slices, delta):
 
 
 @examples(60)
-@given(cases(max_columns=6), st.sampled_from([0.0, 0.0, 0.1]), st.sampled_from([1e3, 2.0]))
-def test_lower_bounds_hold_while_they_rise(case, delta, probe_share):
+@given(cases(max_columns=6), st.sampled_from([0.0, 0.0, 0.1]))
+def test_lower_bounds_hold_while_they_rise(case, delta):
     problem = case.problem()
     trees = list(OnDemandStream(problem, SearchControl()))
     start = max(trees, key=lambda tree: (tree[1], len(tree[0])))
     brute = case.brute_force()
     least = min(brute.errors.values())
     slack = int(delta * problem.total_cost / problem.cost_unit)
-    rules = {"start": start, "only_best": True, "slack": slack, "probe_share": probe_share}
+    rules = {"start": start, "only_best": True, "slack": slack}
     stream = OnDemandStream(problem, SearchControl(), **rules)
     found, bounds = [], [stream.lower_bound]
     while (piece := stream.run_round()) is not None:

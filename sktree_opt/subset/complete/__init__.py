@@ -7,9 +7,8 @@ Reading order:
 - ``on_demand.hpp``: our search. It decides about a feature when a node asks for it, and meets every
   distinct tree once.
 - ``subset_bounds.hpp``: lower bounds on the error of all trees that the decisions leave.
-- ``decisions.hpp``: the state of a search, and the reasons of a failure.
-- ``complete.hpp``: rounds of sub-searches on several threads; ``probes.hpp``: lower bounds that
-  rise during a search.
+- ``decisions.hpp``: the state of a search.
+- ``complete.hpp``: rounds of sub-searches on several threads.
 - ``_streams.pyx``: the searches as Python iterators; ``_complete_run.py`` runs them on threads or
   on the workers of joblib; ``_collection.py`` keeps the best trees found.
 """

@@ -62,7 +62,7 @@ class CompleteRun:
                 yield self.stream.merge(self._run_round(parallel, n_workers, *planned))
                 self.search.control.poll()
 
-    def _run_round(self, parallel, n_workers, searches, n_decisions, best, limit):
+    def _run_round(self, parallel, n_workers, searches, n_decisions, best):
         """Results of the sub-searches of a round, in their order."""
         control = self.search.control
         time_left = None
@@ -75,7 +75,6 @@ class CompleteRun:
                 [searches[i] for i in chunk],
                 n_decisions,
                 best,
-                limit,
                 self.rules,
                 time_limit=time_left,
                 memory_limit=self.search.memory_limit,

@@ -21,13 +21,10 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         cbool cuts_short
         cbool grows_dearest
         cbool leaves_out
-        cbool jumps_back
-        cbool follows_blame
 
     cdef cppclass BestRules:
         BoundRules bounds
         cbool only_best
-        cbool best_first
         int64_t slack
         vector[int64_t] prices
         int64_t limit
@@ -35,7 +32,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         int64_t min_size
         int64_t max_size
         cbool by_size
-        double probe_share
 
     cdef cppclass SubSearch:
         vector[uint8_t] decisions
@@ -52,24 +48,11 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
     cdef cppclass Round:
         vector[SubSearch] searches
         int64_t n_decisions
-        cbool is_probe
-        int64_t limit
-
-    cdef cppclass Probe:
-        vector[SubSearch] pool
-        cbool is_open
-        int64_t limit
-        int64_t step
-        int64_t proved
-        int64_t patience
-        int64_t n_here
-        int64_t n_decisions
 
     cdef cppclass DecisionStats:
         int64_t n_decisions
         int64_t n_trees
         int64_t n_pruned
-        int64_t n_jumps
         int64_t max_open
         void add(const DecisionStats& other)
 
@@ -88,7 +71,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         const SubSearch& start,
         int64_t n_decisions,
         const FoundTree* best,
-        int64_t limit,
         SliceResult& result,
     ) except +
 
@@ -104,7 +86,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         void begin() except +
         void start_from(const FoundTree& tree) except +
         void set_round(int64_t round, int64_t n_decisions)
-        void set_probe(const Probe& probe) except +
         cbool next(FoundTree& tree) except +
         cbool run_round() except +
         cbool take(FoundTree& tree) except +
@@ -115,7 +96,6 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         const vector[SubSearch]& pool()
         int64_t round()
         int64_t n_decisions()
-        const Probe& probe()
         const FoundTree* best()
         int64_t lower_bound()
         DecisionStats stats()

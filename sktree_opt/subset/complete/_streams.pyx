@@ -31,10 +31,7 @@ DEFAULT_RULES = {
     "cuts_short": True,
     "grows_dearest": True,
     "leaves_out": True,
-    "jumps_back": True,
-    "follows_blame": True,
     "only_best": False,
-    "best_first": False,  # sub-searches of least bound first, not the newest
     "slack": 0,  # the cost that corresponds to delta
     "prices": None,  # what each feature adds to the cost of a tree
     "limit": None,  # cost of the trees that are wanted, with prices
@@ -42,7 +39,6 @@ DEFAULT_RULES = {
     "min_size": 0,  # features of the trees that are wanted
     "max_size": None,
     "by_size": False,  # the best tree has fewest features, and of those least cost
-    "probe_share": 0.125,  # with only_best: decisions for a lower bound, for each of the search
 }
 
 
@@ -60,16 +56,12 @@ cdef BestRules make_rules(dict given) except *:
     rules.bounds.cuts_short = chosen["cuts_short"]
     rules.bounds.grows_dearest = chosen["grows_dearest"]
     rules.bounds.leaves_out = chosen["leaves_out"]
-    rules.bounds.jumps_back = chosen["jumps_back"]
-    rules.bounds.follows_blame = chosen["follows_blame"]
     rules.only_best = chosen["only_best"]
-    rules.best_first = chosen["best_first"]
     rules.slack = chosen["slack"]
     if chosen["prices"] is not None:
         rules.prices = chosen["prices"]
     rules.min_size = chosen["min_size"]
     rules.by_size = chosen["by_size"]
-    rules.probe_share = chosen["probe_share"]
     if chosen["limit"] is not None:
         rules.limit = chosen["limit"]
     if chosen["cost_limit"] is not None:
@@ -100,30 +92,6 @@ cdef SubSearch tuple_to_search(given) except *:
     decisions, search.bound, search.size, search.share = given
     search.decisions = list(decisions)
     return search
-
-
-cdef dict probe_to_dict(const Probe& probe):
-    return {
-        "pool": [search_to_tuple(probe.pool[i]) for i in range(probe.pool.size())],
-        "is_open": probe.is_open,
-        "limit": probe.limit,
-        "step": probe.step,
-        "proved": probe.proved,
-        "patience": probe.patience,
-        "n_here": probe.n_here,
-        "n_decisions": probe.n_decisions,
-    }
-
-
-cdef Probe dict_to_probe(given) except *:
-    cdef Probe probe
-    for search in given["pool"]:
-        probe.pool.push_back(tuple_to_search(search))
-    probe.is_open = given["is_open"]
-    probe.limit, probe.step = given["limit"], given["step"]
-    probe.proved, probe.patience = given["proved"], given["patience"]
-    probe.n_here, probe.n_decisions = given["n_here"], given["n_decisions"]
-    return probe
 
 
 cdef class TreeStream:
@@ -276,7 +244,6 @@ cdef class OnDemandStream(TreeStream):
             for search in state["searches"]:
                 self.cpp.get().add(tuple_to_search(search))
             self.cpp.get().set_round(state["round"], state["n_decisions"])
-            self.cpp.get().set_probe(dict_to_probe(state["probe"]))
         if start is not None:
             self.cpp.get().start_from(tuple_to_tree(start))
 
@@ -308,7 +275,7 @@ cdef class OnDemandStream(TreeStream):
             return None
         planned = self.cpp.get().plan()
         searches = [search_to_tuple(search) for search in planned.searches]
-        return searches, planned.n_decisions, self.best, planned.limit
+        return searches, planned.n_decisions, self.best
 
     def merge(self, results):
         """Merge what ``search_slices`` returned for the sub-searches; return the trees found."""
@@ -336,7 +303,6 @@ cdef class OnDemandStream(TreeStream):
             "searches": searches,
             "round": self.cpp.get().round(),
             "n_decisions": self.cpp.get().n_decisions(),
-            "probe": probe_to_dict(self.cpp.get().probe()),
         }
 
     @property
@@ -372,7 +338,6 @@ cdef dict stats_dict(const DecisionStats& stats, const CppLatticeStats& lattice_
         "n_decisions": stats.n_decisions,
         "n_trees": stats.n_trees,
         "n_pruned": stats.n_pruned,
-        "n_jumps": stats.n_jumps,
         "max_open": stats.max_open,
         **lattice_stats_dict(lattice_stats),
     }
@@ -383,7 +348,6 @@ def search_slices(
     searches,
     n_decisions,
     best,
-    limit,
     dict rules,
     *,
     time_limit=None,
@@ -396,7 +360,7 @@ def search_slices(
     ----------
     problem : SubsetProblem
 
-    searches, n_decisions, best, limit
+    searches, n_decisions, best
         As ``OnDemandStream.plan`` gave them, or some of the sub-searches.
 
     rules : dict
@@ -422,7 +386,7 @@ def search_slices(
     cdef FoundTree best_tree
     cdef const FoundTree* to_beat = NULL
     cdef SliceResult result
-    cdef int64_t most = n_decisions, highest = limit
+    cdef int64_t most = n_decisions
     if best is not None:
         best_tree = tuple_to_tree(best)
         to_beat = &best_tree
@@ -433,7 +397,7 @@ def search_slices(
         start = tuple_to_search(given)
         result.trees.clear()
         with nogil:
-            run_slice(search.get()[0], start, most, to_beat, highest, result)
+            run_slice(search.get()[0], start, most, to_beat, result)
         problem.raise_pending(control)
         results.append(
             (

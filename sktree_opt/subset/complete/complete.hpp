@@ -1,14 +1,12 @@
 // A complete search cut into sub-searches, for any number of threads or machines.
 //
 // Problem: as on_demand.hpp. Exact.
-//
-// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on in rounds: a few sub-searches of the pool are run, each for a
-// number of decisions and against the best tree that was known when the round began; what they
-// found and what they left is put together in their order. The sub-searches of a round and their
-// lengths depend on the rounds before alone, so the result is the same for any number of threads,
-// and wherever the sub-searches are run. Rounds take the newest sub-searches, which keeps the pool
-// small and the lattice near; or, on request, those of least bound. Some rounds go on with a probe
-// instead, for a lower bound (probes.hpp).
+// The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on
+// in rounds: a few sub-searches of the pool are run, each for a number of decisions and against the
+// best tree that was known when the round began; what they found and what they left is put together
+// in their order. The sub-searches of a round and their lengths depend on the rounds
+// before alone, so the result is the same for any number of threads, and wherever the sub-searches
+// are run. Rounds take the newest sub-searches, which keeps the pool small and the lattice near.
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once
@@ -21,7 +19,6 @@
 #include <vector>
 
 #include "sktree_opt/subset/complete/on_demand.hpp"
-#include "sktree_opt/subset/complete/probes.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::subset {
@@ -38,13 +35,11 @@ struct SliceResult {
 struct Round {
     std::vector<SubSearch> searches;
     std::int64_t n_decisions = 0;  // of each
-    bool is_probe = false;
-    Cost limit = std::numeric_limits<Cost>::max();
 };
 
 inline void run_slice(OnDemandSearch& search, const SubSearch& from, std::int64_t n_decisions,
-                      const FoundTree* best, Cost limit, SliceResult& result) {
-    search.start(from, best, limit);
+                      const FoundTree* best, SliceResult& result) {
+    search.start(from, best);
     const std::int64_t first = search.stats().n_decisions, end = first + n_decisions;
     FoundTree tree;
     while (search.next(tree, end)) result.trees.push_back(tree);
@@ -94,7 +89,6 @@ public:
         n_rounds_ = round;
         n_decisions_ = n_decisions;
     }
-    void set_probe(const Probe& probe) { probe_ = probe; }
 
     // The next tree; false at the end, or when stopped. When the best is searched for, each tree is
     // better than the last one.
@@ -116,7 +110,7 @@ public:
                 search = std::make_unique<OnDemandSearch>(problem_, rules_, control_, budget_);
             }
             run_slice(*search, round.searches[i], round.n_decisions, has_best_ ? &best_ : nullptr,
-                      round.limit, results[i]);
+                      results[i]);
         });
         merge(results);
         return true;
@@ -134,28 +128,11 @@ public:
     // not all that is left to do.
     Round plan() {
         Round round;
-        const std::int64_t n_due = probe_decisions_due();
-        is_probing_ = n_due > 0;
-        if (is_probing_) probe_.prepare(highest_limit(), problem_);
-        std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
-        const std::size_t n = std::min<std::size_t>(SEARCHES_PER_ROUND, pool.size());
-        const auto middle = pool.end() - static_cast<std::ptrdiff_t>(n);
-        if (!is_probing_ && rules_.best_first && n < pool.size()) {
-            // The pool is in the order of age; of equal bounds the newest come last.
-            std::stable_sort(pool.begin(), pool.end(), [](const auto& a, const auto& b) {
-                return a.bound != b.bound ? a.bound > b.bound : a.size > b.size;
-            });
-        }
-        round.searches.assign(std::make_reverse_iterator(pool.end()),
+        const std::size_t n = std::min<std::size_t>(SEARCHES_PER_ROUND, pool_.size());
+        const auto middle = pool_.end() - static_cast<std::ptrdiff_t>(n);
+        round.searches.assign(std::make_reverse_iterator(pool_.end()),
                               std::make_reverse_iterator(middle));
-        pool.erase(middle, pool.end());
-        if (is_probing_) {
-            round.is_probe = true;
-            round.limit = probe_.limit;
-            const auto share = n_due / static_cast<std::int64_t>(n);
-            round.n_decisions = std::clamp(share, FIRST_DECISIONS, MOST_DECISIONS);
-            return round;
-        }
+        pool_.erase(middle, pool_.end());
         const int doublings = static_cast<int>(std::min<std::int64_t>(n_rounds_++, 16));
         // Few sub-searches do not keep threads busy for long: they had better leave some work.
         const auto share = std::min(FIRST_DECISIONS << doublings, most_decisions_) *
@@ -166,10 +143,9 @@ public:
 
     // Puts the results of a round together, in the order of its sub-searches.
     void merge(const std::vector<SliceResult>& results) {
-        std::int64_t n_decisions = 0;
         for (const SliceResult& result : results) {
-            n_decisions += result.n_decisions;
-            if (!is_probing_) progress_ += result.progress;
+            n_decisions_ += result.n_decisions;
+            progress_ += result.progress;
             for (const FoundTree& tree : result.trees) {
                 if (rules_.only_best) {
                     if (has_best_ && !rules_.is_better(tree, best_)) continue;
@@ -178,15 +154,8 @@ public:
                 found_.push_back(tree);
             }
         }
-        std::vector<SubSearch>& pool = is_probing_ ? probe_.pool : pool_;
         for (auto result = results.rbegin(); result != results.rend(); ++result) {
-            pool.insert(pool.end(), result->remaining.rbegin(), result->remaining.rend());
-        }
-        if (is_probing_) {
-            probe_.limit = std::min(probe_.limit, highest_limit());
-            probe_.went_on(n_decisions);
-        } else {
-            n_decisions_ += n_decisions;
+            pool_.insert(pool_.end(), result->remaining.rbegin(), result->remaining.rend());
         }
         if (rules_.only_best && has_best_) drop_hopeless();
     }
@@ -195,8 +164,7 @@ public:
     double progress() const { return progress_; }
     const std::vector<SubSearch>& pool() const { return pool_; }
     std::int64_t round() const { return n_rounds_; }
-    std::int64_t n_decisions() const { return n_decisions_; }  // but those of probes
-    const Probe& probe() const { return probe_; }
+    std::int64_t n_decisions() const { return n_decisions_; }
     const FoundTree* best() const { return has_best_ ? &best_ : nullptr; }
 
     // No tree costs less than this, prices included; by size, no tree has fewer features.
@@ -205,7 +173,7 @@ public:
         Cost bound = std::numeric_limits<Cost>::max();
         if (has_best_) bound = rules_.rate(best_) - rules_.slack;
         for (const SubSearch& search : pool_) bound = std::min(bound, search.bound);
-        return pool_.empty() && !has_best_ ? 0 : std::max(bound, probe_.proved);
+        return pool_.empty() && !has_best_ ? 0 : bound;
     }
 
     DecisionStats stats() const {
@@ -224,17 +192,6 @@ public:
     }
 
 private:
-    // The decisions of a probe that are due before the search goes on.
-    std::int64_t probe_decisions_due() {
-        if (!rules_.only_best || !has_best_ || problem_.has_rating() || rules_.by_size) return 0;
-        const std::int64_t n_due = probe_.n_due(n_decisions_, rules_.probe_share);
-        if (n_due < 1) return 0;
-        probe_.proved = std::max(probe_.proved, lower_bound());
-        return probe_.proved > highest_limit() ? 0 : n_due;
-    }
-    // Trees that cost more are not wanted anyway.
-    Cost highest_limit() const { return rules_.unwanted(best_) - 1 - (rules_.slack > 0 ? 0 : 1); }
-
     std::int64_t least_size() const {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         if (has_best_) least = static_cast<std::int64_t>(best_.features.size());
@@ -244,9 +201,7 @@ private:
 
     void drop_hopeless() {
         const auto is_hopeless = [&](const SubSearch& search) {
-            const bool is_below = search.bound < probe_.proved;
-            return rules_.is_hopeless(is_below ? probe_.proved : search.bound,
-                                      is_below ? 0 : search.size, best_);
+            return rules_.is_hopeless(search.bound, search.size, best_);
         };
         for (const SubSearch& search : pool_) {
             if (is_hopeless(search)) progress_ += search.share;
@@ -266,8 +221,6 @@ private:
     FoundTree best_;
     bool has_best_ = false;
     std::int64_t n_rounds_ = 0, n_decisions_ = 0;
-    Probe probe_;
-    bool is_probing_ = false;  // the round that was planned last
     double progress_ = 0.0;
 };
 

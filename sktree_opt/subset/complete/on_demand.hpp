@@ -51,8 +51,6 @@ public:
           lattice_(problem, control, budget),
           walk_(lattice_),
           bounds_(lattice_, rules.bounds),
-          failures_(problem, rules_),
-          own_limit_(rules.limit),
           decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is not a sum over nodes, and C4.5's is not a sum over search rows.
@@ -62,15 +60,12 @@ public:
         growing_.dearest_first = has_bounds_ && rules.bounds.grows_dearest;
     }
 
-    // Begins at some decisions. The search is for what is better than `best`, if there is one, and
-    // costs no more than `limit`.
-    void start(const SubSearch& from, const FoundTree* best, Cost limit) {
-        rules_.limit = std::min(own_limit_, limit);
+    // Begins at some decisions. The search is for what is better than `best`, if there is one.
+    void start(const SubSearch& from, const FoundTree* best) {
         has_best_ = best != nullptr;
         if (has_best_) best_ = *best;
-        choose_means();
+        lattice_.leave_out(rules_.bounds.leaves_out ? decisions_.data() : nullptr);
         frames_.clear();
-        failures_.forget();
         decisions_ = from.decisions;
         share_ = from.share;
         progress_ = 0.0;
@@ -100,11 +95,11 @@ public:
                 go_on(frame);
             } else if (is_hopeless(frame)) {
                 ++stats_.n_pruned;
-                leave(why_hopeless());
+                leave();
             } else if (frame.open.empty()) {
                 const bool wanted = finish(frame, tree);
                 if (control_.stopped()) return false;
-                leave(why_hopeless());
+                leave();
                 if (wanted) return true;
             } else if (try_choices(frame, tree)) {
                 return true;
@@ -140,24 +135,14 @@ public:
     const LatticeStats& lattice_stats() const { return lattice_.stats(); }
 
 private:
-    // Explanations need the place of features that are out; else these need not be ranked.
-    void choose_means() {
-        jumps_back_ = prunes_ && rules_.bounds.jumps_back &&
-                      failures_.are_explained(has_best_ ? &best_ : nullptr);
-        follows_blame_ = jumps_back_ && rules_.bounds.follows_blame;
-        const bool leaves_out = rules_.bounds.leaves_out && !jumps_back_;
-        lattice_.leave_out(leaves_out ? decisions_.data() : nullptr);
-    }
-
     double share_at(std::size_t level) const {
         return std::ldexp(share_, -static_cast<int>(level));
     }
 
-    // No tree below the last frame is wanted, for these reasons.
-    void leave(UnitMask why) {
+    // No tree below the last frame is wanted.
+    void leave() {
         progress_ += share_at(frames_.size() - 1);
         frames_.pop_back();
-        why_ = why;
     }
 
     void set(std::int32_t unit, Decision decision) {
@@ -180,29 +165,14 @@ private:
     }
 
     void go_on(DecisionFrame& frame) {
-        const UnitMask unit = mask_of(frame.unit);
-        if (frame.stage == 1 && (why_ & unit) != 0) {
-            frame.why = why_;
+        if (frame.stage == 1) {
             frame.stage = 2;
             set(frame.unit, OUT);
             descend(frame);
             return;
         }
-        if (frame.stage == 1) {
-            ++stats_.n_jumps;
-            progress_ += share_at(frames_.size());
-        } else if ((why_ & unit) != 0) {
-            why_ |= frame.why;
-            if (problem_.n_units() <= 64) why_ &= ~unit;
-        }
         set(frame.unit, UNDECIDED);
         frames_.pop_back();
-    }
-
-    // Units by whose decisions nothing is wanted below the last frame.
-    UnitMask why_hopeless() {
-        if (!jumps_back_ || n_in_ > rules_.max_size) return ALL_UNITS;
-        return failures_.why_hopeless(frames_, decisions_, n_in_, has_best_ ? &best_ : nullptr);
     }
 
     void descend(DecisionFrame& frame) {
@@ -250,7 +220,6 @@ private:
         next.cost = frame.cost;
         next.n_leaves = frame.n_leaves;
         next.has_shared = frame.has_shared;
-        next.claims = frame.claims;
         next.open.reserve(frame.open.size() + 4);
         const UnitMask mask = mask_of(frame.unit);
         const bool is_in = decisions_[frame.unit] == IN;
@@ -298,7 +267,6 @@ private:
             }
             RankedSplit* ranked = lattice_.ranked_at(open.node, open.position);
             while (ranked != nullptr && decisions_[problem_.unit_of[ranked->feature]] == OUT) {
-                open.skipped |= mask_of(problem_.unit_of[ranked->feature]);
                 ranked = lattice_.ranked_at(open.node, ++open.position);
             }
             if (ranked == nullptr) {
@@ -308,13 +276,11 @@ private:
             }
             open.unit = problem_.unit_of[ranked->feature];
             if (decisions_[open.unit] == IN) {
-                const UnitMask path = open.path | open.skipped | mask_of(open.unit);
                 if (looks_ahead_) {
                     const Cost of_split = bounds_.of_split(open.node, open.position);
                     if (is_unwanted(floor_ - before + of_split)) {
                         floor_ += of_split - before;
                         open.bound.cost = of_split;
-                        open.bound.why = path;
                         cut(open, frame);
                         return;
                     }
@@ -323,7 +289,7 @@ private:
                 floor_ -= before;
                 for (std::uint32_t b = children.n; b-- > 0;) {
                     const Cost bound = node_bound(children.nodes[b]);
-                    grow_later({children.nodes[b], 0, -1, {}, path}, bound);
+                    grow_later({children.nodes[b], 0, -1, {}}, bound);
                     floor_ += bound;
                 }
             } else {
@@ -342,10 +308,6 @@ private:
         frame.cost += cost;
         floor_ += cost - open.bound.cost;
         ++frame.n_leaves;
-        if (cost > 0 && jumps_back_) {
-            const Cost least = std::min(cost, node_bound(open.node));
-            frame.claims.push_back({cost, open.path | open.skipped, least, open.path});
-        }
     }
 
     // No tree of this frame is wanted. Nodes that `settle` has not reached stay open.
@@ -376,9 +338,7 @@ private:
         relaxed.size += n_in_;
         if (relaxed.cost < open.bound.cost) {
             relaxed.cost = open.bound.cost;
-            relaxed.why = open.bound.why;
             relaxed.size = open.bound.size;
-            relaxed.why_size = open.bound.why_size;
             relaxed.is_whole = false;
         }
         open.bound = relaxed;
@@ -399,23 +359,15 @@ private:
         return !rules_.only_best || !has_best_ || !rules_.is_hopeless(bound, size, best_);
     }
 
-    // The unit to decide next: one that failures hang on, of a node that is known to cost
-    // something; else of the node with most search rows. A probe fails soon, so it looks at nodes
-    // of few cases first, which take little time. The first unit when enumerating.
+    // The unit to decide next: that of the node with most search rows; the first one when
+    // enumerating.
     std::int32_t choose(const DecisionFrame& frame) const {
         if (!rules_.only_best) return frame.open[0].unit;
-        const bool is_probe = rules_.limit < own_limit_;
         const OpenNode* chosen = nullptr;
-        double most_blame = 0.0;
         std::size_t most_rows = 0;
         for (const OpenNode& open : frame.open) {
-            const double cost = 1.0 + static_cast<double>(open.bound.cost);
-            double blame = follows_blame_ ? cost * failures_.blame().of(open.unit) : 0.0;
-            if (is_probe) blame /= open.node->cases.size();
             const std::size_t n = open.node->search.whole.size() + open.node->search.shared.size();
-            const bool is_more = blame != most_blame ? blame > most_blame : n > most_rows;
-            if (chosen != nullptr && !is_more) continue;
-            most_blame = blame;
+            if (chosen != nullptr && n <= most_rows) continue;
             most_rows = n;
             chosen = &open;
         }
@@ -498,19 +450,14 @@ private:
     Lattice lattice_;
     TreeWalk walk_;
     SubsetBounds bounds_;
-    Failures failures_;  // since the start: no matter who searched what before
-    Cost own_limit_;
     std::vector<std::uint8_t> decisions_;
     bool prunes_;              // by the cost of finished leaves
     bool has_bounds_ = false;  // and by bounds of open nodes
     bool looks_ahead_ = false;
-    bool jumps_back_ = false;  // over decisions that a failure does not hang on
-    bool follows_blame_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
     Cost in_price_ = 0;                    // prices of the features that are in
     Cost floor_ = 0;                       // bound of the frame that is being made
     std::vector<DecisionFrame> frames_;
-    UnitMask why_ = ALL_UNITS;  // why nothing is wanted below the frame that was left last
     GrowingNodes growing_;
     FoundTree best_;
     bool has_best_ = false;

@@ -17,13 +17,12 @@
 //                 not out, up to the first that is in, and being a leaf if none is in; the same for
 //                 the children, as far as `lookahead` goes
 //
-// With the cost, the look-ahead tells how many features more any choice of that cost takes at least
-// (the largest number over the children, not the sum: they may share features), and which units the
-// cheapest choice takes in and leaves out. A decision that agrees with that choice cannot change
-// the bound; and where the choices of all open nodes agree, they make a tree of the bound's cost.
-// The decisions that a bound hangs on are told with it (decisions.hpp): those that keep a node from
-// a split that could be cheaper.
-// Rows that miss a tested value are decided by the votes of a whole tree: they count 0 here.
+// With the cost, the look-ahead tells how many features more any choice of that cost takes at
+// least: the largest number over the children, not the sum, because they may share features. It
+// also tells which units the cheapest choice takes in and leaves out. A decision that agrees with
+// that choice cannot change the bound. Where the choices of all open nodes agree, they make a tree
+// of the bound's cost. Rows that miss a tested value are decided by the votes of a whole tree: they
+// count 0 here.
 //
 // Cost: split bound O(cases) once for each split of a case set; look-ahead of depth k at most the
 // product of the numbers of splits that may be taken on k levels.
@@ -47,8 +46,6 @@ struct BoundRules {
     bool cuts_short = true;       // trees are not grown further than shows that they are not wanted
     bool leaves_out = true;       // features of units that are out, of rankings
     bool grows_dearest = true;    // first; else the newest node
-    bool jumps_back = true;  // decisions that have no part in a failure are not tried the other way
-    bool follows_blame = true;  // units that failures hang on are decided first
 };
 
 // Units by their number modulo 64: two sets that share none have no unit in common.
@@ -60,8 +57,6 @@ struct Relaxed {
     Cost cost = std::numeric_limits<Cost>::max();
     std::int64_t size = 0;     // features that are still undecided and that it takes
     UnitMask in = 0, out = 0;  // undecided units that it takes, or passes
-    UnitMask why = 0;          // units whose decisions the cost hangs on
-    UnitMask why_size = 0;     // and those that the size hangs on
     bool is_whole = true;      // a tree of this cost, not only a bound
 
     bool is_better_than(const Relaxed& other) const {
@@ -129,8 +124,8 @@ private:
             best.cost = floor;
             return best;
         }
-        const std::size_t trail = trail_.size(), start = position;
-        UnitMask passed = 0, why = 0, why_size = 0;
+        const std::size_t trail = trail_.size();
+        UnitMask passed = 0;
         while (best.cost > floor || best.size > 0) {
             RankedSplit* ranked = lattice_.ranked_at(node, position);
             Relaxed option;
@@ -152,18 +147,12 @@ private:
                 if (option.is_better_than(best)) {
                     if (depth > 0) {
                         descend(node, ranked, depth, best, option);
-                        // The suppositions of an option are not decisions.
-                        const UnitMask supposed = own_bits(passed | mask_of(unit));
-                        why |= option.why & ~supposed;
-                        why_size |= option.why_size & ~supposed;
                     } else {
                         option.is_whole = false;
                     }
                     if (option.is_better_than(best)) best = option;
                 }
             }
-            if (decision == IN) why_size |= mask_of(unit);
-            if (decision == OUT) why_size |= mask_of(unit) & ~own_bits(passed);
             if (decision == IN || lattice_.stopped()) break;
             if (decision == UNDECIDED) {
                 decisions_[unit] = OUT;
@@ -176,27 +165,8 @@ private:
             decisions_[trail_.back()] = UNDECIDED;
             trail_.pop_back();
         }
-        best.why_size = why_size;
-        best.why = best.cost > floor ? why | why_not_cheaper(node, start, best.cost) : 0;
         return best;
     }
-
-    // Units that are decided so that a split below `cost` is not taken, from a place in the ranking
-    // on.
-    UnitMask why_not_cheaper(CaseNode* node, std::size_t position, Cost cost) {
-        UnitMask why = 0;
-        for (RankedSplit* ranked; (ranked = lattice_.ranked_at(node, position)) != nullptr;
-             ++position) {
-            const std::int32_t unit = problem_.unit_of[ranked->feature];
-            const auto decision = static_cast<Decision>(decisions_[unit]);
-            if (decision == IN) return why | mask_of(unit);
-            if (decision == OUT && of_split(node, position) < cost) why |= mask_of(unit);
-        }
-        return why;
-    }
-
-    // The bits of a mask by which units are known one by one.
-    UnitMask own_bits(UnitMask mask) const { return problem_.n_units() <= 64 ? mask : 0; }
 
     // Adds up the children of a split that is taken.
     void descend(CaseNode* node, RankedSplit* ranked, int depth, const Relaxed& best,
@@ -216,8 +186,6 @@ private:
                 limit.cost = best.cost - option.cost + simple;
             }
             const Relaxed child = relax(children.nodes[b], 0, depth - 1, limit);
-            if (child.cost > simple) option.why |= child.why;
-            option.why_size |= child.why_size;
             option.cost += child.cost - simple;
             option.size = std::max(option.size, own_size + child.size);
             option.in |= child.in;

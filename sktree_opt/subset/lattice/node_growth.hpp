@@ -198,13 +198,8 @@ private:
             evaluate_cuts(cases, feature, rare);
         } else if (rare != nullptr) {
             evaluate_rare(cases, feature, *rare);
-        } else if (is_counted(column)) {
-            evaluator(cases).evaluate_counted(column, cases.rows.data(), cases.size(),
-                                              targets_.cases(cases), totals_, sides_, candidate_);
         } else if (merges && has_few_cells(column, cases.size())) {
             evaluate_cells(cases, feature);
-        } else if (is_indexed(cases, feature)) {
-            evaluate_indexed(cases, feature);
         } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
             evaluate_as(cases, feature, short_entries_);
         } else {
@@ -305,11 +300,6 @@ private:
         evaluator(cases).rate(gain, cut.n_tried, branch_logs, totals_, candidate_);
     }
 
-    bool is_counted(const greedy::Column& column) const {
-        return kind_of(column) == greedy::SplitKind::MULTIWAY &&
-               column.n_values <= greedy::MAX_COUNTED_CATEGORIES;
-    }
-
     bool has_few_cells(const greedy::Column& column, std::uint32_t n) const {
         const double n_cells = (column.n_values + 1.0) * problem_.target().n_classes;
         return n_cells <= problem_.merge_rules.max_cells * n && n_cells <= greedy::MAX_SHORT_CASES;
@@ -339,36 +329,11 @@ private:
         const greedy::Column& column = problem_.column(feature);
         const greedy::Evaluator& evaluator = evaluator_of_merged(cases);
         const std::uint32_t n = merged_.size();
-        if (is_counted(column)) {
-            evaluator.evaluate_counted(column, merged_.rows.data(), n, merged_.view(), totals_,
-                                       sides_, candidate_);
-        } else if (n >= problem_.order_rules.min_cases && problem_.orders().has(feature)) {
-            order_merged(feature);
-            const greedy::Cases by_place{place_classes_.data(), nullptr, place_weights_.data()};
-            rate(evaluator, column, n, short_entries_, by_place);
-            name_cut(
-                [&](std::uint32_t place) { return problem_.orders().code_at(feature, place); });
-        } else if (n <= greedy::MAX_SHORT_CASES) {
+        if (n <= greedy::MAX_SHORT_CASES) {
             rate_merged(evaluator, column, short_entries_);
         } else {
             rate_merged(evaluator, column, long_entries_);
         }
-    }
-
-    // The merged cases in the order of an indexed column, their targets by place.
-    void order_merged(std::int32_t feature) {
-        const OrderIndex& orders = problem_.orders();
-        const std::uint32_t n = merged_.size();
-        if (place_classes_.empty()) {
-            place_classes_.resize(orders.n_rows());
-            place_weights_.resize(orders.n_rows());
-        }
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t place = orders.place_of(feature, merged_.rows[i]);
-            place_classes_[place] = merged_.classes[i];
-            place_weights_[place] = merged_.weights[i];
-        }
-        order_by_index(feature, merged_.rows.data(), n);
     }
 
     template <class Entry>
@@ -395,22 +360,6 @@ private:
         }
         rate(evaluator_of_merged(cases), column, n, short_entries_, merged_.view());
         name_cut([&](std::uint32_t i) { return merged_.rows[i]; });
-    }
-
-    void order_by_index(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n) {
-        if (short_entries_.size() < n) short_entries_.resize(n);
-        if (places_.empty()) places_.resize(problem_.orders().n_rows());
-        problem_.orders().order(feature, rows, n, places_, short_entries_.data());
-    }
-
-    void evaluate_indexed(const greedy::CaseSet& cases, std::int32_t feature) {
-        const greedy::Column& column = problem_.column(feature);
-        if (is_constant(column, cases)) return;
-        const OrderIndex& orders = problem_.orders();
-        order_by_index(feature, cases.rows.data(), cases.size());
-        rate(evaluator(cases), column, cases.size(), short_entries_,
-             {orders.classes(feature), nullptr, nullptr});
-        name_cut([&](std::uint32_t place) { return orders.code_at(feature, place); });
     }
 
     template <class Entry>
@@ -459,10 +408,8 @@ private:
     CutSearch cuts_;
     std::vector<Item> items_;
     MergedCases merged_;
-    bool merges_ = false;                       // equal cases of the node
-    std::uint32_t low_ = 0, high_ = 0;          // of `candidate_`, as codes of the column
-    std::vector<std::uint16_t> place_classes_;  // of merged cases, by place
-    std::vector<double> place_weights_;
+    bool merges_ = false;               // equal cases of the node
+    std::uint32_t low_ = 0, high_ = 0;  // of `candidate_`, as codes of the column
     greedy::SideMemory sides_;
     greedy::GatheredTargets targets_;
     greedy::SplitCandidate candidate_;

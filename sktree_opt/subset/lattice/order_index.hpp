@@ -8,10 +8,9 @@
 //
 //   places[row]    of a column: place of the row in its order
 //   items[place]   code of that row << 16 | its class; all bits of a missing code are set
-//   classes[place] class of that row
 //
 // Only for cases of weight 1, since a weight belongs to a case of a node, and for tables whose
-// places fit 16 bits. Cost: sorting each column once. Memory: 8 bytes for each cell of the columns
+// places fit 16 bits. Cost: sorting each column once. Memory: 6 bytes for each cell of the columns
 // that are in it, at most OrderRules::max_bytes.
 #pragma once
 
@@ -119,7 +118,7 @@ public:
             if (column.is_nominal || column.n_values < rules.min_values || !fits) continue;
             slots_[j] = static_cast<std::int32_t>(n_indexed++);
         }
-        const std::size_t n_bytes = 8 * n_indexed * n_rows;
+        const std::size_t n_bytes = 6 * n_indexed * n_rows;
         if (n_bytes > rules.max_bytes) {
             slots_.assign(columns.size(), -1);
             return 0;
@@ -139,13 +138,6 @@ public:
 
     bool has(std::int32_t feature) const { return slots_[feature] >= 0; }
     std::uint32_t n_rows() const { return n_rows_; }
-    std::uint32_t place_of(std::int32_t feature, std::uint32_t row) const {
-        return of(feature).places[row];
-    }
-    const std::uint16_t* classes(std::int32_t feature) const { return of(feature).classes.data(); }
-    std::uint32_t code_at(std::int32_t feature, std::uint32_t place) const {
-        return code_of(of(feature).items[place]);
-    }
 
     // Puts the place of a row into the set.
     void add(std::int32_t feature, std::uint32_t row, PlaceSet& set) const {
@@ -189,20 +181,9 @@ public:
     }
     static constexpr std::size_t WASTE = 4;
 
-    // Fills `entries` with the n cases `rows` in the order of the column: as entries of
-    // greedy/cases.hpp, the places being their positions.
-    void order(std::int32_t feature, const std::uint32_t* rows, std::uint32_t n, PlaceSet& set,
-               Entry* entries) const {
-        const ColumnOrder& column = of(feature);
-        for (std::uint32_t i = 0; i < n; ++i) set.add(column.places[rows[i]]);
-        set.drain([&](std::uint32_t place) {
-            *entries++ = (column.items[place] & ~greedy::EntryBits<Entry>::INDEX_MASK) | place;
-        });
-    }
-
 private:
     struct ColumnOrder {
-        std::vector<std::uint16_t> places, classes;
+        std::vector<std::uint16_t> places;
         std::vector<Item> items;
     };
     static constexpr std::uint64_t TOP_BIT = std::uint64_t{1} << 63;
@@ -210,12 +191,10 @@ private:
     static void add_column(const std::vector<Entry>& entries, const greedy::Target& target,
                            ColumnOrder& order) {
         order.places.resize(entries.size());
-        order.classes.resize(entries.size());
         order.items.resize(entries.size() + 64);  // bits that are not there are read, too
         for (std::uint32_t place = 0; place < entries.size(); ++place) {
             const std::uint32_t row = greedy::index_of(entries[place]);
             order.places[row] = static_cast<std::uint16_t>(place);
-            order.classes[place] = target.classes[row];
             order.items[place] = greedy::rank_of(entries[place]) << 16 | target.classes[row];
         }
     }

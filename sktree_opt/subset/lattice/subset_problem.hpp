@@ -114,6 +114,11 @@ struct SearchProblem {
         if (has_orders_) return;
         has_orders_ = true;
         OrderRules rules = order_rules;
+        // Only cuts between two classes are read off the order (two_classes.hpp).
+        if (!reads_cuts || target().n_classes != 2 ||
+            induction.measure != greedy::Measure::ENTROPY) {
+            rules.max_bytes = 0;
+        }
         if (control.memory_limit >= 0) {
             rules.max_bytes =
                 std::min(rules.max_bytes, static_cast<std::size_t>(control.memory_limit) / 8);
