@@ -161,7 +161,7 @@ def test_a_proof_stands_where_a_limit_comes_before_the_choice_among_ties(
     X = rng.integers(0, 2, (300, 14))
     y = np.where(X[:, 0], np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1]), X[:, 2])
     monkeypatch.setattr(_bits, "tree_of_one_thread", stopped)
-    model = OptimalTreeClassifier(max_depth=4, n_jobs=2).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=4, warm_start=True).fit(X, y)
     assert model.status_ == "optimal"
     assert model.gap_ == model.objective_ == 0.0
     assert not model.search_stats_["has_fewest_tests"]
