@@ -140,9 +140,9 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     --------
     >>> from sktree_opt import TreeSetClassifier
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> model = TreeSetClassifier(n_trees=2, max_depth=1).fit(X, [0, 1, 1, 1])
+    >>> model = TreeSetClassifier(n_trees=2, max_depth=2).fit(X, [0, 1, 1, 1])
     >>> model.tree_objectives_
-    array([1., 1.])
+    array([0., 0.])
     >>> [tree.predict([[0, 1]]).tolist() for tree in model]
     [[0], [1]]
     """
