@@ -143,8 +143,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     >>> model = TreeSetClassifier(n_trees=2, max_depth=2).fit(X, [0, 1, 1, 1])
     >>> model.tree_objectives_
     array([0., 0.])
-    >>> [tree.predict([[0, 1]]).tolist() for tree in model]
-    [[0], [1]]
+    >>> [int(tree.tree_.nodes["feature"][0]) for tree in model]
+    [0, 1]
     """
 
     _one_tree = OptimalTreeClassifier
