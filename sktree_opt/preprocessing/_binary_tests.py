@@ -77,8 +77,8 @@ class BinaryTests:
 
     feature : ndarray of int32, shape (n_tests,)
 
-    threshold : ndarray of float64, shape (n_tests,)
-        Of a NUMERIC test, else NaN.
+    lower, upper : ndarray of float64, shape (n_tests,)
+        The values on both sides of a NUMERIC test, else NaN. Equal if they are the threshold.
 
     category : ndarray of int32, shape (n_tests,)
         Code of a CATEGORY_ONE test, the codes of a CATEGORY_SUBSET test as bits, else -1.
@@ -92,7 +92,8 @@ class BinaryTests:
 
     kind: np.ndarray
     feature: np.ndarray
-    threshold: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
     category: np.ndarray
     missing_branch: np.ndarray
     bits: np.ndarray
@@ -101,6 +102,10 @@ class BinaryTests:
     def n_tests(self):
         """Number of tests."""
         return len(self.kind)
+
+    def thresholds(self, tests=slice(None)):
+        """Thresholds of some tests; made for those that a tree takes, because it takes time."""
+        return midpoints(self.lower[tests], self.upper[tests])
 
     @classmethod
     def from_matrix(cls, matrix, n_categories, n_threads=1):
@@ -134,7 +139,8 @@ class BinaryTests:
         return cls(
             kind=np.full(n_columns, NUMERIC, dtype=np.uint8),
             feature=np.arange(n_columns, dtype=np.int32),
-            threshold=np.full(n_columns, 0.5),
+            lower=np.zeros(n_columns),
+            upper=np.ones(n_columns),
             category=np.full(n_columns, -1, dtype=np.int32),
             missing_branch=np.ones(n_columns, dtype=np.int32),
             bits=bits,
@@ -169,7 +175,7 @@ class BinaryTests:
         refuse_too_many(sum(counts), counts, names)
         joined = {
             name: np.concatenate([tests[name] for tests in columns])
-            for name in ("kind", "threshold", "category", "missing_branch")
+            for name in ("kind", "lower", "upper", "category", "missing_branch")
         }
         bits = np.zeros((table.n_rows, row_bytes_for(sum(counts))), dtype=np.uint8)
         first = 0
@@ -207,17 +213,16 @@ def numeric_tests(table, j, cuts):
     values = table.values[j]
     last_code = np.arange(max(0, len(values) - 1)) if cuts is None else cuts
     kind = np.full(len(last_code), NUMERIC, dtype=np.uint8)
-    return with_missing(
-        table, j, kind, midpoints(values[last_code], values[last_code + 1]), last_code
-    )
+    return with_missing(table, j, kind, values[last_code], values[last_code + 1], last_code)
 
 
 def nominal_tests(table, j, kind, category):
     """Tests of a nominal column: a dict of arrays by test."""
-    return with_missing(table, j, kind, np.full(len(kind), np.nan), category)
+    no_value = np.full(len(kind), np.nan)
+    return with_missing(table, j, kind, no_value, no_value, category)
 
 
-def with_missing(table, j, kind, threshold, code):
+def with_missing(table, j, kind, lower, upper, code):
     """Tests in the order of ties, with both branches for missing values if there are any.
 
     Beside what a ``BinaryTests`` has, "code" is what outcomes depend on: the last code that passes,
@@ -225,14 +230,16 @@ def with_missing(table, j, kind, threshold, code):
     """
     tests = {
         "kind": kind,
-        "threshold": threshold,
+        "lower": lower,
+        "upper": upper,
         "code": code.astype(np.int64),
         "missing_branch": np.ones(len(kind), dtype=np.int32),
     }
     if table.n_missing[j]:
         tests = {name: np.repeat(value, 2) for name, value in tests.items()}
         tests["missing_branch"][1::2] = 0
-        asks = {"kind": IS_MISSING, "threshold": np.nan, "code": -1, "missing_branch": 0}
+        asks = {"kind": IS_MISSING, "code": -1, "missing_branch": 0}
+        asks |= {"lower": np.nan, "upper": np.nan}
         tests = {
             name: np.append(value, np.array(asks[name], dtype=value.dtype))
             for name, value in tests.items()
@@ -247,12 +254,12 @@ def midpoints(lower, upper):
 
     Close means within a fiftieth of the distance of the two values, so that a threshold is as far
     from both as a midpoint is. Where no decimal of 17 digits is as close, the threshold is the
-    middle, or `lower` where the middle rounds to `upper`.
+    middle, or `lower` where the middle rounds to `upper` or both are equal.
     """
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     # Halves are added, as the sum of two large values may overflow.
     middle = lower / 2.0 + upper / 2.0
-    found = np.where(middle >= upper, lower, middle)
+    found = np.where((middle >= upper) | (lower == upper), lower, middle)
     half = upper / 2.0 - lower / 2.0
     with np.errstate(all="ignore"):
         # A step of which some multiple is close for sure, and then steps ten times as large.

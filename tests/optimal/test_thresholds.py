@@ -39,7 +39,7 @@ def offered(thresholds, X, y, weights=None):
 
 
 def thresholds_of(tests, feature):
-    return tests.threshold[(tests.feature == feature) & (tests.kind == NUMERIC)].tolist()
+    return tests.thresholds((tests.feature == feature) & (tests.kind == NUMERIC)).tolist()
 
 
 CHOICES = [
@@ -97,11 +97,11 @@ def test_ensemble_finds_what_matters():
     X = rng.random((400, 3))
     y = (X[:, 0] > 0.3) ^ (X[:, 1] > 0.6)
     tests = offered("ensemble", X, y)
-    assert len(tests.threshold) < 150
+    assert tests.n_tests < 150
     model = OptimalTreeClassifier(max_depth=2, thresholds="ensemble").fit(X, y)
     assert model.objective_ <= 4.0
     again = offered("ensemble", X, y)
-    assert again.threshold.tolist() == tests.threshold.tolist()
+    assert again.thresholds().tolist() == tests.thresholds().tolist()
     # Only the order of the values counts.
     monotone = offered("ensemble", np.exp(5.0 * X), y)
     assert monotone.bits.tolist() == tests.bits.tolist()
@@ -114,12 +114,12 @@ def test_a_fitted_transformer_is_taken_as_it_is():
     for j in range(4):
         below = X[:, j] < fitted.bin_edges_[j][1]
         (index,) = np.flatnonzero(tests.feature == j)
-        np.testing.assert_array_equal(X[:, j] <= tests.threshold[index], below)
+        np.testing.assert_array_equal(X[:, j] <= tests.thresholds()[index], below)
     # A clone is not fitted, and is fitted to these rows.
     unfitted = offered(clone(fitted), X, y)
-    assert unfitted.threshold.tolist() != tests.threshold.tolist()
+    assert unfitted.thresholds().tolist() != tests.thresholds().tolist()
     model = OptimalTreeClassifier(max_depth=1, thresholds=FrozenEstimator(fitted))
-    assert clone(model).fit(X, y).tree_.nodes["threshold"][0] in tests.threshold
+    assert clone(model).fit(X, y).tree_.nodes["threshold"][0] in tests.thresholds()
     with pytest.raises(ValueError, match="fitted on 4 columns, but X has 3"):
         offered(fitted, X[:, :3], y)
     with pytest.raises(ValueError, match="neither thresholds_ nor bin_edges_"):

@@ -202,7 +202,7 @@ def fingerprint(problem, tests, *settings):
     digest = hashlib.blake2b(digest_size=16)
     arrays = [
         getattr(tests, name)
-        for name in ("bits", "kind", "feature", "threshold", "category", "missing_branch")
+        for name in ("bits", "kind", "feature", "lower", "upper", "category", "missing_branch")
     ]
     arrays += [problem.objective.targets, problem.weights, form.class_channels, form.class_mass]
     for array in arrays:

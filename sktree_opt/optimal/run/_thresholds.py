@@ -432,7 +432,8 @@ def tests_of_plan(plan, table, above):
     tests = BinaryTests(
         kind=np.full(len(inner), NUMERIC, dtype=np.uint8),
         feature=np.array([plan[place][0] for place in inner], dtype=np.int32),
-        threshold=np.full(len(inner), np.nan),
+        lower=np.full(len(inner), np.nan),
+        upper=np.full(len(inner), np.nan),
         category=np.full(len(inner), -1, dtype=np.int32),
         missing_branch=np.array([plan[place][2] for place in inner], dtype=np.int32),
         bits=np.zeros((table.n_rows, row_bytes_for(len(inner))), dtype=np.uint8),
@@ -443,9 +444,8 @@ def tests_of_plan(plan, table, above):
         codes, values = table.codes[column], table.values[column]
         missing = codes == len(values)
         if kind == AT_MOST:
-            tests.threshold[index] = (
-                midpoints(values[code], values[next_code]) if above is None else above[column][code]
-            )
+            around = (values[code], values[next_code]) if above is None else above[column][code]
+            tests.lower[index], tests.upper[index] = np.broadcast_to(around, 2)
             passed = codes <= code
         elif kind == ONE_CATEGORY:
             tests.kind[index], tests.category[index] = CATEGORY_ONE, code
