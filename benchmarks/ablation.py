@@ -1,4 +1,4 @@
-"""What each technique of the searches is worth: it is switched off, and the same fit is run again.
+"""Measures each technique of the searches: switches it off and runs the same fit again.
 
     python benchmarks/ablation.py --quick
     python benchmarks/ablation.py --write        # the table of doc/developers/ablation.rst

@@ -30,8 +30,8 @@ examples:
   sktree-opt enumerate loans.csv --target status --show 5
 
 exit codes:
-  0  the command did what it was asked for; a time limit that ends a search is no error
-  1  a file, a column or a value is not as it should be
+  0  the command succeeded; a time limit that ends a search is not an error
+  1  a file, a column or a value is wrong
   2  the command line is not understood
   130  Ctrl-C; `fit` writes the best tree found so far
 """

@@ -113,7 +113,7 @@ class ErrorEstimate:
 
     def _make_parts(self, request):
         """The trees of the estimate, as a list of EstimatePart, for an EstimateRequest."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define _make_parts.")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
