@@ -25,7 +25,7 @@ from sktree_opt.optimal import (
     SmallestTreeClassifier,
     TreeSetClassifier,
 )
-from sktree_opt.utils._memory import parse_memory
+from sktree_opt.utils._params import parse_memory
 
 QUESTIONS = {
     "plain": (OptimalTreeClassifier, {}),

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from sktree_opt.utils._discovery import all_estimators
+from sktree_opt.utils import all_estimators
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
 QUICK = {

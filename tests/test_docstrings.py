@@ -5,7 +5,7 @@ import inspect
 import pytest
 from sklearn.base import BaseEstimator
 
-from sktree_opt.utils._discovery import public_modules
+from sktree_opt.utils import public_modules
 
 numpydoc_validate = pytest.importorskip("numpydoc.validate")
 

@@ -5,16 +5,18 @@ import importlib
 import re
 import sys
 import tomllib
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
 import sktree_opt
-from sktree_opt.utils._discovery import public_modules
+from sktree_opt.utils import public_modules
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sktree_opt.__file__).parent
 MAX_FILE_LINES = 700
+MAX_FOLDER_FILES = 15
 MAX_FUNCTION_LINES = 60
 
 pytestmark = pytest.mark.skipif(
@@ -24,11 +26,11 @@ pytestmark = pytest.mark.skipif(
 # What users choose from by name; the user guide has to tell each name.
 REGISTRIES = [
     "sktree_opt.export:FORMATS",
-    "sktree_opt.greedy._prunings:CLASSIFICATION_PRUNINGS",
-    "sktree_opt.greedy._criteria:CLASSIFICATION_CRITERIA",
-    "sktree_opt.greedy._criteria:NOMINAL_SPLITS",
-    "sktree_opt.greedy._prunings:REGRESSION_PRUNINGS",
-    "sktree_opt.greedy._criteria:REGRESSION_CRITERIA",
+    "sktree_opt.greedy._registries:CLASSIFICATION_PRUNINGS",
+    "sktree_opt.greedy._registries:CLASSIFICATION_CRITERIA",
+    "sktree_opt.greedy._registries:NOMINAL_SPLITS",
+    "sktree_opt.greedy._registries:REGRESSION_PRUNINGS",
+    "sktree_opt.greedy._registries:REGRESSION_CRITERIA",
     "sktree_opt.optimal.objectives._metrics:METRICS",
     "sktree_opt.optimal.objectives._leaf_objectives:OBJECTIVES",
     "sktree_opt.optimal.objectives._leaf_objectives:REGRESSION_OBJECTIVES",
@@ -96,6 +98,36 @@ def test_what_is_always_imported_is_a_dependency():
                 found.add(node.module.partition(".")[0])
     found -= {"sktree_opt", *sys.stdlib_module_names}
     assert {"scikit-learn" if name == "sklearn" else name for name in found} <= needed
+
+
+def package_sources():
+    """The files of the package that somebody reads as code, without the declarations beside them.
+
+    ``__init__.py`` is the page that opens a folder; a ``.pxd`` or ``.pyi`` declares the ``.pyx`` of
+    the same name.
+    """
+    paths = [
+        path for path in project_files(".py", ".pyx", ".hpp", ".cpp") if PACKAGE in path.parents
+    ]
+    generated = {path.with_suffix(".cpp") for path in paths if path.suffix == ".pyx"}
+    return [path for path in paths if path.name != "__init__.py" and path not in generated]
+
+
+def test_folders_are_small():
+    sizes = Counter(relative(path.parent) for path in package_sources())
+    allowed = {"sktree_opt/simd": 17}  # a header and a .cpp for each instruction set
+    assert {k: n for k, n in sizes.items() if n > allowed.get(k, MAX_FOLDER_FILES)} == {}
+
+
+def test_names_of_files_are_unique():
+    folders = defaultdict(set)
+    for path in package_sources():
+        # A header beside a module of its name is the module's kernel.
+        folders[path.stem].add(relative(path.parent))
+    for name in ("_base", "_classifier", "_regressor"):
+        del folders[name]
+    shared = {"kernels", "all_kernels"}  # one of each engine
+    assert {k: v for k, v in folders.items() if len(v) > 1 and k not in shared} == {}
 
 
 def test_files_are_short():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sktree_opt
-from sktree_opt.utils._discovery import public_modules
+from sktree_opt.utils import public_modules
 
 
 def test_every_public_name_is_at_the_top():

@@ -10,8 +10,8 @@ from typing import Any, Literal, Union
 
 import pytest
 
+from sktree_opt.utils import all_estimators, public_modules
 from sktree_opt.utils._compat import StrOptions
-from sktree_opt.utils._discovery import all_estimators, public_modules
 
 ESTIMATORS = all_estimators()
 # Checks of scikit-learn that let None pass without saying so.

@@ -1,17 +1,17 @@
 """Trees for other eyes and tools: text, pictures, rules, code, single rows, scikit-learn."""
 
-from sktree_opt.export._code import export_code
 from sktree_opt.export._counterfactual import Counterfactual, counterfactual
 from sktree_opt.export._dot import export_dot
 from sktree_opt.export._explain import Explanation, explain
 from sktree_opt.export._html import export_html
 from sktree_opt.export._json import from_json, to_json
 from sktree_opt.export._matplotlib import plot_tree
-from sktree_opt.export._one_row import RowPredictor
 from sktree_opt.export._onnx import to_onnx
 from sktree_opt.export._rules import export_rules
 from sktree_opt.export._sklearn import to_sklearn
 from sktree_opt.export._text import export_text
+from sktree_opt.export.code._export_code import export_code
+from sktree_opt.export.code._one_row import RowPredictor
 
 FORMATS = {
     "text": export_text,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sktree_opt.export._program import make_program
 from sktree_opt.export._rules import was_distributed
+from sktree_opt.export.code._program import make_program
 
 MAX_NODES = 100_000
 # Beside the categories of a column, and beside the branches of a test.

@@ -2,8 +2,8 @@
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._colours import node_colours, to_hex
 from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
+from sktree_opt.export._drawing import node_colours, to_hex
 from sktree_opt.export._text import count_leaves
 from sktree_opt.tree._node import LEAF
 from sktree_opt.utils._compat import validate_params

@@ -6,7 +6,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
-from sktree_opt.export._one_row import RowPredictor, read_row
 from sktree_opt.export._rules import (
     reachable_leaves,
     record_of_condition,
@@ -14,6 +13,7 @@ from sktree_opt.export._rules import (
     text_of_conditions,
 )
 from sktree_opt.export._words import category_text, number_text
+from sktree_opt.export.code._one_row import RowPredictor, read_row
 from sktree_opt.utils._compat import validate_params
 from sktree_opt.utils._validation import is_missing
 

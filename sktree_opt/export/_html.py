@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sktree_opt.export._colours import class_colours, to_hex
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
+from sktree_opt.export._drawing import class_colours, to_hex
 from sktree_opt.export._explain import alike
-from sktree_opt.export._program import make_program
 from sktree_opt.export._rules import reachable_leaves, text_alone
 from sktree_opt.export._words import number_text
+from sktree_opt.export.code._program import make_program
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import validate_params
 from sktree_opt.utils._typing import TableLike

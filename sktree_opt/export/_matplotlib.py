@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._colours import class_colours, node_colours
 from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
-from sktree_opt.export._layout import lay_out
+from sktree_opt.export._drawing import class_colours, lay_out, node_colours
 from sktree_opt.export._text import count_leaves
 from sktree_opt.export._words import number_text
 from sktree_opt.tree._node import LEAF

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from sktree_opt.export._binary import make_binary
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
-from sktree_opt.export._program import refuse_other_values
+from sktree_opt.export.code._program import refuse_other_values
 from sktree_opt.utils._compat import validate_params
 
 # Versions of the operator sets: what onnxruntime of 2024 reads.

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.export._binary import Column, columns_with_holes, make_binary
 from sktree_opt.export._description import Description, TreeEstimator
-from sktree_opt.export._program import make_program
+from sktree_opt.export.code._program import make_program
 from sktree_opt.tree._node import IS_MISSING, LEAF
 from sktree_opt.utils._compat import (
     SKLEARN_NODE_DTYPE,

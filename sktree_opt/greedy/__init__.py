@@ -10,8 +10,8 @@ Files in reading order
     The estimators: parameters and documentation.
 ``_base.py``
     Both estimators' way from a table to a pruned tree.
-``_criteria.py``, ``_prunings.py``
-    Registries of what users choose by name.
+``_registries.py``
+    What users choose by name: criteria, splits of nominal columns, prunings.
 ``_prune.py``
     Pruning of trees that are fitted already, greedy or optimal.
 ``_rule_list.py``

@@ -11,15 +11,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 import sktree_opt.greedy._grow as _grow
-from sktree_opt.greedy._criteria import NOMINAL_SPLITS
-from sktree_opt.greedy._prunings import split_for_validation
+from sktree_opt.greedy._registries import NOMINAL_SPLITS, split_for_validation
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.tree import Tree
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._params import rows_from, shared_constraints
-from sktree_opt.utils._validation import all_or_nothing, check_training_data
+from sktree_opt.utils._validation import (
+    check_training_data,
+)
 
 MAX_CLASSES = 65535
 # Squares of sums of such weights, and their products with squared targets, are floats.

@@ -109,7 +109,7 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
 # A weight that should equal a limit may fall short of it by what summing fractions loses.
 ROUNDING = 1.0 - 1e-9
 
-# Names of the measures, as _criteria.py refers to them.
+# Names of the measures, as _registries.py refers to them.
 MEASURES = {
     "entropy": <int> CppMeasure.ENTROPY,
     "gini": <int> CppMeasure.GINI,

@@ -7,8 +7,7 @@ from typing import ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import BaseGreedyTree
-from sktree_opt.greedy._criteria import REGRESSION_CRITERIA
-from sktree_opt.greedy._prunings import REGRESSION_PRUNINGS
+from sktree_opt.greedy._registries import REGRESSION_CRITERIA, REGRESSION_PRUNINGS
 from sktree_opt.tree import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import document_shared

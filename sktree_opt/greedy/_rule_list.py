@@ -17,12 +17,11 @@ from sktree_opt.greedy._classifier import GreedyTreeClassifier
 from sktree_opt.preprocessing import TableEncoder
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
-from sktree_opt.utils._compat import Interval, fit_context
-from sktree_opt.utils._doc_link import DocLinkMixin
+from sktree_opt.utils._compat import DocLinkMixin, Interval, fit_context
+from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._typing import RandomState, TableLike
 from sktree_opt.utils._validation import (
-    all_or_nothing,
     check_columns,
     check_training_data,
     encode_rows,

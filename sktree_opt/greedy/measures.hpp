@@ -17,7 +17,7 @@
 // k counts exactly as k cases. Other measures sum whole numbers exactly in float64.
 //
 // To add a measure: a class with the members of `GiniMeasure` below, a case in make_evaluator
-// (evaluator.hpp), a line in _criteria.py and its formula in tests/reference.
+// (evaluator.hpp), a line in _registries.py and its formula in tests/reference.
 #pragma once
 
 #include <algorithm>

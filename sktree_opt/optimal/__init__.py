@@ -8,9 +8,9 @@ column, by ranks) and ``tree_sets`` (several trees at each node).
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv import OptimalTreeClassifierCV
-from sktree_opt.optimal.estimators._path import optimal_path
+from sktree_opt.optimal.estimators._optimal_path import optimal_path
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.estimators._smallest import SmallestTreeClassifier
+from sktree_opt.optimal.estimators._smallest_tree import SmallestTreeClassifier
 from sktree_opt.optimal.estimators._tree_set_classifier import TreeSetClassifier
 from sktree_opt.optimal.estimators._tree_set_regressor import TreeSetRegressor
 

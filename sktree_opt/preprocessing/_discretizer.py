@@ -14,11 +14,10 @@ from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.preprocessing._encoder import NOMINAL, TableEncoder
 from sktree_opt.preprocessing._mdlp import mdlp_cuts
 from sktree_opt.preprocessing._table import Table
-from sktree_opt.utils._compat import StrOptions, check_feature_names_in, fit_context
+from sktree_opt.utils._compat import DocLinkMixin, StrOptions, check_feature_names_in, fit_context
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._doc_link import DocLinkMixin
+from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._validation import (
-    all_or_nothing,
     check_classes,
     check_shape,
     check_weights,

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.tree._smoothing import smoothed_probabilities
 from sktree_opt.tree._tree import Tree
-from sktree_opt.utils._compat import n_threads_for
-from sktree_opt.utils._doc_link import DocLinkMixin
+from sktree_opt.utils._compat import DocLinkMixin, n_threads_for
 from sktree_opt.utils._typing import TableLike
 from sktree_opt.utils._validation import check_columns, encode_rows, rows_as_they_are
 

@@ -1,5 +1,7 @@
 """Every private name of scikit-learn that the package uses, in one place."""
 
+import os
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,7 +26,6 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-from sktree_opt.utils._forks import is_forked
 from sktree_opt.utils._team import has_openmp
 
 try:
@@ -36,9 +37,20 @@ except ImportError:
         """Stands in where scikit-learn has no callbacks: no callback can be set."""
 
 
+class DocLinkMixin:
+    """Link to the estimator's page in the reference; scikit-learn reads both attributes."""
+
+    _doc_link_module = "sktree_opt"
+    _doc_link_template = (
+        "https://sktree-opt.readthedocs.io/en/latest/api/generated/"
+        "{estimator_module}.{estimator_name}.html"
+    )
+
+
 __all__ = [
     "SKLEARN_NODE_DTYPE",
     "CallbackSupportMixin",
+    "DocLinkMixin",
     "HasMethods",
     "Hidden",
     "Interval",
@@ -72,6 +84,35 @@ def validate_params(
     return _validate_params(
         constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
     )
+
+
+class _Process:
+    """What is known of this process."""
+
+    is_forked = False
+    has_warned = False
+
+    @classmethod
+    def note_fork(cls):
+        cls.is_forked, cls.has_warned = True, False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Process.note_fork)
+
+
+def is_forked(n_jobs):
+    """Whether a fork made this process; warns once that it runs one thread instead of `n_jobs`."""
+    if _Process.is_forked and not _Process.has_warned:
+        _Process.has_warned = True
+        warnings.warn(
+            f"n_jobs={n_jobs} is taken for 1 in a forked process, where threads would wait forever "
+            "for those of the parent. Use the start method 'spawn' or 'forkserver', or joblib's "
+            "default backend.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return _Process.is_forked
 
 
 def n_threads_for(n_jobs):

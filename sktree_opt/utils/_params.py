@@ -6,6 +6,7 @@ An estimator takes its checks from ``shared_constraints`` and the text of its do
 
 import inspect
 import math
+import re
 import sys
 import warnings
 from numbers import Integral, Real
@@ -15,10 +16,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions
-from sktree_opt.utils._memory import parse_memory
 
 # Seconds after which every exact search stops by default: a first call has to come back.
 DEFAULT_TIME_LIMIT = 60.0
+
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 STATUSES = ("optimal", "time_limit", "memory_limit", "stopped")
 
@@ -137,6 +139,25 @@ def bytes_from(memory_limit):
     """Bytes, or None for no limit."""
     is_unlimited = isinstance(memory_limit, Real) and memory_limit == np.inf
     return None if is_unlimited else parse_memory(memory_limit)
+
+
+def parse_memory(limit):
+    """Bytes of a `memory_limit`: a number of bytes, or a string such as ``"2GB"``; None is None."""
+    if limit is None:
+        return None
+    if isinstance(limit, Real) and 1 <= limit < float("inf"):
+        return int(limit)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(limit))
+    unit = UNITS.get(match.group(2).upper().removesuffix("B") + "B") if match else None
+    if match and match.group(2).upper() in ("", "B"):
+        unit = 1
+    n_bytes = 0 if unit is None else int(float(match.group(1)) * unit)
+    if n_bytes <= 0:
+        raise ValueError(
+            f"memory_limit must be a positive number of bytes or a string such as '2GB', got "
+            f"{limit!r}."
+        )
+    return n_bytes
 
 
 def warn_of_limit(estimator, status, found):

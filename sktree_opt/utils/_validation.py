@@ -1,7 +1,6 @@
 """Checks that every estimator's ``fit`` makes, and what they leave for the kernels."""
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 
@@ -13,7 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight, n_threads_for
-from sktree_opt.utils._interrupt import HeldInterrupt
+
+# Quotients of the least number that are tried, and the highest multiple.
+MOST_QUOTIENTS, MOST_MULTIPLES = 4096, 1e6
+# What rounding decimal fractions leaves, as a share of the multiple.
+ROUNDING = 1e-13
 
 
 @dataclass
@@ -56,23 +59,6 @@ class TrainingData:
     encoder: object
     kept_rows: object
     given_classes: np.ndarray | None = None
-
-
-@contextmanager
-def all_or_nothing(estimator):
-    """Around a fit: whatever is raised inside, the estimator is left as it was before.
-
-    Yields a ``HeldInterrupt``. A search that ``interrupt.stops`` is ended by Ctrl-C, which is
-    raised when the block is left: the estimator has been fitted by then.
-    """
-    before = dict(vars(estimator))
-    with HeldInterrupt() as interrupt:
-        try:
-            yield interrupt
-        except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
-            raise
 
 
 def check_training_data(
@@ -153,6 +139,34 @@ def as_weights(sample_weight, X):
         return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except OverflowError as error:
         raise ValueError(f"sample_weight holds a number that is no float: {error}.") from None
+
+
+def common_divisor(numbers):
+    """Largest common divisor of the positive numbers, up to rounding, if all quotients are small.
+
+    Counted in it, sums of them are exact.
+
+    Parameters
+    ----------
+    numbers : ndarray of float
+        Not negative.
+
+    Returns
+    -------
+    divisor : float or None
+        None if there is none.
+    """
+    positive = np.unique(numbers[numbers > 0.0])
+    if len(positive) == 0:
+        return None
+    for quotient in range(1, MOST_QUOTIENTS + 1):
+        divisor = positive[0] / quotient
+        if positive[-1] / MOST_MULTIPLES > divisor:
+            return None
+        multiples = positive / divisor
+        if np.all(np.abs(multiples - np.rint(multiples)) <= ROUNDING * multiples):
+            return float(divisor)
+    return None
 
 
 def only_present(codes, classes):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_dot, plot_tree
-from sktree_opt.export._layout import lay_out
+from sktree_opt.export._drawing import lay_out
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.tree import Tree

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
-from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
+from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from tests.reference.naive_greedy_tree import Problem, check_tree, with_missing_as_value
 
 COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor, _grow
-from sktree_opt.greedy._criteria import (
+from sktree_opt.greedy._registries import (
     CLASSIFICATION_CRITERIA,
     NOMINAL_SPLITS,
     REGRESSION_CRITERIA,

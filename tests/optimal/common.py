@@ -11,7 +11,7 @@ from sklearn.base import is_regressor
 from sktree_opt.optimal.bits._bit_engine import COLUMN_ORDERS, SWITCHES
 from sktree_opt.optimal.estimators._base import class_problem, target_problem
 from sktree_opt.optimal.objectives._for_data import class_objective, target_objective
-from sktree_opt.optimal.run._bits import find_tree_of_tests
+from sktree_opt.optimal.run._bits_solver import find_tree_of_tests
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._session import Session

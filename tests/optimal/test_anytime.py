@@ -20,7 +20,7 @@ from sktree_opt.optimal.estimators import (
     _smallest,
     _tree_set_classifier,
 )
-from sktree_opt.optimal.run._bits import make_engine
+from sktree_opt.optimal.run._bits_solver import make_engine
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import load_binary, plan_of, random_table

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.optimal.run._bits import make_engine
+from sktree_opt.optimal.run._bits_solver import make_engine
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.simd._dispatch import available_instruction_sets
 from sktree_opt.utils._control import SearchControl

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sktree_opt.greedy._criteria import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
+from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
 from sktree_opt.preprocessing import Table
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem

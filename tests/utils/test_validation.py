@@ -3,7 +3,7 @@ import pytest
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.utils._validation import check_classes
+from sktree_opt.utils._validation import check_classes, common_divisor
 
 LABELS = [
     np.array([True, False, True, True]),
@@ -61,3 +61,24 @@ def test_what_holds_a_table_in_another_form_is_refused(model):
             model.predict(X)
         with pytest.raises(TypeError, match=message):
             model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "divisor"),
+    [
+        ([0.1, 0.2, 0.7], 0.1),
+        ([0.3, 1.7], 0.1),
+        ([0.37, 1.91], 0.01),
+        ([2.0, 4.0, 10.0], 2.0),
+        ([5e-12, 1e-11], 5e-12),
+        ([1 / 3, 2 / 3, 1.0], 1 / 3),
+        ([0.0, 0.25], 0.25),
+        ([1e300, 3e300], 1e300),
+        ([1.0, np.pi], None),
+        ([1.0, 1e9], None),
+        ([0.0], None),
+    ],
+)
+def test_common_divisors(numbers, divisor):
+    found = common_divisor(np.array(numbers))
+    assert found == (None if divisor is None else pytest.approx(divisor))

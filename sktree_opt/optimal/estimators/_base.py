@@ -25,7 +25,6 @@ from sktree_opt.optimal.run._trees import (
 from sktree_opt.preprocessing._binary_tests import CATEGORICAL_SPLITS
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._thresholds import THRESHOLDS
-from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -34,6 +33,7 @@ from sktree_opt.utils._compat import (
     n_threads_for,
 )
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import (
     bytes_from,
     document_shared,
@@ -41,7 +41,9 @@ from sktree_opt.utils._params import (
     seconds_from,
     shared_constraints,
 )
-from sktree_opt.utils._validation import all_or_nothing, check_training_data
+from sktree_opt.utils._validation import (
+    check_training_data,
+)
 
 # Levels of a tree that the engines can handle.
 MAX_DEPTH = 20

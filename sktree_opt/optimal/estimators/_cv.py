@@ -23,10 +23,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sktree_opt.optimal.estimators._base import document_optimal
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
-from sktree_opt.optimal.estimators._path import path_of
+from sktree_opt.optimal.estimators._optimal_path import path_of
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.tree import TreeClassifierMixin
-from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -38,6 +37,7 @@ from sktree_opt.utils._compat import (
     routing_enabled,
     safe_indexing,
 )
+from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import (
     DEFAULT_TIME_LIMIT,
     seconds_from,
@@ -53,7 +53,9 @@ from sktree_opt.utils._typing import (
     TableLike,
     Thresholds,
 )
-from sktree_opt.utils._validation import all_or_nothing, as_weights
+from sktree_opt.utils._validation import (
+    as_weights,
+)
 
 # Share of the time limit for the search on all rows.
 SHARE_OF_ALL_ROWS = 1 / 3

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import indexable
 
-from sktree_opt.optimal.estimators._path import path_of
+from sktree_opt.optimal.estimators._optimal_path import path_of
 from sktree_opt.utils._compat import safe_indexing
 
 

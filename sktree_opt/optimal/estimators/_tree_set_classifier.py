@@ -10,7 +10,7 @@ from sktree_opt.optimal.estimators._base import class_problem, document_optimal
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_known
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from sktree_opt.optimal.run._k_best import find_best_trees
+from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.tree import TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context

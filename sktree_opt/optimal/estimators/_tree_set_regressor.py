@@ -13,7 +13,7 @@ from sktree_opt.optimal.estimators._base import (
 )
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_known
-from sktree_opt.optimal.run._k_best import find_best_trees
+from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree import TreeRegressorMixin

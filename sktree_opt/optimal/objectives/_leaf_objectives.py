@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sktree_opt.utils._multiples import common_divisor
+from sktree_opt.utils._validation import common_divisor
 
 # Searches over binary tests make a table of classes by classes.
 MAX_CLASSES = 8192

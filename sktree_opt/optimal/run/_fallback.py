@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sktree_opt.optimal.objectives._leaf_objectives import MAX_CLASSES
-from sktree_opt.optimal.run._bits import BitsSolver
+from sktree_opt.optimal.run._bits_solver import BitsSolver
 from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.preprocessing._binary_tests import MAX_TESTS, BinaryTests
 from sktree_opt.preprocessing._thresholds import QuantileThresholds

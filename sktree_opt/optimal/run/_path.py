@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from sklearn.utils import Bunch
 
-from sktree_opt.optimal.run._bits import Answer, BitsSolver, at_most, n_useful_splits
+from sktree_opt.optimal.run._bits_solver import Answer, BitsSolver, at_most, n_useful_splits
 from sktree_opt.optimal.run._fallback import known_trees, number_of_few_thresholds
-from sktree_opt.optimal.run._thresholds import ThresholdsSolver
+from sktree_opt.optimal.run._thresholds_solver import ThresholdsSolver
 from sktree_opt.optimal.run._trees import tree_and_objective
 
 # Seconds that it takes to make the tree of one place of the table.

@@ -16,7 +16,7 @@ import numpy as np
 from sktree_opt.optimal.bits._bit_engine import SCORES
 from sktree_opt.optimal.run._fallback import FewTests
 from sktree_opt.optimal.run._problem import Problem
-from sktree_opt.optimal.run._thresholds import can_search, coarse_table
+from sktree_opt.optimal.run._thresholds_solver import can_search, coarse_table
 from sktree_opt.preprocessing._binary_tests import (
     CATEGORICAL_SPLITS,
     MAX_TESTS,

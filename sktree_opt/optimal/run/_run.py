@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sktree_opt.optimal.run._bits import find_tree_of_tests
+from sktree_opt.optimal.run._bits_solver import find_tree_of_tests
 from sktree_opt.optimal.run._metric import find_tree_by_metric
-from sktree_opt.optimal.run._thresholds import find_tree_of_table
+from sktree_opt.optimal.run._thresholds_solver import find_tree_of_table
 
 
 def find_tree(plan, session):

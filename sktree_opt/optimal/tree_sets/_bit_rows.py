@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sktree_opt.utils._multiples import common_divisor
+from sktree_opt.utils._validation import common_divisor
 
 # Weights that are not multiples of one number are rounded to this many bits of the largest.
 FRACTION_BITS = 30

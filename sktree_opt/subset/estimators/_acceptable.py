@@ -24,11 +24,10 @@ from sktree_opt.subset.estimators._base import (
     document_search,
 )
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
-from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints
 from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
-from sktree_opt.utils._validation import all_or_nothing
 
 # The parameters that define the problem; a continued search may change the others.
 PROBLEM_PARAMETERS = (

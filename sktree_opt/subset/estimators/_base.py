@@ -23,10 +23,9 @@ from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
 from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from sktree_opt.tree import TreeClassifierMixin
-from sktree_opt.utils._callbacks import SECONDS_A_CHUNK, Progress
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._interrupt import HeldInterrupt
+from sktree_opt.utils._fitting import SECONDS_A_CHUNK, HeldInterrupt, Progress
 from sktree_opt.utils._params import (
     bytes_from,
     document_shared,

@@ -17,11 +17,10 @@ from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
 from sktree_opt.subset.errors import ErrorEstimate
 from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
 from sktree_opt.subset.estimators._tree_iterator import TreeIterator
-from sktree_opt.utils._callbacks import Progress
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT
 from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
-from sktree_opt.utils._validation import all_or_nothing
 
 
 @document_search

@@ -7,7 +7,7 @@ fractions, but they are whole multiples of 0.1.
 
 import numpy as np
 
-from sktree_opt.utils._multiples import common_divisor
+from sktree_opt.utils._validation import common_divisor
 
 # Maximum number of units of all costs together: sums stay far from overflow.
 MAX_UNITS = 2.0**50

@@ -7,7 +7,7 @@ import numpy as np
 from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._plan import Plan
 from sktree_opt.optimal.run._problem import Limits, Problem
-from sktree_opt.optimal.run._thresholds import search_thresholds
+from sktree_opt.optimal.run._thresholds_solver import search_thresholds
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.tree import Tree
 from tests.optimal.common import new_session, training_data

@@ -19,7 +19,7 @@ from sktree_opt.optimal import (
     optimal_path,
 )
 from sktree_opt.optimal.run._plan import use_engine
-from sktree_opt.optimal.run._thresholds import coarse_table
+from sktree_opt.optimal.run._thresholds_solver import coarse_table
 from sktree_opt.preprocessing import Table, TableEncoder
 from sktree_opt.preprocessing._thresholds import resolve_thresholds
 

@@ -11,7 +11,7 @@ from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor, opti
 from sktree_opt.optimal.objectives._for_data import target_objective
 from sktree_opt.optimal.run._plan import Plan, use_engine
 from sktree_opt.optimal.run._problem import Limits, Problem
-from sktree_opt.optimal.run._thresholds import search_thresholds
+from sktree_opt.optimal.run._thresholds_solver import search_thresholds
 from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
 from sktree_opt.preprocessing import Table
 from sktree_opt.simd._dispatch import available_instruction_sets

@@ -1,18 +1,14 @@
-"""A tree as source code that needs no package: SQL, Python, JavaScript or C.
-
-``_program.py`` says what has to be computed; ``_procedures.py``, ``_c.py`` and ``_sql.py`` say it
-in the languages.
-"""
+"""A tree as source code that needs no package: SQL, Python, JavaScript or C."""
 
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._c import CWriter
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
-from sktree_opt.export._procedures import JavaScriptWriter, PythonWriter
-from sktree_opt.export._program import make_program, refuse_other_values
-from sktree_opt.export._sql import sql_code
+from sktree_opt.export.code._c import CWriter
+from sktree_opt.export.code._procedures import JavaScriptWriter, PythonWriter
+from sktree_opt.export.code._program import make_program, refuse_other_values
+from sktree_opt.export.code._sql import sql_code
 from sktree_opt.utils._compat import StrOptions, validate_params
 
 # Each takes a Program, the Description that it was made from, and a name.

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._interrupt import HeldInterrupt
-from sktree_opt.utils._validation import all_or_nothing
+from sktree_opt.utils._fitting import HeldInterrupt, all_or_nothing
 from tests.processes import needs_sigint
 
 pytestmark = needs_sigint

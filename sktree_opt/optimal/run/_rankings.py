@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sktree_opt.optimal.run._bits import BitsSolver, at_most, n_useful_splits, open_engine
+from sktree_opt.optimal.run._bits_solver import BitsSolver, at_most, n_useful_splits, open_engine
 from sktree_opt.optimal.run._problem import Solution, closed, raised
 from sktree_opt.optimal.run._trees import Prunings, equal_rows_bound, tree_and_objective
 

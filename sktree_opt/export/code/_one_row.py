@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from sktree_opt.export._description import Description, Model, describe
-from sktree_opt.export._program import Program, make_program
+from sktree_opt.export.code._program import Program, make_program
 from sktree_opt.utils._validation import is_missing
 
 

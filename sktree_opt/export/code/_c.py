@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from sktree_opt._version import __version__
-from sktree_opt.export._procedures import ProcedureWriter, numbers_for_doubles
+from sktree_opt.export.code._procedures import ProcedureWriter, numbers_for_doubles
 
 
 class CWriter(ProcedureWriter):

@@ -17,7 +17,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._problem import Solution, raised
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
+from sktree_opt.utils._fitting import SECONDS_A_CHUNK
 
 # Bytes that caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 import sktree_opt.optimal.thresholds._threshold_search as _threshold_search
-from sktree_opt.optimal.run._bits import Answer, n_useful_splits
+from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
 from sktree_opt.optimal.run._fallback import SEARCH_SHARE, number_of_few_thresholds, short_search
 from sktree_opt.optimal.run._problem import Solution
 from sktree_opt.optimal.run._trees import tree_and_objective
@@ -20,7 +20,7 @@ from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
-from sktree_opt.utils._callbacks import SECONDS_A_CHUNK
+from sktree_opt.utils._fitting import SECONDS_A_CHUNK
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
