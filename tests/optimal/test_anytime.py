@@ -17,7 +17,7 @@ from sktree_opt.optimal import (
 from sktree_opt.optimal.estimators import (
     _classifier,
     _regressor,
-    _smallest,
+    _smallest_tree,
     _tree_set_classifier,
 )
 from sktree_opt.optimal.run._bits_solver import make_engine
@@ -178,7 +178,7 @@ def test_a_gap_within_rounding_is_a_proof(estimator, monkeypatch, recwarn):
 @pytest.mark.parametrize(
     ("model", "module"),
     [
-        (SmallestTreeClassifier(), (_smallest, "find_smallest_tree")),
+        (SmallestTreeClassifier(), (_smallest_tree, "find_smallest_tree")),
         (TreeSetClassifier(n_trees=2), (_tree_set_classifier, "find_best_trees")),
     ],
     ids=str,

@@ -10,7 +10,7 @@ from sktree_opt.optimal import (
     OptimalTreeRegressor,
     SmallestTreeClassifier,
 )
-from sktree_opt.optimal.run import _bits
+from sktree_opt.optimal.run import _bits_solver
 from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.optimal.common import examples, load_binary
 from tests.reference.brute_force_queries import least_costs
@@ -160,7 +160,7 @@ def test_a_proof_stands_where_a_limit_comes_before_the_choice_among_ties(
     rng = np.random.default_rng(global_random_seed)
     X = rng.integers(0, 2, (300, 14))
     y = np.where(X[:, 0], np.where(X[:, 3], X[:, 4] & X[:, 5], X[:, 1]), X[:, 2])
-    monkeypatch.setattr(_bits, "tree_of_one_thread", stopped)
+    monkeypatch.setattr(_bits_solver, "tree_of_one_thread", stopped)
     model = OptimalTreeClassifier(max_depth=4, warm_start=True).fit(X, y)
     assert model.status_ == "optimal"
     assert model.gap_ == model.objective_ == 0.0
