@@ -24,10 +24,11 @@ from sktree_opt.tree import Tree, TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._mixin import TIE_TOLERANCE
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval
-from sktree_opt.utils._typing import FittedPipeline, FittedSearch
+from sktree_opt.utils._typing import FittedPipeline, FittedRuleList, FittedSearch
 
 TreeEstimator: TypeAlias = TreeClassifierMixin | TreeRegressorMixin
 Model: TypeAlias = TreeEstimator | Tree | FittedPipeline | FittedSearch
+ModelOrRules: TypeAlias = Model | FittedRuleList
 
 # Of the parameters that exports share.
 PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -89,6 +90,9 @@ class Description:
     threshold_precision : int or None
         Significant digits of thresholds; more where fewer would not keep those of a feature apart.
     """
+
+    # The rules of a ``RuleListDescription``.
+    rules: list | None = None
 
     def __init__(
         self,
@@ -278,11 +282,56 @@ class Description:
         return self.tree.nodes[np.isin(self.tree.nodes["kind"], (NUMERIC, *CATEGORY_KINDS))]
 
 
-def describe(model, feature_names=None, class_names=None, precision=None, threshold_precision=None):
-    """The ``Description`` of a tree, which may be the last step of a fitted pipeline or search."""
+class RuleListDescription(Description):
+    """A rule list in words: the tree that its conditions come from, and the rules.
+
+    The answers, frequencies and probabilities are those of the rules, the default's last.
+    """
+
+    def __init__(self, model, feature_names=None, class_names=None, precision=None):
+        super().__init__(model.estimator_, feature_names, None, precision)
+        self.model = model
+        self.labels = model.classes_
+        self.class_names = [
+            one_line(name) for name in names_or(class_names, self.labels, "class_names")
+        ]
+        # The tests of the tree that each rule asks, and the branches that it asks for.
+        self.rules = [list(rule.conditions) for rule in model._rules]
+        self.frequencies = model._frequencies
+        self.accuracies = [*(rule["accuracy"] for rule in model.rules_), None]
+        self.n_samples = [*(rule["n_samples"] for rule in model.rules_), model._n_default]
+        self.decisions = model._decide(self.frequencies)
+
+    def _tests(self):
+        asked = sorted({index for rule in self.rules for index, _ in rule})
+        nodes = self.tree.nodes[asked]
+        return nodes[np.isin(nodes["kind"], (NUMERIC, *CATEGORY_KINDS))]
+
+    def rules_note(self):
+        """Tell whether a missing value meets a condition."""
+        if np.any(self._tests()["missing_branch"] < 0):
+            return "A condition on a missing value does not hold."
+        return super().rules_note()
+
+
+def describe(
+    model,
+    feature_names=None,
+    class_names=None,
+    precision=None,
+    threshold_precision=None,
+    *,
+    takes_rules=False,
+):
+    """The ``Description`` of a tree, which may be the last step of a fitted pipeline or search.
+
+    With `takes_rules`, also that of a rule list.
+    """
     model, own_names = last_step(model)
     if feature_names is None and not hasattr(model, "feature_names_in_"):
         feature_names = own_names
+    if takes_rules and hasattr(model, "_rules"):
+        return RuleListDescription(model, feature_names, class_names, precision)
     return Description(model, feature_names, class_names, precision, threshold_precision)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
+from sktree_opt.export._description import PARAMETER_CONSTRAINTS, ModelOrRules, describe
 from sktree_opt.export._rules import (
+    ordered_rules,
     reachable_leaves,
     record_of_condition,
     text_alone,
@@ -67,7 +68,7 @@ class Explanation:
     prefer_skip_nested_validation=True,
 )
 def explain(
-    model: Model,
+    model: ModelOrRules,
     row: object,
     *,
     feature_names: ArrayLike | None = None,
@@ -78,9 +79,10 @@ def explain(
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-        The tree. For a fitted pipeline or search, the tree at its end, which takes the columns
-        that the earlier steps make.
+    model : fitted tree estimator, Tree or fitted RuleListClassifier
+        The tree or rule list. For a fitted pipeline or search, the one at its end, which takes the
+        columns that the earlier steps make. A rule list is explained by the first rule that the row
+        meets: ``leaves`` has that rule, numbered from 0, and ``path`` its tests.
 
     row : mapping, sequence, array or table of one row
         The row. A mapping needs the columns that the tree tests.
@@ -113,12 +115,14 @@ def explain(
     - employment != "retired"; here it is "student"
     Of 76 training rows like this one, 71.1% are default and 28.9% repaid.
     """
-    words = describe(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision, takes_rules=True)
     predictor = RowPredictor._of(words)
     cells = read_row(row, words.feature_names)
     values = predictor._values(cells)
     found = predictor._leaves(values)
     found.sort(key=lambda leaf: (-leaf[1], leaf[0]))
+    if words.rules is not None:
+        return explain_by_rule(words, predictor, cells, found[0][0])
     rules = dict(reachable_leaves(words.tree))
     program, main = predictor.program, found[0][0]
     proba, probabilities = None, None
@@ -152,6 +156,46 @@ def explain(
     )
 
 
+def explain_by_rule(words, predictor, cells, number):
+    """The explanation of the answer of a rule list: its first rule that the row meets."""
+    program, conditions = predictor.program, dict(ordered_rules(words))[number]
+    proba = program.probabilities[number].tolist()
+    reasons = [reason(words, predictor, cells, *item) for item in conditions.items()]
+    prediction = program.labels[program.decisions[number]]
+    rule = {
+        "leaf": number,
+        "share": 1.0,
+        "prediction": prediction,
+        "support": float(words.n_samples[number]),
+        "n_samples": words.n_samples[number],
+        "rule": text_of_conditions(words, conditions),
+    }
+    which = f"rule {number + 1} of {len(words.rules)}"
+    if number == len(words.rules):
+        which = "the default, as the row meets no rule"
+    lines = [
+        f"The answer is {words.class_names[program.decisions[number]]}: {which}.",
+        *(f"- {r['text']}" for r in reasons),
+    ]
+    if rule["n_samples"]:
+        rows = f"{rule['n_samples']} training row{'' if rule['n_samples'] == 1 else 's'}"
+        lines.append(f"Of {rows} that met no rule before: {listed(shares_text(words, proba))}.")
+    path = [step(words, cells, index, branch, 1.0) for index, branch in met(words, number)]
+    return Explanation(
+        prediction,
+        dict(zip(program.labels, proba, strict=True)),
+        reasons,
+        [rule],
+        path,
+        "\n".join(lines),
+    )
+
+
+def met(words, number):
+    """The tests and branches of a rule; none for the default."""
+    return words.rules[number] if number < len(words.rules) else []
+
+
 def reason(words, predictor, cells, feature, condition):
     """The condition on one column that a row meets, with the row's value."""
     record = record_of_condition(words, feature, condition)
@@ -179,18 +223,22 @@ def path_to(words, predictor, cells, values, leaf):
         test = predictor.program.tests[index]
         branch = test.children.index(child)
         taken = predictor._branch(index, values[test.feature])
-        cell = cells[words.feature_names[test.feature]]
-        steps.append(
-            {
-                "node": index,
-                "feature": words.feature_names[test.feature],
-                "value": None if is_missing(cell) else cell,
-                "test": f"{words.feature(index)} {words.branches(index)[branch].full_text}",
-                "share": 1.0 if taken >= 0 else float(test.shares[branch]),
-            }
-        )
+        share = 1.0 if taken >= 0 else float(test.shares[branch])
+        steps.append(step(words, cells, index, branch, share))
         child = index
     return steps[::-1]
+
+
+def step(words, cells, index, branch, share):
+    """The record of a test on the path of a row, and the branch that it takes."""
+    feature = words.feature_names[words.tree.nodes["feature"][index]]
+    return {
+        "node": index,
+        "feature": feature,
+        "value": None if is_missing(cells[feature]) else cells[feature],
+        "test": f"{words.feature(index)} {words.branches(index)[branch].full_text}",
+        "share": share,
+    }
 
 
 def text_of(words, predictor, prediction, proba, reasons, leaves, missing):

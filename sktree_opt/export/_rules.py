@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sktree_opt.export._description import (
     PARAMETER_CONSTRAINTS,
-    Model,
+    ModelOrRules,
     describe,
     missing_shares,
 )
@@ -75,7 +75,7 @@ class Condition:
 
 @overload
 def export_rules(
-    model: Model,
+    model: ModelOrRules,
     *,
     output: Literal["records"] = "records",
     feature_names: ArrayLike | None = None,
@@ -84,7 +84,7 @@ def export_rules(
 ) -> list[dict[str, Any]]: ...
 @overload
 def export_rules(
-    model: Model,
+    model: ModelOrRules,
     *,
     output: Literal["text"],
     feature_names: ArrayLike | None = None,
@@ -96,7 +96,7 @@ def export_rules(
     prefer_skip_nested_validation=True,
 )
 def export_rules(
-    model: Model,
+    model: ModelOrRules,
     *,
     output: Literal["records", "text"] = "records",
     feature_names: ArrayLike | None = None,
@@ -106,12 +106,13 @@ def export_rules(
     """Write a tree as if-then rules.
 
     One rule for each leaf that a row can reach. Tests of the same feature are put together. A row
-    without missing values meets exactly one rule.
+    without missing values meets exactly one rule. A rule list is written in its own order: the
+    first rule that a row meets answers, and the last line is the default.
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-        What to write. For a fitted pipeline or search, the tree at its end.
+    model : fitted tree estimator, Tree or fitted RuleListClassifier
+        What to write. For a fitted pipeline or search, the tree or list at its end.
 
     output : {"records", "text"}, default="records"
         A list of dicts, of which ``pandas.DataFrame`` makes a table, or one line of text per rule.
@@ -145,6 +146,10 @@ def export_rules(
         - ``n_samples``: number of training rows, or parts of rows, there;
         - ``leaf``: index of the leaf in ``tree_.nodes``.
 
+        The records of a rule list have ``accuracy``, the rule's estimated accuracy (None for the
+        default, whose conditions are empty), in place of ``support`` and ``leaf``; ``n_samples``
+        counts the rows of fit that meet the rule first.
+
         A row's probabilities, or its mean, are the sum over the rules of the rule's, times the
         product of ``missing`` over the conditions whose feature the row misses.
 
@@ -159,7 +164,11 @@ def export_rules(
     if x0 > 2.5 then a (1 row: a 100%)
     A missing value goes down every branch, in proportion to the weights.
     """
-    words = describe(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision, takes_rules=True)
+    if words.rules is not None:
+        if output == "text":
+            return text_of_rule_list(words)
+        return [record_of_ordered_rule(words, *rule) for rule in ordered_rules(words)]
     found = list(reachable_leaves(words.tree))
     if output == "text":
         lines = [text_of_rule(words, index, conditions) for index, conditions in found]
@@ -186,6 +195,26 @@ def reachable_leaves(tree):
         stack += reversed(below)
 
 
+def ordered_rules(words):
+    """The rules of a rule list, each with its conditions by feature; the default has none."""
+    nodes = words.tree.nodes
+    for number, rule in enumerate(words.rules):
+        conditions = {}
+        for index, branch in rule:
+            feature = int(nodes["feature"][index])
+            condition = conditions.get(feature, Condition())
+            conditions[feature] = condition.after(words.tree, index, branch)
+        # A value that goes down every branch takes none of them.
+        yield (
+            number,
+            {
+                feature: replace(c, missing=float(c.missing == 1.0), was_missing=False)
+                for feature, c in conditions.items()
+            },
+        )
+    yield len(words.rules), {}
+
+
 def was_distributed(tree, index):
     """Whether a row of the training set went down several branches of node `index`."""
     reached = tree.nodes["n_samples"]
@@ -210,6 +239,37 @@ def record_of_rule(words, index, conditions):
     record["n_samples"] = int(tree.nodes["n_samples"][index])
     record["leaf"] = index
     return record
+
+
+def record_of_ordered_rule(words, number, conditions):
+    """A rule of a rule list, or its default, as a dict of plain Python objects."""
+    frequencies = words.frequencies[number].tolist()
+    return {
+        "rule": text_of_conditions(words, conditions),
+        "conditions": [record_of_condition(words, *item) for item in conditions.items()],
+        "prediction": words.labels.tolist()[words.decisions[number]],
+        "probabilities": dict(zip(words.labels.tolist(), frequencies, strict=True)),
+        "n_samples": words.n_samples[number],
+        "accuracy": words.accuracies[number],
+    }
+
+
+def text_of_rule_list(words):
+    """A rule list as text: a line for each rule, and one for the default."""
+    lines = []
+    for number, conditions in ordered_rules(words):
+        answer, n_samples = words.class_names[words.decisions[number]], words.n_samples[number]
+        rows = f"{n_samples} row{'' if n_samples == 1 else 's'}"
+        if number == len(words.rules):
+            start = "else " if lines else ""
+            lines.append(f"{start}{answer} ({rows})")
+            continue
+        accuracy = number_text(100 * words.accuracies[number], words.precision)
+        start = "else if" if lines else "if"
+        text = text_of_conditions(words, conditions)
+        lines.append(f"{start} {text} then {answer} ({rows}, accuracy {accuracy}%)")
+    note = words.rules_note()
+    return "\n".join([*lines, note] if note else lines) + "\n"
 
 
 def record_of_condition(words, feature, condition):

@@ -2,14 +2,15 @@
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
+from sktree_opt.export._description import DEPTH_CONSTRAINTS, ModelOrRules, describe
+from sktree_opt.export._rules import text_of_rule_list
 from sktree_opt.tree._node import LEAF
 from sktree_opt.utils._compat import validate_params
 
 
 @validate_params(DEPTH_CONSTRAINTS, prefer_skip_nested_validation=True)
 def export_text(
-    model: Model,
+    model: ModelOrRules,
     *,
     feature_names: ArrayLike | None = None,
     class_names: ArrayLike | None = None,
@@ -24,8 +25,9 @@ def export_text(
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-        What to write. For a fitted pipeline or search, the tree at its end.
+    model : fitted tree estimator, Tree or fitted RuleListClassifier
+        What to write. For a fitted pipeline or search, the tree or list at its end. A rule list has
+        one line for each rule, with the number of training rows that meet it first.
 
     feature_names : array-like of str, default=None
         Names of the features; None for those seen in fit.
@@ -59,7 +61,11 @@ def export_text(
     |   petal width (cm) > 1.75: virginica (virginica 45, versicolor 1)
     A missing value goes down every branch, in proportion to the weights.
     """
-    words = describe(model, feature_names, class_names, precision)
+    words = describe(model, feature_names, class_names, precision, takes_rules=True)
+    if words.rules is not None:
+        if max_depth is not None:
+            raise ValueError("max_depth is not supported for a rule list, which has no depth.")
+        return text_of_rule_list(words)
     nodes = words.tree.nodes
     if nodes["kind"][0] == LEAF:
         return f"{words.answer(0)} ({words.content(0)})\n"

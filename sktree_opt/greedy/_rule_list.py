@@ -295,6 +295,7 @@ class RuleListClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             self._rules.append(rule)
             frequencies.append(counts / counts.sum())
             self.rules_.append(self._record(rule, int(first.sum()), frequencies[-1]))
+        self._n_default = int(is_open.sum())
         rest = is_open if is_open.any() else np.ones(len(matrix), dtype=bool)
         counts = np.bincount(data.y[rest], data.weights[rest], minlength=n_classes)
         frequencies.append(counts / counts.sum())

@@ -74,3 +74,10 @@ class FittedSearch(Protocol):
     """A search for parameters that has refitted the best ones."""
 
     best_estimator_: Any
+
+
+class FittedRuleList(Protocol):
+    """A fitted ``RuleListClassifier``."""
+
+    estimator_: Any
+    rules_: Any

@@ -98,7 +98,7 @@ def run_c(model, rows, columns, folder):
                 setattr(made, member, math.nan if value is None else float(value))
         return ctypes.byref(made)
 
-    if not model.tree_.is_classifier:
+    if not hasattr(model, "classes_"):
         tree.predict.restype = ctypes.c_double
         return [tree.predict(struct(row)) for row in rows], None
     answers = [model.classes_.tolist()[tree.predict(struct(row))] for row in rows]
@@ -132,7 +132,7 @@ def run_sql(connection, model, rows, columns):
         key=lambda row: row["row_number"],
     )
     answers = [row["prediction"] for row in found]
-    if not model.tree_.is_classifier:
+    if not hasattr(model, "classes_"):
         return answers, None
     return answers, [[row[f"probability_{c}"] for c in model.classes_.tolist()] for row in found]
 
@@ -162,7 +162,7 @@ few = settings(
 def check(run, model, rows, columns, folder):
     dicts = as_dicts(rows, columns)
     answers, proba = run(model, dicts, columns, folder)
-    if model.tree_.is_classifier:
+    if hasattr(model, "classes_"):
         assert answers == model.predict(rows).tolist()
         np.testing.assert_allclose(proba, model.predict_proba(rows), atol=1e-12)
     else:

@@ -50,7 +50,7 @@ class CWriter(ProcedureWriter):
         program, name = self.program, self.name
         n_leaves, n_outputs = np.shape(self.probabilities)
         lines = [
-            f"// A decision tree, written by sktree_opt {__version__}. C99.",
+            f"// A {self.what}, written by sktree_opt {__version__}. C99.",
             "// NAN and a null pointer are missing values. Do not compile with -ffast-math, which",
             "// breaks the tests for NAN.",
             "#include <math.h>",

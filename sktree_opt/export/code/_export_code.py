@@ -4,7 +4,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
+from sktree_opt.export._description import PARAMETER_CONSTRAINTS, ModelOrRules, describe
 from sktree_opt.export.code._c import CWriter
 from sktree_opt.export.code._procedures import JavaScriptWriter, PythonWriter
 from sktree_opt.export.code._program import make_program, refuse_other_values
@@ -29,7 +29,7 @@ LANGUAGES = {
     prefer_skip_nested_validation=True,
 )
 def export_code(
-    model: Model,
+    model: ModelOrRules,
     *,
     language: Literal["sql", "python", "javascript", "c"] = "python",
     feature_names: ArrayLike | None = None,
@@ -43,9 +43,9 @@ def export_code(
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-        What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
-        that the earlier steps make.
+    model : fitted tree estimator, Tree or fitted RuleListClassifier
+        What to write. For a fitted pipeline or search, the tree or list at its end, which takes the
+        columns that the earlier steps make.
 
     language : {"sql", "python", "javascript", "c"}, default="python"
         What to write:
@@ -99,7 +99,7 @@ def export_code(
         AS "probability_True"
     FROM tree_leaves;
     """
-    words = describe(model, feature_names)
+    words = describe(model, feature_names, takes_rules=True)
     program = make_program(words)
     names = [program.names[j] for j in program.features]
     if len(set(names)) < len(names):

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from sktree_opt.export._description import Description, Model, describe
+from sktree_opt.export._description import Description, ModelOrRules, describe
 from sktree_opt.export.code._program import Program, make_program
 from sktree_opt.utils._validation import is_missing
 
@@ -20,9 +20,9 @@ class RowPredictor:
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-        The tree. For a fitted pipeline or search, the tree at its end, which takes the columns
-        that the earlier steps make.
+    model : fitted tree estimator, Tree or fitted RuleListClassifier
+        The tree or rule list. For a fitted pipeline or search, the one at its end, which takes the
+        columns that the earlier steps make.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class RowPredictor:
     feature_names: list[str]
     tested_features: list[str]
 
-    def __init__(self, model: Model) -> None:
-        self._set_up(describe(model))
+    def __init__(self, model: ModelOrRules) -> None:
+        self._set_up(describe(model, takes_rules=True))
 
     @classmethod
     def _of(cls, words: Description) -> "RowPredictor":
@@ -166,6 +166,8 @@ class RowPredictor:
     def _leaves(self, values):
         """The leaves that a row of encoded values ends in, each with its share."""
         nodes = self._nodes
+        if self.program.rules is not None:
+            return [(self._first_rule(values), 1.0)]
         found, stack = [], [(0, 1.0)]
         while stack:
             index, share = stack.pop()
@@ -183,6 +185,13 @@ class RowPredictor:
                     if part > 0
                 ]
         return found
+
+    def _first_rule(self, values):
+        """The first rule of a rule list whose conditions a row of encoded values meets."""
+        for number, rule in enumerate(self.program.rules):
+            if all(self._branch(i, values[self._nodes[i][0]]) == branch for i, branch in rule):
+                return number
+        return len(self.program.rules)
 
     def _mean(self, leaves, values):
         """Mean of the values of the leaves, weighted by share."""

@@ -1,8 +1,8 @@
 """A tree in languages that have if, else and lists: Python, JavaScript, and C in ``_c.py``.
 
-A tree that sends each row to one leaf becomes nested ifs. A tree that sends a row without a tested
-value down every branch becomes a list of shares, one for each node, computed from the root on; the
-answer is the mean of the leaves, weighted by share.
+A tree that sends each row to one leaf becomes nested ifs, and a rule list one if for each rule. A
+tree that sends a row without a tested value down every branch becomes a list of shares, one for
+each node, computed from the root on; the answer is the mean of the leaves, weighted by share.
 """
 
 import json
@@ -34,15 +34,18 @@ class ProcedureWriter:
     close: str
     assign: str
     is_known: str
+    both, negation = "&&", "!"
 
     def __init__(self, program, name):
         self.program, self.name = program, name
-        self.leaves = [index for index, test in enumerate(program.tests) if test is None]
+        self.leaves = program.leaves
+        self.what = "decision tree" if program.rules is None else "rule list"
         depths = [0] * len(program.tests)
         for index, test in enumerate(program.tests):
             for child in test.children if test else ():
                 depths[child] = depths[index] + 1
-        self.is_nested = not program.is_distributed and max(depths) <= MAX_NESTED_DEPTH
+        is_shallow = max(depths) <= MAX_NESTED_DEPTH or program.rules is not None
+        self.is_nested = not program.is_distributed and is_shallow
         self.probabilities = program.probabilities[self.leaves].tolist()
         # The answer has the largest worth; for regression, it is the mean.
         self.worth = program.frequencies[self.leaves]
@@ -59,7 +62,9 @@ class ProcedureWriter:
     def walk(self):
         """The lines that find the leaf, or the shares, of a row."""
         self.lines = []
-        if self.is_nested:
+        if self.program.rules is not None:
+            self._write_rules()
+        elif self.is_nested:
             self._write_nested(0, 0)
         else:
             self._write_shares()
@@ -88,6 +93,30 @@ class ProcedureWriter:
         self._write_nested(test.children[test.missing], depth + bool(branches))
         if branches and self.close:
             self._write(depth, self.close)
+
+    def _write_rules(self):
+        for number, rule in enumerate(self.program.rules):
+            parts = [
+                part
+                for index, branch in rule
+                for part in self._meets(self.program.tests[index], branch)
+            ]
+            if len(parts) > 1:
+                parts = [f"({part})" for part in parts]
+            if parts:
+                self._write(0, self.open_if.format(f" {self.both} ".join(parts)))
+            self._write(bool(parts), self.return_leaf(number))
+            if parts and self.close:
+                self._write(0, self.close)
+        self._write(0, self.return_leaf(len(self.program.rules)))
+
+    def _meets(self, test, branch):
+        """Conditions that a row meets which takes a branch; missing values may take it, too."""
+        conditions = [condition for condition, _ in self._conditions(test)]
+        if branch != test.missing:
+            return [conditions[branch]]
+        others = [condition for b, condition in enumerate(conditions) if b != branch and condition]
+        return [f"{self.negation}({condition})" for condition in others]
 
     def _write_shares(self):
         for index, test in enumerate(self.program.tests):
@@ -133,6 +162,7 @@ class PythonWriter(ProcedureWriter):
     open_if, open_else_if, open_else = "if {}:", "elif {}:", "else:"
     assign = "share[{}] = share[{}]{}"
     is_known = "{0} == {0}"
+    both, negation = "and", "not "
 
     def return_leaf(self, leaf):
         """The end of a path."""
@@ -149,7 +179,7 @@ class PythonWriter(ProcedureWriter):
         program, name = self.program, self.name
         proba = f"{name}_proba"
         lines = [
-            f'"""A decision tree, written by sktree_opt {__version__}.',
+            f'"""A {self.what}, written by sktree_opt {__version__}.',
             "",
             f"{name}(row) answers for a mapping from column names to values. None, NaN and an",
             "absent key are missing values.",
@@ -161,7 +191,8 @@ class PythonWriter(ProcedureWriter):
             lines += [f"CLASSES = {program.labels!r}"]
         values = self.probabilities if program.is_classifier else [v for (v,) in self.worth]
         what = "PROBABILITIES" if program.is_classifier else "MEANS"
-        lines += [f"{what} = [  # of each leaf", *(f"    {value!r}," for value in values), "]"]
+        leaf = "leaf" if program.rules is None else "rule, the default last"
+        lines += [f"{what} = [  # of each {leaf}", *(f"    {value!r}," for value in values), "]"]
         lines += self._walk_lines()
         lines += self._answer_lines(proba)
         return "\n".join(lines) + "\n"
@@ -171,6 +202,8 @@ class PythonWriter(ProcedureWriter):
         found = (
             "The number of the leaf that a row ends in." if self.is_nested else "Shares of a row."
         )
+        if program.rules is not None:
+            found = "The number of the first rule that a row meets."
         lines = ["", "", "def find_leaf(row):" if self.is_nested else "def find_shares(row):"]
         lines += [f'    """{found}"""']
         for j in program.features:
@@ -236,7 +269,7 @@ class PythonWriter(ProcedureWriter):
             lines += ["", "", "# The answer is the first class of the largest worth.", "WORTH = ["]
             lines += [*worth, "]", f"TOLERANCE = {program.tolerance!r}"]
         else:
-            lines += ["", "", f"ANSWERS = {self.answers!r}  # of each leaf: a position in CLASSES"]
+            lines += ["", "", f"ANSWERS = {self.answers!r}  # positions in CLASSES"]
         return lines
 
 
@@ -269,7 +302,7 @@ class JavaScriptWriter(ProcedureWriter):
         if not program.is_distributed:
             del data["worth"], data["tolerance"]
         lines = [
-            f"// A decision tree, written by sktree_opt {__version__}.",
+            f"// A {self.what}, written by sktree_opt {__version__}.",
             f"// {name}(row) answers for an object. null, undefined and NaN are missing values.",
             f"const {name}_tree = {{",
             *(f"  {key}: {json.dumps(value)}," for key, value in data.items()),

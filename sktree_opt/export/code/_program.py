@@ -76,6 +76,11 @@ class Program:
 
     tolerance : float
         Worths that are closer than this are equal.
+
+    rules : list of list of (int, int), or None
+        For a rule list: the tests of each rule and the branches that it asks for, in order.
+        Decisions, frequencies and probabilities are then those of the rules, and last those of the
+        default.
     """
 
     names: list
@@ -87,11 +92,21 @@ class Program:
     probabilities: np.ndarray
     costs: np.ndarray | None
     tolerance: float
+    rules: list | None = None
 
     @property
     def features(self):
         """Sorted indices of the tested columns."""
+        if self.rules is not None:
+            return sorted({self.tests[i].feature for rule in self.rules for i, _ in rule})
         return sorted({test.feature for test in self.tests if test is not None})
+
+    @property
+    def leaves(self):
+        """The nodes without a test; for a rule list, the rules and the default."""
+        if self.rules is not None:
+            return list(range(len(self.rules) + 1))
+        return [index for index, test in enumerate(self.tests) if test is None]
 
     @property
     def is_classifier(self):
@@ -101,7 +116,7 @@ class Program:
     @property
     def is_distributed(self):
         """Whether a row may end in several leaves."""
-        return any(test is not None and test.missing < 0 for test in self.tests)
+        return self.rules is None and any(test and test.missing < 0 for test in self.tests)
 
     def worth(self, frequencies):
         """How good each class is as the answer, for rows of class frequencies."""
@@ -121,10 +136,14 @@ def make_program(words):
         for index, node in enumerate(tree.nodes)
     ]
     tested = sorted({test.feature for test in tests if test is not None})
-    frequencies = probabilities = tree.node_values()
-    if tree.is_classifier:
+    if words.rules is not None:
+        frequencies = probabilities = words.frequencies
+    elif tree.is_classifier:
+        frequencies = tree.node_values()
         node_probabilities = getattr(model, "_node_probabilities", None)
         probabilities = frequencies if node_probabilities is None else node_probabilities()
+    else:
+        frequencies = probabilities = tree.node_values()
     return Program(
         names=list(words.feature_names),
         categories={j: known_categories(words, j) for j in tested if has_categories(words, j)},
@@ -135,6 +154,7 @@ def make_program(words):
         probabilities=probabilities,
         costs=words.costs,
         tolerance=words.tie_tolerance,
+        rules=words.rules,
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sktree_opt.export._rules import allowed_codes, reachable_leaves
+from sktree_opt.export._rules import allowed_codes, ordered_rules, reachable_leaves
 
 
 def sql_code(program, words, name):
@@ -12,10 +12,8 @@ def sql_code(program, words, name):
     leaf = "tree_leaf"
     while any(column.lower().startswith(leaf) for column in program.names):
         leaf += "_"
-    rules = [
-        (index, conditions_of(program, words, conditions))
-        for index, conditions in reachable_leaves(words.tree)
-    ]
+    leaves = ordered_rules(words) if words.rules is not None else reachable_leaves(words.tree)
+    rules = [(index, conditions_of(program, words, conditions)) for index, conditions in leaves]
     write = shared_query if program.is_distributed else plain_query
     return "\n".join(write(program, rules, leaf, identifier(name)))
 
