@@ -6,6 +6,7 @@ in their places and compute nothing of their own.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any, TypeAlias
 
@@ -125,6 +126,17 @@ class Description:
             self.costs = None if costs is None else np.asarray(costs, dtype=np.float64)
             scale = 1.0 if costs is None else float(np.abs(self.costs).max())
             self.tie_tolerance = TIE_TOLERANCE * scale
+
+    @cached_property
+    def frequencies(self):
+        """Class frequencies at each node, or means."""
+        return self.tree.node_values()
+
+    @cached_property
+    def probabilities(self):
+        """Probabilities of ``predict_proba`` at each node, or means."""
+        make = getattr(self.model, "_node_probabilities", self.tree.node_values)
+        return make()
 
     def feature(self, index):
         """Name of the feature that node `index` tests, to stand for itself."""
@@ -297,7 +309,7 @@ class RuleListDescription(Description):
         ]
         # The tests of the tree that each rule asks, and the branches that it asks for.
         self.rules = [list(rule.conditions) for rule in model._rules]
-        self.frequencies = model._frequencies
+        self.frequencies = self.probabilities = model._frequencies
         self.accuracies = [*(rule["accuracy"] for rule in model.rules_), None]
         self.n_samples = [*(rule["n_samples"] for rule in model.rules_), model._n_default]
         self.decisions = model._decide(self.frequencies)

@@ -95,6 +95,9 @@ def to_json(estimator: Model, *, indent: int | None = None) -> str:
         state["hierarchical_shrinkage"] = float(smoothing.get("hierarchical_shrinkage", 0.0))
         costs = getattr(fitted, "_costs", None)
         state["costs"] = None if costs is None else np.asarray(costs).tolist()
+        factors = getattr(fitted, "_class_factors", None)
+        if factors is not None:
+            state["class_factors"] = factors.tolist()
         answers = getattr(fitted, "_answers", None)
         if answers is not None:
             state["answers"] = np.asarray(answers).tolist()
@@ -199,6 +202,8 @@ def make_estimator(state):
         # Refuses other values.
         smoothed_probabilities(tree, estimator.leaf_smoothing, estimator.hierarchical_shrinkage)
         estimator._costs = costs_of(state["costs"], n_classes)
+        if "class_factors" in state:
+            estimator._class_factors = factors_of(state["class_factors"], n_classes)
         if "answers" in state:
             estimator._answers = answers_of(state["answers"], tree)
     else:
@@ -253,6 +258,14 @@ def costs_of(costs, n_classes):
     if matrix.shape != (n_classes, n_classes) or not np.isfinite(matrix).all():
         raise ValueError("The costs do not fit the tree.")
     return matrix
+
+
+def factors_of(factors, n_classes):
+    """Factors of the class weights."""
+    found = np.array(factors, dtype=np.float64)
+    if found.shape != (n_classes,) or not np.isfinite(found).all() or (found < 0.0).any():
+        raise ValueError("The class factors do not fit the tree.")
+    return found
 
 
 def columns_of(columns, tree):

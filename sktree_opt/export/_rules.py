@@ -233,8 +233,8 @@ def record_of_rule(words, index, conditions):
         "prediction": words.prediction(index),
     }
     if tree.is_classifier:
-        frequencies = tree.node_values()[index].tolist()
-        record["probabilities"] = dict(zip(words.labels.tolist(), frequencies, strict=True))
+        probabilities = words.probabilities[index].tolist()
+        record["probabilities"] = dict(zip(words.labels.tolist(), probabilities, strict=True))
     record["support"] = float(tree.nodes["weight"][index])
     record["n_samples"] = int(tree.nodes["n_samples"][index])
     record["leaf"] = index

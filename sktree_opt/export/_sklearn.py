@@ -170,10 +170,7 @@ def reason_of(estimator):
     """Why leaves may answer another class than their most frequent one."""
     if getattr(estimator, "_answers", None) is not None:
         return "the metric"
-    if getattr(estimator, "_costs", None) is None:
-        return "smoothing"
-    objective = getattr(estimator, "objective", "cost")
-    return "the cost matrix" if objective == "cost" else f"objective={objective!r}"
+    return "smoothing" if getattr(estimator, "_costs", None) is None else "the cost matrix"
 
 
 def column_encoder(words, columns):

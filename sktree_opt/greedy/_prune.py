@@ -241,7 +241,8 @@ def cut(tree, becomes_leaf):
 def with_tree(estimator, tree):
     """A copy of a fitted estimator with another tree."""
     pruned = clone(estimator)
-    for name in ("classes_", "n_features_in_", "feature_names_in_", "_encoder", "_costs"):
+    names = ("classes_", "n_features_in_", "feature_names_in_", "_encoder", "_costs")
+    for name in (*names, "_class_factors"):
         if hasattr(estimator, name):
             setattr(pruned, name, getattr(estimator, name))
     pruned.tree_ = tree

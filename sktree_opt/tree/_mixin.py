@@ -201,7 +201,8 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         """Predict class probabilities.
 
         The weighted class frequencies of the row's leaf, smoothed by `leaf_smoothing` and
-        `hierarchical_shrinkage` of estimators that have these parameters.
+        `hierarchical_shrinkage` of estimators that have these parameters. A tree of the balanced
+        error weighs the classes equally.
 
         Parameters
         ----------
@@ -241,6 +242,7 @@ class TreeClassifierMixin(TreeMixin, ClassifierMixin):
         return {
             "leaf_smoothing": getattr(smooths, "leaf_smoothing", None),
             "hierarchical_shrinkage": getattr(smooths, "hierarchical_shrinkage", 0.0),
+            "class_factors": getattr(self, "_class_factors", None),
         }
 
     def _decide_nodes(self):

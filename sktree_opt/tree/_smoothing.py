@@ -3,7 +3,9 @@
 import numpy as np
 
 
-def smoothed_probabilities(tree, leaf_smoothing=None, hierarchical_shrinkage=0.0):
+def smoothed_probabilities(
+    tree, leaf_smoothing=None, hierarchical_shrinkage=0.0, class_factors=None
+):
     """Class probabilities at each node: frequencies, moved towards those of more rows.
 
     Weights count as rows; if the mean weight of a row is below 1, it counts as one row.
@@ -21,6 +23,9 @@ def smoothed_probabilities(tree, leaf_smoothing=None, hierarchical_shrinkage=0.0
         The change of the probabilities from a node with n rows to its child is divided by
         ``1 + hierarchical_shrinkage / n`` (Agarwal et al., ICML 2022).
 
+    class_factors : ndarray of shape (n_classes,) or None
+        Factors of the weights of each class; None for 1.
+
     Returns
     -------
     probabilities : ndarray of shape (n_nodes, n_classes)
@@ -30,12 +35,17 @@ def smoothed_probabilities(tree, leaf_smoothing=None, hierarchical_shrinkage=0.0
         raise ValueError(f"leaf_smoothing must be 'laplace', a float or None: {leaf_smoothing!r}.")
     if not hierarchical_shrinkage >= 0.0 or not (is_laplace or (leaf_smoothing or 0.0) >= 0.0):
         raise ValueError("leaf_smoothing and hierarchical_shrinkage must not be negative.")
-    frequencies = tree.node_values()
+    frequencies, weights = tree.node_values(), tree.nodes["weight"]
+    if class_factors is not None:
+        values = tree.values * class_factors
+        weights = values.sum(axis=1)
+        frequencies = np.divide(
+            values, weights[:, np.newaxis], out=frequencies.copy(), where=weights[:, np.newaxis] > 0
+        )
     if leaf_smoothing is None and hierarchical_shrinkage == 0.0:
         return frequencies
-    root = tree.nodes[0]
-    weight_of_row = min(1.0, root["weight"] / max(1, root["n_samples"]))
-    n_rows = tree.nodes["weight"][:, np.newaxis] / weight_of_row
+    weight_of_row = min(1.0, weights[0] / max(1, tree.nodes["n_samples"][0]))
+    n_rows = weights[:, np.newaxis] / weight_of_row
     probabilities = frequencies
     if leaf_smoothing is not None:
         n_classes = tree.values.shape[1]

@@ -37,6 +37,7 @@ ErrorName: TypeAlias = Literal["search", "training", "cross_validation", "bootst
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | ArrayLike | None
 CategoricalSplit: TypeAlias = Literal["one_vs_rest", "subset"]
 ClassWeight: TypeAlias = dict[Any, float] | dict[Any, int] | Literal["balanced"] | None
+Label: TypeAlias = str | float | bool
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 

@@ -223,12 +223,15 @@ def test_extreme_thresholds():
     assert safe[1] <= np.finfo(np.float32).min
 
 
+COSTS = {"objective": "cost", "cost_matrix": [[0, 1], [5, 0]]}
+
+
 @pytest.mark.parametrize(
     ("objective", "reason"),
-    [("f1", "the metric"), ("balanced_error", "objective='balanced_error'")],
+    [({"objective": "f1"}, "the metric"), (COSTS, "the cost matrix")],
 )
 def test_answers_of_an_objective_are_explained(objective, reason):
-    model = OptimalTreeClassifier(objective=objective, max_depth=1)
+    model = OptimalTreeClassifier(**objective, max_depth=1)
     model.fit([[0]] * 10 + [[1]] * 6, [1] * 4 + [0] * 6 + [0] * 6)
     with pytest.raises(ValueError, match=f"Because of {reason} a leaf answers '1'"):
         to_sklearn(model, leaf_values="probabilities")

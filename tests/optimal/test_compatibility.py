@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
 from sklearn.inspection import DecisionBoundaryDisplay, partial_dependence, permutation_importance
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
     GridSearchCV,
     cross_val_score,
     cross_validate,
@@ -17,6 +20,7 @@ from sklearn.model_selection import (
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.class_weight import compute_sample_weight
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
@@ -139,6 +143,53 @@ def test_voting(table):
     X, y = table
     models = [(str(depth), OptimalTreeClassifier(max_depth=depth)) for depth in (1, 2)]
     assert VotingClassifier(models, voting="soft").fit(X, y).score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("smoothing", [{}, {"leaf_smoothing": "laplace"}])
+def test_balanced_trees_vote_by_probabilities(smoothing):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 4, (600, 5))
+    y = rng.random(600) < np.where(X[:, 0] + X[:, 1] > 3, 0.4, 0.05)
+    model = OptimalTreeClassifier(max_depth=2, objective="balanced_error", **smoothing).fit(X, y)
+    proba = model.predict_proba(X)
+    assert (model.classes_[proba.argmax(axis=1)] == model.predict(X)).all()
+    if not smoothing:
+        # Frequencies under weights by which both classes are equally frequent.
+        leaves, weights = model.apply(X), compute_sample_weight("balanced", y)
+        for leaf in set(leaves.tolist()):
+            at = leaves == leaf
+            expected = np.average(y[at], weights=weights[at])
+            assert proba[at, 1] == pytest.approx(expected)
+    alone = balanced_accuracy_score(y, model.predict(X))
+    plain = OptimalTreeClassifier(max_depth=2).fit(X, y).predict(X)
+    assert alone > balanced_accuracy_score(y, plain) + 0.1
+    bag = BaggingClassifier(model, n_estimators=5, random_state=0)
+    voting = VotingClassifier([("a", model), ("b", clone(model))], voting="soft")
+    for ensemble in (bag, voting):
+        assert balanced_accuracy_score(y, ensemble.fit(X, y).predict(X)) > alone - 0.05
+    calibrated = CalibratedClassifierCV(model, cv=3, ensemble=False).fit(X, y)
+    # Calibration undoes the balance, as it does for any class weights.
+    assert calibrated.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
+
+
+def test_a_fixed_threshold_keeps_the_answers_of_costs():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 4, (500, 5))
+    y = (rng.random(500) < np.where(X[:, 0] + X[:, 1] > 3, 0.35, 0.05)).astype(int)
+    costs = np.array([[0.0, 1.0], [6.0, 0.0]])
+    model = OptimalTreeClassifier(max_depth=2, objective="cost", cost_matrix=costs)
+    threshold = costs[0, 1] / costs.sum()
+    fixed = FixedThresholdClassifier(
+        model, threshold=threshold, response_method="predict_proba"
+    ).fit(X, y)
+    assert (fixed.predict(X) == model.fit(X, y).predict(X)).all()
+
+    def cost_of(answers):
+        return costs[y, answers].sum()
+
+    bag = BaggingClassifier(model, n_estimators=5, random_state=0)
+    kept = FixedThresholdClassifier(bag, threshold=threshold, response_method="predict_proba")
+    assert cost_of(kept.fit(X, y).predict(X)) < 0.8 * cost_of(bag.fit(X, y).predict(X))
 
 
 def test_permutation_importance(table):

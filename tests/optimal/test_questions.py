@@ -49,8 +49,9 @@ REFERENCES = {"f1": f1, "mcc": mcc, "g_mean": g_mean}
     problem=problems("error", max_columns=4, n_classes=2),
     metric=st.sampled_from(sorted(REFERENCES)),
     complexity_cost=st.sampled_from([0.0, 0.01, 0.1]),
+    positive=st.sampled_from([0, 1]),
 )
-def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost):
+def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost, positive):
     X, y, weights, options = problem
     options |= {"objective": metric, "complexity_cost": complexity_cost}
     reference = reference_of(X, y, weights, options)
@@ -73,14 +74,17 @@ def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost):
             total if math.isclose(error, total) else error
             for error, total in zip((fp, fn), totals, strict=True)
         )
-        return 1 - REFERENCES[metric](*errors, *totals)
+        # The errors and the weight of the positive class come second.
+        order = slice(None) if positive == 1 else slice(None, None, -1)
+        return 1 - REFERENCES[metric](*list(errors)[order], *totals[order])
 
     expected = min(
         loss(fp, fn) + complexity_cost * n_splits
         for (fp, fn), n_splits in attained.items()
         if n_splits <= most
     )
-    model = OptimalTreeClassifier(**options).fit(X, y, sample_weight=weights)
+    pos_label = np.unique(y if weights is None else np.asarray(y)[weights > 0])[positive].item()
+    model = OptimalTreeClassifier(**options, pos_label=pos_label).fit(X, y, sample_weight=weights)
     # Weights are rounded a little.
     near = {"abs": 1e-12 if (whole == np.rint(whole)).all() else 1e-6}
     assert model.objective_ == pytest.approx(expected, **near)
@@ -123,20 +127,52 @@ def table(global_random_seed):
 
 def test_metric_agrees_with_scikit_learn(table):
     X, y = table
-    model = OptimalTreeClassifier(objective="f1").fit(X, y)
-    assert 1 - model.objective_ == pytest.approx(f1_score(y, model.predict(X), pos_label="yes"))
+    for label in ("yes", "no"):
+        model = OptimalTreeClassifier(objective="f1", pos_label=label).fit(X, y)
+        answers = model.predict(X)
+        score = f1_score(y, answers, pos_label=label)
+        assert 1 - model.objective_ == pytest.approx(score)
+        # Answers follow from probabilities by this threshold.
+        proba = model.predict_proba(X)[:, model.classes_.tolist().index(label)]
+        assert ((proba > score / 2) == (answers == label)).all()
+        best = model.pareto_front_[model.pareto_front_["loss"].argmin()]
+        assert best["false_positives"] == np.sum((answers == label) & (y != label))
     model = OptimalTreeClassifier(objective="mcc").fit(X, y)
     assert 1 - model.objective_ == pytest.approx(matthews_corrcoef(y, model.predict(X)))
     assert export_text(model)
 
 
+@pytest.mark.parametrize("objective", ["f1", lambda fp, fn: 3 * fp + fn])
+@pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (False, True), (-1, 1), (0.0, 1.0)])
+def test_the_positive_class_is_named_or_is_1(table, objective, labels):
+    X, y = table
+    y = np.where(y == "yes", labels[1], labels[0])
+    named = OptimalTreeClassifier(objective=objective, max_depth=2, pos_label=labels[1]).fit(X, y)
+    model = OptimalTreeClassifier(objective=objective, max_depth=2)
+    if 1 in labels and 2 not in labels:
+        assert model.fit(X, y).objective_ == named.objective_
+        return
+    with pytest.raises(ValueError, match="pass the positive one of them as pos_label"):
+        model.fit(X, y)
+
+
+def test_pos_label_is_a_class_and_for_metrics(table):
+    X, y = table
+    with pytest.raises(ValueError, match=r"pos_label must be one of the classes \['no', 'yes'\]"):
+        OptimalTreeClassifier(objective="mcc", pos_label="maybe").fit(X, y)
+    with pytest.raises(ValueError, match="pos_label has no meaning for objective='gini'"):
+        OptimalTreeClassifier(objective="gini", pos_label="yes").fit(X, y)
+
+
 def test_front_holds_the_optimum_of_any_metric(table):
     X, y = table
-    front = OptimalTreeClassifier(objective="f1").fit(X, y).pareto_front_
+    front = OptimalTreeClassifier(objective="f1", pos_label="yes").fit(X, y).pareto_front_
     assert (np.diff(front["false_positives"]) > 0).all()
     assert (np.diff(front["false_negatives"]) < 0).all()
     for factor in (0.2, 1.0, 5.0):
-        model = OptimalTreeClassifier(objective=lambda fp, fn, k=factor: fp + k * fn).fit(X, y)
+        model = OptimalTreeClassifier(
+            objective=lambda fp, fn, k=factor: fp + k * fn, pos_label="yes"
+        ).fit(X, y)
         costs = front["false_positives"] + factor * front["false_negatives"]
         assert model.objective_ == pytest.approx(costs.min())
     plain = OptimalTreeClassifier().fit(X, y)
@@ -155,7 +191,7 @@ def test_a_leaf_may_answer_its_rarer_class():
 
 def test_probabilities_of_rows_are_not_taken_for_nodes(table):
     X, y = table
-    model = OptimalTreeClassifier(objective="f1", max_depth=2).fit(X, y)
+    model = OptimalTreeClassifier(objective="f1", max_depth=2, pos_label="yes").fit(X, y)
     rows = np.tile([0.0, 1.0], (model.tree_.n_nodes, 1))
     assert model._decide(rows).tolist() == [1] * model.tree_.n_nodes
     for n in range(1, 12):
@@ -238,8 +274,11 @@ def test_smallest_tree_as_good_as_another(table):
         (SmallestTreeClassifier(ranking=("error", "depth")), "must contain 'error' and 'size'"),
         (SmallestTreeClassifier(objective="f1"), "'objective' parameter"),
         (TreeSetClassifier(objective="mcc"), "'objective' parameter"),
-        (OptimalTreeClassifier(objective=lambda fp, fn: -fp), "must not fall"),
-        (OptimalTreeClassifier(objective=lambda fp, fn: math.nan), "is not a number"),
+        (OptimalTreeClassifier(objective=lambda fp, fn: -fp, pos_label="yes"), "must not fall"),
+        (
+            OptimalTreeClassifier(objective=lambda fp, fn: math.nan, pos_label="yes"),
+            "is not a number",
+        ),
     ],
 )
 def test_what_cannot_be_answered_is_said(table, model, message):

@@ -130,28 +130,20 @@ class Program:
 
 def make_program(words):
     """The ``Program`` of a ``Description``."""
-    tree, model = words.tree, words.model
+    tree = words.tree
     tests = [
         None if node["kind"] == LEAF else make_test(words, index, node)
         for index, node in enumerate(tree.nodes)
     ]
     tested = sorted({test.feature for test in tests if test is not None})
-    if words.rules is not None:
-        frequencies = probabilities = words.frequencies
-    elif tree.is_classifier:
-        frequencies = tree.node_values()
-        node_probabilities = getattr(model, "_node_probabilities", None)
-        probabilities = frequencies if node_probabilities is None else node_probabilities()
-    else:
-        frequencies = probabilities = tree.node_values()
     return Program(
         names=list(words.feature_names),
         categories={j: known_categories(words, j) for j in tested if has_categories(words, j)},
         tests=tests,
         labels=None if words.labels is None else np.asarray(words.labels).tolist(),
         decisions=None if words.decisions is None else np.asarray(words.decisions).tolist(),
-        frequencies=frequencies,
-        probabilities=probabilities,
+        frequencies=words.frequencies,
+        probabilities=words.probabilities,
         costs=words.costs,
         tolerance=words.tie_tolerance,
         rules=words.rules,

@@ -222,7 +222,8 @@ def class_problem(estimator, X, y, sample_weight):
     data = checked_data(
         estimator, X, y, sample_weight, is_classifier=True, class_weight=estimator.class_weight
     )
-    objective = class_objective(estimator.objective, data, estimator.cost_matrix)
+    pos_label = getattr(estimator, "pos_label", None)
+    objective = class_objective(estimator.objective, data, estimator.cost_matrix, pos_label)
     vars(estimator).update(class_attributes(objective))
     return Problem(data, objective, limits_of(estimator, data))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
     ClassWeight,
+    Label,
     LeafObjectiveName,
     MetricLoss,
     MetricName,
@@ -62,10 +64,14 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         C4.5's estimate of the errors on new rows; the impurity ("log_loss" is the entropy, as in
         scikit-learn). Or, for two classes, one minus a metric: F1 score, Matthews correlation,
         geometric mean of the classes' recalls. Or a function of the weights of the false positives
-        and the false negatives that falls with neither, which is checked at some points only. The
-        second of `classes_` is the positive class.
+        and the false negatives that falls with neither, which is checked at some points only.
 
     %(cost_matrix)s
+
+    pos_label : label or None, default=None
+        For a metric: the positive class. None means 1 if the classes are 0 and 1, or -1 and 1; for
+        "mcc" and "g_mean", which treat both classes alike, the second of `classes_`. Otherwise it
+        is required.
 
     complexity_cost : float, default=0.0
         Cost of each test, as a share of the total weight; for a metric it is added to the metric.
@@ -124,6 +130,17 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Notes
     -----
+    `predict` and `predict_proba` agree except for objectives that weigh errors by class: a leaf of
+    a tree for "cost", a metric or a function answers what that objective asks for, which may be the
+    rarer class. `predict_proba` gives its class frequencies all the same. Tools that vote by
+    probabilities, such as ``VotingClassifier(voting="soft")``, ``BaggingClassifier`` and
+    ``CalibratedClassifierCV``, then lose the objective: let them vote by answers, or put
+    ``sklearn.model_selection.FixedThresholdClassifier`` (for two classes) or
+    ``TunedThresholdClassifierCV`` around what they make. For two classes and a cost matrix ``c``
+    without costs of right answers, the threshold of the second class is
+    ``c[0, 1] / (c[0, 1] + c[1, 0])``. For "f1" that of the positive class is half the F1 score of
+    the tree. Trees of "balanced_error" weigh the classes equally in both.
+
     The search is MurTree's [1]_ over DL8's row-set caches [2]_. Among equally good trees it takes
     the one with the fewest tests, then with the fewest levels and the lowest columns and thresholds
     from the root down. Where the objective is the least that any tree might have, the search for
@@ -164,6 +181,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         **shared_constraints(
             "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
         ),
+        "pos_label": [Real, str, "boolean", None],
     }
 
     def __init__(
@@ -176,6 +194,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         min_weight_fraction_leaf: float = 0.0,
         objective: LeafObjectiveName | MetricName | MetricLoss = "error",
         cost_matrix: ArrayLike | None = None,
+        pos_label: Label | None = None,
         complexity_cost: float = 0.0,
         class_weight: ClassWeight = None,
         leaf_smoothing: Literal["laplace"] | float | None = None,
@@ -195,6 +214,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
+        self.pos_label = pos_label
         self.complexity_cost = complexity_cost
         self.class_weight = class_weight
         self.leaf_smoothing = leaf_smoothing

@@ -81,6 +81,7 @@ FROM_MODEL = (
     "classes_",
     "optimality_scope_",
     "_costs",
+    "_class_factors",
     "_encoder",
     "n_features_in_",
     "feature_names_in_",

@@ -18,7 +18,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import (
     REGRESSION_OBJECTIVES,
     LeafObjective,
 )
-from sktree_opt.optimal.objectives._metrics import METRICS, check_callable
+from sktree_opt.optimal.objectives._metrics import METRICS, SYMMETRIC_METRICS, check_callable
 
 # The largest and the smallest sum of errors has about so many decimal digits.
 EXTREME_ERROR = 290.0
@@ -49,8 +49,14 @@ class ClassObjective:
         What it costs to answer each class (column) for each class (row), where that decides what
         leaves answer.
 
+    class_factors : ndarray of shape (n_classes,) or None
+        Factors of the class frequencies, in probabilities.
+
     metric : str, callable or None
         A metric of two classes' errors that is to be minimised instead of the sum over leaves.
+
+    positive : int
+        Code of the positive class of a metric.
     """
 
     rule: Any
@@ -59,7 +65,9 @@ class ClassObjective:
     classes: np.ndarray
     class_weights: np.ndarray
     costs: np.ndarray | None = None
+    class_factors: np.ndarray | None = None
     metric: str | Callable | None = None
+    positive: int = 1
 
     def node_values(self, reached):
         """Values of each node (its class weights) and what it costs as a leaf.
@@ -114,7 +122,7 @@ def is_metric(objective):
     return callable(objective) or objective in METRICS
 
 
-def class_objective(objective, data, cost_matrix=None):
+def class_objective(objective, data, cost_matrix=None, pos_label=None):
     """The objective of a classification for some rows.
 
     Parameters
@@ -127,17 +135,23 @@ def class_objective(objective, data, cost_matrix=None):
     cost_matrix : array-like or None, default=None
         For "cost".
 
+    pos_label : label or None, default=None
+        The positive class of a metric.
+
     Returns
     -------
     objective : ClassObjective
     """
     class_weights = np.bincount(data.y, weights=data.weights, minlength=len(data.classes))
     metric = objective if is_metric(objective) else None
+    positive = 1
     if metric is not None:
-        check_metric(metric, class_weights)
+        positive = checked_positive(metric, pos_label, data.classes, class_weights)
+    elif pos_label is not None:
+        raise ValueError(f"pos_label has no meaning for objective={objective!r}.")
     # The nodes of a tree by a metric are measured by their errors.
     rule = OBJECTIVES["error" if metric is not None else objective]
-    costs = None
+    costs = class_factors = None
     if rule.needs_costs:
         if cost_matrix is None:
             raise ValueError(f"objective={objective!r} needs a cost_matrix.")
@@ -145,7 +159,7 @@ def class_objective(objective, data, cost_matrix=None):
     elif cost_matrix is not None:
         raise ValueError(f"cost_matrix has no meaning for objective={objective!r}.")
     if objective == "balanced_error":
-        costs = rule.costs(class_weights)
+        costs, class_factors = rule.costs(class_weights), rule.factors(class_weights)
     return ClassObjective(
         rule=rule,
         form=rule.leaf_form(class_weights, data.weights, costs),
@@ -153,7 +167,9 @@ def class_objective(objective, data, cost_matrix=None):
         classes=data.classes,
         class_weights=class_weights,
         costs=costs,
+        class_factors=class_factors,
         metric=metric,
+        positive=positive,
     )
 
 
@@ -176,14 +192,34 @@ def target_objective(objective, data):
     )
 
 
-def check_metric(metric, class_weights):
-    """Refuse a metric unless there are two classes, and a callable that cannot be a metric."""
-    if len(class_weights) != 2:
-        raise ValueError(
-            f"objective={metric!r} is a metric of two classes; y has {len(class_weights)}."
-        )
+def checked_positive(metric, pos_label, classes, class_weights):
+    """Code of the positive class; refuses what cannot be a metric of these classes."""
+    if len(classes) != 2:
+        raise ValueError(f"objective={metric!r} is a metric of two classes; y has {len(classes)}.")
+    positive = positive_code(metric, pos_label, classes)
     if callable(metric):
-        check_callable(metric, class_weights)
+        check_callable(metric, class_weights if positive == 1 else class_weights[::-1])
+    return positive
+
+
+def positive_code(metric, pos_label, classes):
+    """Code of the positive class of a metric, as scikit-learn's metrics take `pos_label`."""
+    if pos_label is not None:
+        found = np.flatnonzero(classes == pos_label)
+        if len(found) != 1:
+            raise ValueError(
+                f"pos_label must be one of the classes {classes.tolist()}, got {pos_label!r}."
+            )
+        return int(found[0])
+    # Metrics that treat both classes alike need no positive one.
+    is_number = classes.dtype.kind in "biuf" and classes.tolist() in ([0, 1], [-1, 1])
+    if not is_number and metric not in SYMMETRIC_METRICS:
+        name = "a function" if callable(metric) else repr(metric)
+        raise ValueError(
+            f"y has the classes {classes.tolist()}, and objective is {name}: pass the positive one "
+            "of them as pos_label. It may be left out only for the classes 0 and 1, or -1 and 1."
+        )
+    return 1
 
 
 def checked_costs(cost_matrix, data):

@@ -28,6 +28,8 @@ def g_mean_loss(fp, fn, negatives, positives):
 
 # To add one: a function of the errors' weights that never falls when one of them grows, and a line.
 METRICS = {"f1": f1_loss, "mcc": mcc_loss, "g_mean": g_mean_loss}
+# Those that do not change when the classes change places.
+SYMMETRIC_METRICS = ("mcc", "g_mean")
 
 
 # Steps of either error where a callable is looked at before the search.

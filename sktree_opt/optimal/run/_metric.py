@@ -48,8 +48,13 @@ def find_tree_by_metric(plan, session):
     solution : Solution
         With `answers` and `front`.
     """
-    problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
+    tests, limits = plan.tests, plan.problem.limits
+    is_mirrored = plan.problem.objective.positive == 0
+    problem = mirrored(plan.problem) if is_mirrored else plan.problem
     metric = problem.objective.metric
+
+    def in_given_codes(answers):
+        return np.where(answers < 0, answers, 1 - answers) if is_mirrored else answers
 
     def make(control):
         return MetricSearch(problem, tests, control)
@@ -57,9 +62,9 @@ def find_tree_by_metric(plan, session):
     def step(name, work, answer_of):
         def tree_of(found):
             columns, answers = answer_of(found)
-            return tests, nodes_from_preorder(columns), answers
+            return tests, nodes_from_preorder(columns), in_given_codes(answers)
 
-        return session.step(problem, name, work, tree_of)
+        return session.step(plan.problem, name, work, tree_of)
 
     opened = session.open(problem, tests, ("metric", limits.n_threads), make)
     search, control = opened.search, session.control
@@ -89,8 +94,25 @@ def find_tree_by_metric(plan, session):
         status=control.status,
         incumbents=closed(moments, control.seconds, best.objective, bound),
         stats=best.stats | {"seconds": control.seconds},
-        answers=best.answers,
+        answers=in_given_codes(best.answers),
         front=best.front,
+    )
+
+
+def mirrored(problem):
+    """The problem with its two classes in each other's place: code 1 is the positive one."""
+    data, objective = problem.data, problem.objective
+    y = (1 - data.y).astype(data.y.dtype)
+    return replace(
+        problem,
+        data=replace(data, y=y, classes=data.classes[::-1]),
+        objective=replace(
+            objective,
+            targets=y,
+            classes=data.classes[::-1],
+            class_weights=objective.class_weights[::-1].copy(),
+            positive=1,
+        ),
     )
 
 

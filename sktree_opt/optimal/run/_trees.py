@@ -151,7 +151,12 @@ def make_tree(data, tests, reached, values, impurities):
 
 def class_attributes(objective):
     """Attributes of a classifier beside its tree, by default."""
-    return {"classes_": objective.classes, "_costs": objective.costs, "_answers": None}
+    return {
+        "classes_": objective.classes,
+        "_costs": objective.costs,
+        "_class_factors": objective.class_factors,
+        "_answers": None,
+    }
 
 
 def fitted_attributes(problem, tests, nodes, answers=None, tree=None):
