@@ -91,6 +91,50 @@ def test_regressions(table, max_depth):
         assert other.tree_ == model.tree_
 
 
+@settings(max_examples=examples(15))
+@given(
+    table=tables(),
+    decimals=st.sampled_from([0, 1, 15]),
+    max_depth=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
+def test_absolute_errors(table, decimals, max_depth, seed):
+    X, y, weights = table
+    rng = np.random.default_rng(seed)
+    y = (y + rng.integers(0, 3, len(y)) / 3.0).round(decimals)
+    model = OptimalTreeRegressor(max_depth=max_depth, objective="absolute_error").fit(X, y, weights)
+
+    def errors(leaf):
+        return min(sum(w * abs(t - middle) for _, t, w in leaf) for _, middle, _ in leaf)
+
+    unit = np.ones(len(y)) if weights is None else weights
+    rows = [(tuple(row), t, w) for row, t, w in zip(X.tolist(), y, unit, strict=True)]
+    costs = least_costs(rows, max_depth, bool, errors)
+    least = min(costs.values())
+    assert model.objective_ == pytest.approx(least, abs=1e-10)
+    assert model.lower_bound_ == pytest.approx(least, abs=1e-10)
+    # Few rows have exact sums, whatever the targets.
+    if decimals == 15 and unit.sum() > 20:
+        return
+    assert model.search_stats_["has_fewest_tests"]
+    fewest = min(n_splits for (n_splits, _), cost in costs.items() if cost <= least + 1e-10)
+    assert model.tree_.n_splits == fewest
+    order = rng.permutation(len(y))
+    moved = OptimalTreeRegressor(max_depth=max_depth, objective="absolute_error", n_jobs=2)
+    moved.fit(X[order], y[order], None if weights is None else weights[order])
+    assert moved.tree_ == model.tree_
+
+
+def test_a_smaller_tree_without_absolute_errors_may_be_given_up():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 12)), rng.integers(0, 2, 40)
+    model = OptimalTreeRegressor(max_depth=6, objective="absolute_error").fit(X, y)
+    assert model.objective_ == model.lower_bound_ == 0.0
+    assert not model.search_stats_["has_fewest_tests"]
+    for other in other_ways(model, X, y, None, 6):
+        assert other.tree_ == model.tree_
+
+
 @pytest.mark.parametrize(("max_depth", "n_splits"), [(3, 6), (4, 6), (5, 6)])
 def test_a_tree_without_errors_has_no_needless_tests(max_depth, n_splits):
     rng = np.random.default_rng(2130)

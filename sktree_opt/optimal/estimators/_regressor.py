@@ -79,8 +79,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     %(proof)s
 
     search_stats_ : dict
-        Counters of the search. ``has_fewest_tests``, of a search of binary tests, says whether it
-        is known that no tree as good has fewer tests.
+        Counters of the search. ``has_fewest_tests``, of a search of binary tests and of absolute
+        errors, says whether it is known that no tree as good has fewer tests.
 
     %(columns)s
 

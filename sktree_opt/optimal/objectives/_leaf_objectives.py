@@ -364,7 +364,8 @@ class AbsoluteError:
 
     def leaf(self, targets, weights):
         """The answer of a leaf, and its cost."""
-        order = np.argsort(targets)
+        # Sums do not depend on the order of rows.
+        order = np.lexsort((weights, targets))
         targets, weights = targets[order], weights[order]
         below = np.cumsum(weights)
         half = below[-1] / 2.0

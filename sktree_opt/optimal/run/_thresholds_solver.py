@@ -33,6 +33,9 @@ MOST_CLASSES = 1 << 16
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
+# Targets with more decimal digits than these are rounded to a power of two.
+MOST_DIGITS = 6
+
 
 def find_tree_of_table(plan, session):
     """Find the best tree over all thresholds of a plan's table.
@@ -95,15 +98,11 @@ def search_thresholds(plan, session):
     if group is not None and may_merge and "equal_rows" not in plan.off:
         table, leaves = merge_rows(table, leaves, group)
         group = None
-    weight_unit = common_unit(leaves.weights)
-    cost_unit = weight_unit * leaves.scale
-    split_cost = limits.split_cost / problem.form.scale / cost_unit
-    total = leaves.weights.sum() / weight_unit
-    grid = grid_for(total * leaves.largest_saving + split_cost * max_splits)
+    units = Units(problem, leaves, max_splits)
     engine = _threshold_search.ThresholdSearch(
         table,
         leaves.label,
-        round_to(leaves.weights / weight_unit, grid),
+        units.weights(leaves.weights),
         leaves.savings,
         leaves.target,
         group,
@@ -111,10 +110,11 @@ def search_thresholds(plan, session):
         max_depth=max_depth,
         max_splits=max_splits,
         n_classes=leaves.n_classes,
-        split_cost=float(round_to(split_cost, grid)),
-        tolerance=leaves.tolerance * total,
+        split_cost=units.split_cost,
+        tolerance=0.0 if units.breaks_ties else leaves.tolerance * units.total,
+        no_loss=units.step,
         min_rows=float(limits.min_samples_leaf),
-        min_weight=float(round_to(limits.min_weight_leaf / weight_unit, grid)),
+        min_weight=float(units.weights(limits.min_weight_leaf)),
         n_threads=limits.n_threads,
         is_absolute=is_absolute,
         off=plan.off,
@@ -126,9 +126,13 @@ def search_thresholds(plan, session):
     explore(problem, session, engine, best_tree)
     tests, nodes = best_tree()
     outcome = engine.outcome()
+    stats = outcome["stats"] | {"seconds": session.control.seconds}
+    if is_absolute:
+        is_settled = session.control.status == "optimal" and not outcome["gave_up"]
+        stats["has_fewest_tests"] = units.breaks_ties and is_settled
 
     def in_units(cost):
-        return problem.in_units(cost * cost_unit + leaves.constant)
+        return problem.in_units(units.objective(cost))
 
     return Solution(
         tests=tests,
@@ -137,8 +141,59 @@ def search_thresholds(plan, session):
         lower_bound=in_units(outcome["lower_bound"]),
         status=session.control.status,
         incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
-        stats=outcome["stats"] | {"seconds": session.control.seconds},
+        stats=stats,
     )
+
+
+class Units:
+    """Weights and costs as the search takes them, so that sums are exact.
+
+    Where leaves are whole, a test costs a little more, less in all than two different costs can
+    differ by: of equally good trees the one with the fewest tests costs least.
+
+    Parameters
+    ----------
+    problem : Problem
+    leaves : Leaves
+    max_splits : int
+        Maximum number of tests in the tree.
+
+    Attributes
+    ----------
+    total : float
+        Weight of all rows.
+    split_cost : float
+        Cost of a test.
+    breaks_ties : bool
+        Whether a test costs more than the objective says.
+    step : float
+        Then, what the costs of the objective are multiples of; otherwise 0.
+    """
+
+    def __init__(self, problem, leaves, max_splits):
+        self.weight_unit = common_unit(leaves.weights)
+        self.cost_unit = self.weight_unit * leaves.scale
+        self.constant = leaves.constant
+        self.total = float(leaves.weights.sum() / self.weight_unit)
+        split_cost = problem.limits.split_cost / problem.form.scale / self.cost_unit
+        self.grid = grid_for(self.total * leaves.largest_saving + split_cost * max_splits)
+        step = self.grid * 2.0 ** max_splits.bit_length()
+        self.breaks_ties = bool(leaves.is_whole and step <= 1.0)
+        self.step = float(step) if self.breaks_ties else 0.0
+        if self.breaks_ties:
+            self.split_cost = float(round_to(split_cost, step) + self.grid)
+        else:
+            self.split_cost = float(round_to(split_cost, self.grid))
+
+    def weights(self, weights):
+        """Weights in their common unit."""
+        return round_to(weights / self.weight_unit, self.grid)
+
+    def objective(self, cost):
+        """A cost of the search as the objective has it: without what breaks ties."""
+        if self.breaks_ties and np.isfinite(cost):
+            cost = np.floor(cost / self.step) * self.step
+        return cost * self.cost_unit + self.constant
 
 
 def explore(problem, session, engine, best_tree):
@@ -253,6 +308,8 @@ class Leaves:
         By weight: costs as far apart count as equal.
     constant : float
         Of the objective, what every tree costs besides.
+    is_whole : bool
+        Whether targets, and weights in their common unit, are integers whose costs sum exactly.
     """
 
     label: np.ndarray
@@ -263,11 +320,13 @@ class Leaves:
     scale: float = 1.0
     tolerance: float = 0.0
     constant: float = 0.0
+    is_whole: bool = False
 
     @property
     def largest_saving(self):
         """The most that a row of weight 1 can cost, or 1."""
-        return 1.0 if self.savings is None else max(1.0, float(self.savings.max()))
+        costs = np.abs(self.target) if self.savings is None and self.is_whole else self.savings
+        return 1.0 if costs is None else max(1.0, float(costs.max()))
 
 
 def cost_leaves(problem):
@@ -283,13 +342,46 @@ def cost_leaves(problem):
     return Leaves(label, weights, n_classes=len(savings), savings=savings)
 
 
-def target_leaves(problem):
-    """Leaves that cost the squared distances from their means, or distances from their medians."""
-    power = 1 if problem.form.score == "absolute" else 2
+def squared_leaves(problem):
+    """Leaves that cost the squared distances from their means."""
     # Squares of very large and very small numbers overflow or underflow.
     targets = problem.objective.targets
     largest = float(np.abs(targets).max()) or 1.0
-    return leaves_of_targets(problem, targets / largest, power, scale=largest**power)
+    return leaves_of_targets(problem, targets / largest, 2, scale=largest**2)
+
+
+def absolute_leaves(problem):
+    """Leaves that cost the distances from their medians, in whole units if sums then are exact."""
+    targets = problem.objective.targets
+    largest = float(np.abs(targets).max()) or 1.0
+    leaves = leaves_of_targets(problem, targets / largest, 1, scale=largest)
+    counts = leaves.weights / common_unit(leaves.weights)
+    if (counts != np.rint(counts)).any():
+        return leaves
+    # The other bits are for the cost of ties.
+    n_splits = n_useful_splits(problem.limits.max_depth, problem.limits.max_splits)
+    n_units = 2.0 ** (SUM_BITS - n_splits.bit_length()) / counts.sum()
+    units, unit = decimal_units(problem.objective.given_targets)
+    if unit is None or np.abs(units).max() > n_units:
+        unit = 2.0 ** np.ceil(np.log2(2.0 * largest / n_units))
+        if unit > leaves.tolerance * largest:
+            return leaves
+        units = from_the_middle(problem.objective.given_targets) / unit
+    return replace(leaves, target=np.rint(units), scale=unit, tolerance=0.0, is_whole=True)
+
+
+def decimal_units(targets):
+    """Targets in whole units of 1, 0.1, ..., from the middle one, and the unit, or None."""
+    for digits in range(MOST_DIGITS + 1):
+        units = np.rint(targets * 10.0**digits)
+        if np.array_equal(units / 10.0**digits, targets):
+            return from_the_middle(units), 10.0**-digits
+    return targets, None
+
+
+def from_the_middle(numbers):
+    """Differences from the middle number, whatever the order of the numbers."""
+    return numbers - np.sort(numbers)[len(numbers) // 2]
 
 
 def gini_leaves(problem):
@@ -318,8 +410,8 @@ LEAVES = {
     "two_class": cost_leaves,
     "largest": cost_leaves,
     "gini": gini_leaves,
-    "squared": target_leaves,
-    "absolute": target_leaves,
+    "squared": squared_leaves,
+    "absolute": absolute_leaves,
 }
 
 

@@ -38,6 +38,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         vector[double] worst
         double split_cost
         double tolerance
+        double no_loss
         double min_rows
         double min_weight
         int n_threads
@@ -77,6 +78,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         vector[PlanNode] plan
         double cost
         double lower
+        cpp_bool gave_up
         ThresholdStats stats
         vector[ThresholdIncumbent] incumbents
 
@@ -124,6 +126,8 @@ cdef class ThresholdSearch:
         Cost of each test, in units of weight.
     tolerance : float
         Costs as far apart count as equal; 0 for classes.
+    no_loss : float
+        A tree that costs less than this loses nothing: a search for fewer tests may be given up.
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
@@ -153,6 +157,7 @@ cdef class ThresholdSearch:
         int n_classes,
         double split_cost,
         double tolerance,
+        double no_loss,
         double min_rows,
         double min_weight,
         int n_threads,
@@ -185,6 +190,7 @@ cdef class ThresholdSearch:
         self.problem.is_absolute = is_absolute
         self.problem.split_cost = split_cost
         self.problem.tolerance = tolerance
+        self.problem.no_loss = no_loss
         self.problem.min_rows = min_rows
         self.problem.min_weight = min_weight
         self.problem.n_threads = n_threads
@@ -242,6 +248,7 @@ cdef class ThresholdSearch:
         return {
             "cost": outcome.cost,
             "lower_bound": outcome.lower,
+            "gave_up": outcome.gave_up,
             "incumbents": [(each.seconds, each.cost, each.lower) for each in outcome.incumbents],
             "stats": {
                 "n_nodes": outcome.stats.n_nodes,

@@ -23,6 +23,7 @@ struct SearchOutcome {
     Plan plan = leaf_plan();
     double cost = INFEASIBLE;
     double lower = 0.0;
+    bool gave_up = false;  // looking for fewer tests
     ThresholdStats stats;
     std::vector<ThresholdIncumbent> incumbents;
 };
@@ -40,6 +41,8 @@ public:
     static constexpr double LEAST_CLOSENESS = 0.9;
     // A position is solved early if its bounds are lower than all before by this share.
     static constexpr double LEAST_PROMISE = 1.0 / 64;
+    // Lanes that are always spent on the search for fewer tests.
+    static constexpr std::int64_t FEW_LANES = 10'000;
 
     RootSearch(const ThresholdProblem& problem, SearchControl* control, int depth, int n_splits)
         : held_(control->hold()),
@@ -184,12 +187,21 @@ private:
     void close_level() {
         if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
         // With fewer levels less is proven.
-        if (level_ == depth_) {
+        if (level_ == depth_ && !outcome_.gave_up) {
             outcome_.lower = std::max(outcome_.lower, std::min(lower_, outcome_.cost));
         }
         record();
         search_.reset();
-        ++level_;
+        level_ = outcome_.gave_up ? depth_ + 1 : level_ + 1;
+    }
+
+    // Once a tree loses nothing, the search for fewer tests gets as much work again.
+    bool gives_up() {
+        if (outcome_.cost >= problem_.no_loss) return false;
+        const std::int64_t n_lanes = outcome().stats.n_lanes;
+        if (lanes_without_loss_ < 0) lanes_without_loss_ = n_lanes;
+        outcome_.gave_up = n_lanes > FEW_LANES + 2 * lanes_without_loss_;
+        return outcome_.gave_up;
     }
 
     // False when time is up before the level is explored.
@@ -198,6 +210,7 @@ private:
         std::vector<Evaluation> evaluations(ROUND);
         while (!watch_.stopped()) {
             if (watch_.control()->seconds() > end) return false;
+            if (gives_up()) break;
             const double incumbent = outcome_.cost;
             const double limit = problem_.limit_below(incumbent);
             items.clear();
@@ -267,10 +280,11 @@ private:
     std::vector<std::unique_ptr<SubtreeSolver>> solvers_;
     SearchOutcome outcome_;
 
-    int level_ = 0;                       // that is explored
-    double lower_ = INFEASIBLE;           // of what has been explored of it
-    std::unique_ptr<NodeSearch> search_;  // null between levels
-    double best_bound_ = INFEASIBLE;      // least of the trials
+    int level_ = 0;                         // that is explored
+    double lower_ = INFEASIBLE;             // of what has been explored of it
+    std::unique_ptr<NodeSearch> search_;    // null between levels
+    double best_bound_ = INFEASIBLE;        // least of the trials
+    std::int64_t lanes_without_loss_ = -1;  // when a tree lost nothing for the first time
     std::vector<SweptTests> swept_;
     std::vector<Family> families_;
     std::vector<OpenInterval> heap_;

@@ -69,6 +69,7 @@ struct ThresholdProblem {
     double split_cost = 0.0;    // of each test
     double tolerance = 0.0;     // sums of a regression are not exact: costs as far apart
                                 // as this count as equal
+    double no_loss = 0.0;       // a tree that costs less loses nothing: it costs only its tests
     double min_rows = 1.0;      // of each leaf
     double min_weight = 0.0;    // of each leaf
     InstructionSet instruction_set = InstructionSet::PORTABLE;

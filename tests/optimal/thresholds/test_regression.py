@@ -402,5 +402,6 @@ def test_costs_that_rounding_tells_apart_are_equal(seed, scale):
         model = OptimalTreeRegressor(max_depth=depth, objective="absolute_error")
         model.fit(X, y, weights)
         assert model.objective_ <= least
-        # Of two levels, the first root test of that cost is taken, whose trees may have one more.
-        assert fewest <= model.tree_.n_splits <= fewest + (depth == 2)
+        # Where sums are rounded, the first root test of that cost is taken.
+        is_sure = depth == 1 or model.search_stats_["has_fewest_tests"]
+        assert fewest <= model.tree_.n_splits <= fewest + (not is_sure)
