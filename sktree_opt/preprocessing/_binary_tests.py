@@ -1,5 +1,7 @@
 """The binary tests that a table offers: what an optimal tree may ask about a row."""
 
+import math
+from ctypes import c_float
 from dataclasses import dataclass
 
 import numpy as np
@@ -250,34 +252,40 @@ def with_missing(table, j, kind, lower, upper, code):
 
 
 def midpoints(lower, upper):
-    """Thresholds between two values each: the shortest decimal close to their middle.
+    """Thresholds between two values each: see ``midpoint``."""
+    pairs = np.broadcast(lower, upper)
+    return np.array([midpoint(*map(float, pair)) for pair in pairs]).reshape(pairs.shape)
+
+
+def midpoint(lower, upper):
+    """The shortest decimal close to the middle of two values.
 
     Close means within a fiftieth of the distance of the two values, so that a threshold is as far
     from both as a midpoint is. Where no decimal of 17 digits is as close, the threshold is the
     middle, or `lower` where the middle rounds to `upper` or both are equal.
     """
-    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     # Halves are added, as the sum of two large values may overflow.
-    middle = lower / 2.0 + upper / 2.0
-    found = np.where((middle >= upper) | (lower == upper), lower, middle)
-    half = upper / 2.0 - lower / 2.0
-    with np.errstate(all="ignore"):
-        # A step of which some multiple is close for sure, and then steps ten times as large.
-        exponent = np.floor(np.log10(half)) - 2.0
-        is_open = np.isfinite(exponent)
-        while np.any(is_open):
-            # Powers of ten up to 22 are exact, so that the quotient is the decimal's double.
-            power = 10.0 ** np.minimum(np.abs(exponent), 400.0)
-            is_fraction = exponent < 0
-            count = np.rint(np.where(is_fraction, middle * power, middle / power))
-            decimal = np.where(is_fraction, count / power, count * power)
-            is_open &= (np.abs(exponent) <= 22) & (np.abs(count) < 2.0**53)
-            is_open &= np.abs(decimal - middle) <= half / 25.0
-            # Between the values, also after rounding to single precision, as to_sklearn does.
-            is_open &= (lower < decimal) & (decimal < upper)
-            is_open &= decimal.astype(np.float32) < upper
-            found = np.where(is_open, decimal, found)
-            exponent = exponent + 1.0
+    middle, half = lower / 2.0 + upper / 2.0, upper / 2.0 - lower / 2.0
+    if lower == upper or middle >= upper:
+        return lower
+    if not 0.0 < half < math.inf:
+        return middle
+    found = middle
+    # A step of which some multiple is close for sure, and then steps ten times as large.
+    exponent = math.floor(math.log10(half)) - 2
+    while abs(exponent) <= 22:
+        # Powers of ten up to 22 are exact, so that the quotient is the decimal's double.
+        power = float(10 ** abs(exponent))
+        count = middle * power if exponent < 0 else middle / power
+        if not abs(count) < 2.0**53:
+            break
+        decimal = round(count) / power if exponent < 0 else round(count) * power
+        # Between the values, also after rounding to single precision, as to_sklearn does.
+        is_between = lower < decimal < upper and c_float(decimal).value < upper
+        if not (is_between and abs(decimal - middle) <= half / 25.0):
+            break
+        found = decimal
+        exponent += 1
     return found
 
 
