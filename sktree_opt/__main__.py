@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 
 import sktree_opt
-from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
 
 EXIT_BAD_INPUT = 1
 EXIT_INTERRUPTED = 130

@@ -1,4 +1,18 @@
-"""Trees for other eyes and tools: text, pictures, rules, code, single rows, scikit-learn."""
+"""Trees for other eyes and tools: text, pictures, rules, code, single rows, scikit-learn.
+
+Problem: say what a fitted tree does so that a reader or a program needs nothing else. Only the
+public arrays of a ``Tree`` and the names of its estimator are read. Files in reading order:
+
+- ``_words.py``: how names and numbers are written; ``_description.py``: the words of every node.
+- ``_text.py``, ``_rules.py``, ``_dot.py``, ``_matplotlib.py``, ``_html.py``: one format each;
+  ``_drawing.py``: places and colours of nodes; ``page/``: the page that ``_html.py`` fills.
+- ``_explain.py``, ``_counterfactual.py``: why one row gets its answer, and what would change it.
+- ``code/``: SQL, Python, JavaScript, C, and answers for one row at a time.
+- ``_json.py``: a tree that can be read back.
+- ``_binary.py``: any tree as comparisons of numbers, for ``_sklearn.py`` and ``_onnx.py``.
+
+To add a format, write its file and add a line to ``FORMATS``.
+"""
 
 from sktree_opt.export._counterfactual import Counterfactual, counterfactual
 from sktree_opt.export._dot import export_dot

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 
 import sktree_opt.greedy._grow as _grow
 from sktree_opt.greedy._registries import NOMINAL_SPLITS, split_for_validation
-from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for

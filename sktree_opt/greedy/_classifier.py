@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import MAX_CLASSES, BaseGreedyTree
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, CLASSIFICATION_PRUNINGS
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._typing import (

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sktree_opt.greedy._base import BaseGreedyTree
 from sktree_opt.greedy._registries import REGRESSION_CRITERIA, REGRESSION_PRUNINGS
-from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import document_shared
 from sktree_opt.utils._typing import CategoricalFeatures, NominalSplit, RandomState, TableLike

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy._classifier import GreedyTreeClassifier
-from sktree_opt.preprocessing import TableEncoder
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import DocLinkMixin, Interval, fit_context
 from sktree_opt.utils._fitting import all_or_nothing

@@ -11,7 +11,5 @@ A *code* is the rank of a number among the values of its column, or the number o
 """
 
 from sktree_opt.preprocessing._discretizer import MDLPDiscretizer
-from sktree_opt.preprocessing._encoder import TableEncoder
-from sktree_opt.preprocessing._table import Table
 
-__all__ = ["MDLPDiscretizer", "Table", "TableEncoder"]
+__all__ = ["MDLPDiscretizer"]

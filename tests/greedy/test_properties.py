@@ -11,7 +11,7 @@ from sktree_opt.greedy._registries import (
     NOMINAL_SPLITS,
     REGRESSION_CRITERIA,
 )
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor, _grow
 from sktree_opt.greedy._registries import split_for_validation
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
 from tests.reference.naive_greedy_tree import Problem, close

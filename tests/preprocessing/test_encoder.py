@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sktree_opt.preprocessing import TableEncoder
 from sktree_opt.preprocessing._columns import read_source
+from sktree_opt.preprocessing._encoder import TableEncoder
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

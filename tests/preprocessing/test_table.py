@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import midpoints
+from sktree_opt.preprocessing._table import Table
 
 NAN = np.nan
 
@@ -204,7 +204,7 @@ def test_read_only_input():
 
 def test_census(data_dir):
     pd = pytest.importorskip("pandas")
-    from sktree_opt.preprocessing import TableEncoder
+    from sktree_opt.preprocessing._encoder import TableEncoder
 
     path = data_dir / "uci" / "census_income_kdd.csv.gz"
     if not path.exists():

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.preprocessing import TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
 
 ESTIMATORS = [

@@ -5,7 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from tests.reference.brute_force_subsets import BruteForce

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.lattice._subset_problem import find_twins
 
 

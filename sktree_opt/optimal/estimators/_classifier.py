@@ -18,7 +18,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.objectives._metrics import METRICS
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._run import find_tree
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
 from sktree_opt.utils._typing import (

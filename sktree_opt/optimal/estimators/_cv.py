@@ -25,7 +25,7 @@ from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
 from sktree_opt.optimal.estimators._optimal_path import path_of
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,

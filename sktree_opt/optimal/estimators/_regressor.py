@@ -17,7 +17,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._run import find_tree
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
-from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
 from sktree_opt.utils._typing import (

@@ -16,7 +16,7 @@ from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_kno
 from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
-from sktree_opt.tree import TreeRegressorMixin
+from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
 from sktree_opt.utils._typing import (

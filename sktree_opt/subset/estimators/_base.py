@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.greedy._base import MAX_CLASSES, count_weights, refuse_extreme_weights
-from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
 from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem
-from sktree_opt.tree import TreeClassifierMixin
+from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._fitting import SECONDS_A_CHUNK, HeldInterrupt, Progress

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.optimal.thresholds.common import solve
 from tests.optimal.thresholds.test_solve import counts, noisy_table, rows_of, tables, weights_of

@@ -20,7 +20,8 @@ from sktree_opt.optimal import (
 )
 from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.optimal.run._thresholds_solver import coarse_table
-from sktree_opt.preprocessing import Table, TableEncoder
+from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.preprocessing._thresholds import resolve_thresholds
 
 

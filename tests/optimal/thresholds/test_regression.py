@@ -13,7 +13,7 @@ from sktree_opt.optimal.run._plan import Plan, use_engine
 from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._thresholds_solver import search_thresholds
 from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
-from sktree_opt.preprocessing import Table
+from sktree_opt.preprocessing._table import Table
 from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.optimal.common import new_session, training_data
 from tests.reference.best_groups import best_groups

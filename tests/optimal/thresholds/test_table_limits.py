@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run._fallback import MOST_THRESHOLDS, FewTests
 from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
-from sktree_opt.preprocessing import Table
 from sktree_opt.preprocessing._binary_tests import OneVsRest
+from sktree_opt.preprocessing._table import Table
 from tests.optimal.thresholds.common import solve
 from tests.processes import in_two_threads
 
