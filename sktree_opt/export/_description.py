@@ -21,9 +21,7 @@ from sktree_opt.export._words import (
     number_text,
     one_line,
 )
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TIE_TOLERANCE, TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import Interval

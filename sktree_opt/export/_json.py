@@ -11,9 +11,7 @@ from sklearn.base import BaseEstimator
 from sktree_opt._version import __version__
 from sktree_opt.export._description import Model, fitted_tree, last_step
 from sktree_opt.preprocessing._encoder import NOMINAL, NUMERIC, ORDINAL, TableEncoder
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS
 from sktree_opt.tree._smoothing import smoothed_probabilities

@@ -20,9 +20,7 @@ from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._params import rows_from, shared_constraints
-from sktree_opt.utils._validation import (
-    check_training_data,
-)
+from sktree_opt.utils._validation import check_training_data
 
 MAX_CLASSES = 65535
 # Squares of sums of such weights, and their products with squared targets, are floats.

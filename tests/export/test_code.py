@@ -19,9 +19,7 @@ from sktree_opt.datasets import load_loans
 from sktree_opt.export import export_code
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._node import NODE_DTYPE
 from tests.tree.random_tree import COLUMNS, NUMERIC_COLUMNS, model_of, random_rows, random_tree
 

@@ -16,9 +16,7 @@ from sktree_opt.optimal import (
     OptimalTreeRegressor,
     optimal_path,
 )
-from sktree_opt.preprocessing import (
-    MDLPDiscretizer,
-)
+from sktree_opt.preprocessing import MDLPDiscretizer
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._table import Table

@@ -10,9 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from sktree_opt.preprocessing import (
-    MDLPDiscretizer,
-)
+from sktree_opt.preprocessing import MDLPDiscretizer
 from sktree_opt.preprocessing._mdlp import mdlp_cuts
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._control import SearchControl

@@ -6,9 +6,7 @@ import numpy as np
 
 from sktree_opt.export._json import FrozenTreeClassifier, FrozenTreeRegressor
 from sktree_opt.preprocessing._encoder import TableEncoder
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._node import NODE_DTYPE
 
 LEAF, NUMERIC, MULTIWAY, ONE, SUBSET, IS_MISSING = range(6)

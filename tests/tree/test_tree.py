@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._node import NODE_DTYPE
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, encode, random_rows, random_tree

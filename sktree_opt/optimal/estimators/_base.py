@@ -41,9 +41,7 @@ from sktree_opt.utils._params import (
     seconds_from,
     shared_constraints,
 )
-from sktree_opt.utils._validation import (
-    check_training_data,
-)
+from sktree_opt.utils._validation import check_training_data
 
 # Levels of a tree that the engines can handle.
 MAX_DEPTH = 20

@@ -53,9 +53,7 @@ from sktree_opt.utils._typing import (
     TableLike,
     Thresholds,
 )
-from sktree_opt.utils._validation import (
-    as_weights,
-)
+from sktree_opt.utils._validation import as_weights
 
 # Share of the time limit for the search on all rows.
 SHARE_OF_ALL_ROWS = 1 / 3

@@ -12,9 +12,7 @@ import numpy as np
 
 from sktree_opt.optimal.bits._bit_engine import visit_nodes
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
-from sktree_opt.tree import (
-    Tree,
-)
+from sktree_opt.tree import Tree
 from sktree_opt.tree._node import CATEGORY_KINDS, LEAF, NODE_DTYPE
 
 # A weight that is smaller than the total by this factor may be lost to rounding.
