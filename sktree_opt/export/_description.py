@@ -342,7 +342,7 @@ def describe(
     model, own_names = last_step(model)
     if feature_names is None and not hasattr(model, "feature_names_in_"):
         feature_names = own_names
-    if takes_rules and hasattr(model, "_rules"):
+    if takes_rules and "rules_" in vars(model):
         return RuleListDescription(model, feature_names, class_names, precision)
     return Description(model, feature_names, class_names, precision, threshold_precision)
 

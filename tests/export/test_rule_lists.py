@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from sktree_opt import GreedyTreeClassifier, OptimalTreeClassifier, RuleListClassifier
+from sktree_opt import (
+    AcceptableSubsetSelector,
+    GreedyTreeClassifier,
+    OptimalTreeClassifier,
+    RuleListClassifier,
+)
 from sktree_opt.datasets import load_loans
 from sktree_opt.export import (
     RowPredictor,
@@ -118,6 +123,12 @@ def test_text():
     assert f"The answer is {model.predict(row)[0]}: " in text
     assert export_text(make_pipeline(model)) == export_text(model)
     assert "else NO (" in export_text(model, class_names=["NO", "NO"])
+
+
+def test_selectors_are_no_rule_lists():
+    X, y = load_loans(return_X_y=True, as_frame=True)
+    selector = AcceptableSubsetSelector(random_state=0).fit(X, y)
+    assert export_text(selector) == export_text(selector.estimator_)
 
 
 def test_what_rule_lists_do_not_have():
