@@ -25,6 +25,7 @@ from sktree_opt.utils import all_estimators
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
 QUICK = {
     "OptimalTreeClassifierCV": {"max_depth": 2},
+    "OptimalTreeRegressorCV": {"max_depth": 2},
     "OptimalTreeRegressor": {"max_depth": 2},
     "SmallestTreeClassifier": {"max_depth": 2},
     "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},

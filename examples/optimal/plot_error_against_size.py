@@ -19,7 +19,7 @@ X = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf
 
 # %%
 # All trees up to depth 3, on five folds and on all rows.
-model = OptimalTreeClassifierCV(max_depth=3).fit(X, y)
+model = OptimalTreeClassifierCV(max_depth=3, fold_thresholds=None).fit(X, y)
 print("best:", model.best_params_)
 
 # %%

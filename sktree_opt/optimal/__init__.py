@@ -7,7 +7,8 @@ column, by ranks) and ``tree_sets`` (several trees at each node).
 """
 
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
-from sktree_opt.optimal.estimators._cv import OptimalTreeClassifierCV
+from sktree_opt.optimal.estimators._cv_classifier import OptimalTreeClassifierCV
+from sktree_opt.optimal.estimators._cv_regressor import OptimalTreeRegressorCV
 from sktree_opt.optimal.estimators._optimal_path import optimal_path
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.estimators._smallest_tree import SmallestTreeClassifier
@@ -18,6 +19,7 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "OptimalTreeRegressorCV",
     "SmallestTreeClassifier",
     "TreeSetClassifier",
     "TreeSetRegressor",

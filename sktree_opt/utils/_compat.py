@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,6 +58,7 @@ __all__ = [
     "Options",
     "RealNotInt",
     "StrOptions",
+    "accepts_weights",
     "check_feature_names_in",
     "check_sample_weight",
     "fit_context",
@@ -125,6 +127,13 @@ def n_threads_for(n_jobs):
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or -1 for all.")
     n_threads = 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
     return 1 if n_threads == 1 or is_forked(n_jobs) or not has_openmp() else n_threads
+
+
+def accepts_weights(scorer):
+    """Whether a scorer takes ``sample_weight``; of several, whether one does."""
+    if hasattr(scorer, "_accept_sample_weight"):
+        return scorer._accept_sample_weight()
+    return "sample_weight" in signature(scorer).parameters
 
 
 def make_sklearn_tree(nodes, values, n_features, n_classes, depth):

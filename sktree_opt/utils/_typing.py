@@ -54,6 +54,12 @@ class Splitter(Protocol):
 CV: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 
 
+# As of scikit-learn's GridSearchCV.
+Scoring: TypeAlias = (
+    str | Callable[..., Any] | Sequence[str] | set[str] | dict[str, str | Callable[..., Any]] | None
+)
+
+
 class Discretizer(Protocol):
     """A transformer that leaves ``thresholds_`` or ``bin_edges_``."""
 

@@ -7,7 +7,6 @@ from sklearn.model_selection import GridSearchCV
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
-    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     SmallestTreeClassifier,
     TreeSetClassifier,
@@ -81,14 +80,6 @@ def test_a_search_over_all_thresholds_is_watched(global_random_seed):
     model.set_callbacks(Recorder(stop_after=1)).fit(X, y)
     assert model.status_ == "stopped"
     assert model.objective_ == (model.predict(X) != y).sum()
-
-
-def test_cross_validation_is_stopped_between_folds(global_random_seed):
-    X, y = random_table(global_random_seed)
-    recorder = Recorder(stop_after=3)
-    model = OptimalTreeClassifierCV(max_depth=3).set_callbacks(recorder).fit(X, y)
-    assert recorder.tasks == ["all rows", "fold 0", "fold 1", "fit"]
-    assert model.n_splits_ == 2
 
 
 def test_a_failed_fit_is_torn_down():

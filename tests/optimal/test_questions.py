@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import f1_score, matthews_corrcoef
-from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from sktree_opt.export import export_text
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
-    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     SmallestTreeClassifier,
     TreeSetClassifier,
@@ -23,7 +20,7 @@ from sktree_opt.optimal import (
     optimal_path,
 )
 from tests.optimal.cases import most_splits, problems, reference_of
-from tests.optimal.common import examples
+from tests.optimal.common import examples, random_table
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
 
@@ -290,7 +287,6 @@ def test_what_cannot_be_answered_is_said(table, model, message):
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (OptimalTreeClassifier(objective="f1"), ValueError, "sum over leaves, got objective='f1'"),
         (OptimalTreeClassifier(complexity_cost=0.1), ValueError, "complexity_cost must be 0"),
         (OptimalTreeClassifier(warm_start=True), ValueError, "warm_start is not supported"),
         (OptimalTreeClassifier(max_depth=-1), ValueError, "'max_depth' parameter"),
@@ -307,6 +303,42 @@ def test_metrics_are_for_two_classes():
         OptimalTreeClassifier(objective="f1").fit([[0], [1], [2]], [0, 1, 2])
 
 
+@pytest.mark.parametrize("metric", sorted(REFERENCES))
+def test_a_path_by_a_metric_agrees_with_single_fits(metric):
+    X, y = random_table(0, n=60, m=5)
+    y = np.array(["no", "yes"])[y]
+    model = OptimalTreeClassifier(max_depth=3, objective=metric, pos_label="no", max_leaf_nodes=6)
+    path = optimal_path(model, X, y)
+    assert (path.lower_bounds == path.objectives).all()
+    for depth, splits in [(0, 0), (1, 1), (2, 2), (2, 3), (3, 3), (3, 5)]:
+        limits = {"max_depth": depth, "max_leaf_nodes": max(2, splits + 1)}
+        one = clone(model).set_params(**limits).fit(X, y)
+        assert path.objectives[depth, splits] == pytest.approx(one.objective_)
+        index = path.tree_index[depth, splits]
+        assert path.trees[index].n_splits <= splits
+        one.tree_, one._answers = path.trees[index], path.answers[index]
+        errors = [((one.predict(X) != y) & (y == label)).sum() for label in ("yes", "no")]
+        value = REFERENCES[metric](*errors, *((y == label).sum() for label in ("yes", "no")))
+        assert path.objectives[depth, splits] == pytest.approx(1.0 - value)
+    for cost, index in zip(path.complexity_costs, path.complexity_tree_index, strict=True):
+        one = clone(model).set_params(complexity_cost=cost).fit(X, y)
+        loss = path.objectives[path.tree_index == index].min()
+        assert loss + cost * path.trees[index].n_splits == pytest.approx(one.objective_)
+
+
+def test_a_stopped_path_by_a_metric_has_trees_for_all_sizes():
+    X, y = random_table(0, n=400, m=40)
+    with pytest.warns(ConvergenceWarning):
+        path = optimal_path(
+            OptimalTreeClassifier(max_depth=4, objective="f1", time_limit=0.1), X, y
+        )
+    assert path.status == "time_limit"
+    assert (path.lower_bounds <= path.objectives).all()
+    assert (np.diff(path.objectives, axis=1) <= 0.0).all()
+    for index in np.unique(path.tree_index):
+        assert len(path.answers[index]) == path.trees[index].n_nodes
+
+
 def test_path_agrees_with_single_fits(table):
     X, y = table
     path = optimal_path(OptimalTreeClassifier(max_depth=3), X, y)
@@ -318,65 +350,6 @@ def test_path_agrees_with_single_fits(table):
         tree = path.trees[index]
         errors = (tree.values.sum(axis=1) - tree.values.max(axis=1))[tree.nodes["kind"] == 0]
         assert errors.sum() + at * len(y) * tree.n_splits == pytest.approx(one.objective_)
-
-
-def test_cross_validation_scores_what_single_fits_score(table):
-    X, y = table
-    folds = list(StratifiedKFold(3).split(X, y))
-    model = OptimalTreeClassifierCV(max_depth=2, cv=folds, n_jobs=2).fit(X, y)
-    results = model.cv_results_
-    assert results["param_max_leaf_nodes"].tolist() == [None, 2, 3, 4]
-    best = results["mean_test_score"].argmax()
-    assert model.best_score_ == results["mean_test_score"][best]
-    assert model.best_index_ == best
-    assert model.best_params_ == results["params"][best]
-    for k, (train, _) in enumerate(folds):
-        one = OptimalTreeClassifier(max_depth=1, max_leaf_nodes=2).fit(X[train], y[train])
-        test = folds[k][1]
-        assert results[f"split{k}_test_score"][1] == one.score(X[test], y[test])
-    best = OptimalTreeClassifier(**model.best_params_).fit(X, y)
-    assert model.objective_ == best.objective_
-
-
-def test_metadata_reach_splitter_and_scorer(table):
-    X, y = table
-    groups = np.arange(len(y)) % 4
-    with pytest.raises(ValueError, match="enable_metadata_routing"):
-        OptimalTreeClassifierCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
-    with config_context(enable_metadata_routing=True):
-        model = OptimalTreeClassifierCV(
-            max_depth=1, cv=GroupKFold(4).set_split_request(groups=True), scoring="accuracy"
-        )
-        assert model.fit(X, y, groups=groups).n_splits_ == 4
-
-
-def test_weights_reach_the_default_score_with_metadata_routing(table):
-    X, y = table
-    weights = np.random.default_rng(0).integers(1, 9, len(y)).astype(float)
-    model = OptimalTreeClassifierCV(max_depth=1).fit(X, y, sample_weight=weights)
-    with config_context(enable_metadata_routing=True):
-        routed = OptimalTreeClassifierCV(max_depth=1).fit(X, y, sample_weight=weights)
-        assert OptimalTreeClassifierCV(max_depth=1).fit(X, y).best_score_ != model.best_score_
-    for name, values in model.cv_results_.items():
-        np.testing.assert_array_equal(values, routed.cv_results_[name])
-
-
-def test_a_refit_of_the_cross_validated_model_forgets_names(table):
-    pd = pytest.importorskip("pandas")
-    X, y = table
-    frame = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
-    model = OptimalTreeClassifierCV(max_depth=1).fit(frame, y)
-    assert hasattr(model, "feature_names_in_")
-    model.fit(np.asarray(X), y)
-    assert not hasattr(model, "feature_names_in_")
-
-
-def test_a_score_that_is_never_a_number_is_warned_about(table):
-    X, y = table
-    model = OptimalTreeClassifierCV(max_depth=1, scoring=lambda *_: np.nan)
-    with pytest.warns(UserWarning, match="gave NaN"):
-        model.fit(X, y)
-    assert np.isnan(model.best_score_)
 
 
 @pytest.mark.parametrize(

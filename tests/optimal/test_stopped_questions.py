@@ -8,19 +8,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score, matthews_corrcoef
-from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
-    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     SmallestTreeClassifier,
     TreeSetClassifier,
     TreeSetRegressor,
     optimal_path,
 )
-from sktree_opt.optimal.estimators import _cv, _cv_folds
 from sktree_opt.optimal.run._session import Session
 from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.utils._control import SearchControl
@@ -181,65 +178,6 @@ def test_a_path_does_not_depend_on_a_limit_that_is_not_reached(objective, global
     assert whole.trees == limited.trees
     assert (whole.objectives == limited.objectives).all()
     assert (whole.lower_bounds == whole.objectives).all()
-
-
-def test_folds_that_were_cut_short_are_reported(credit):
-    X, y = credit
-    model = OptimalTreeClassifierCV(max_depth=6, time_limit=1.5, cv=2)
-    with pytest.warns(ConvergenceWarning, match="2 of 2 searches of folds"):
-        model.fit(X, y)
-    assert model.status_ == "time_limit"
-    assert model.fold_status_ == ["time_limit", "time_limit"]
-    assert model.search_stats_["seconds"] > 1.0
-    cart = cart_of(X, y, 6)
-    assert model.path_.objectives[-1, -1] <= errors_of(cart, X, y)
-    train, test = next(iter(StratifiedKFold(2).split(X, y)))
-    assert len(train) == len(test) == 500
-
-
-def test_folds_alone_may_be_cut_short(credit, monkeypatch):
-    X, y = credit
-    path_of = _cv_folds.path_of
-
-    def cut_short(model, X_part, *rest):
-        model.set_params(time_limit=None if len(X_part) == len(X) else 0.0)
-        return path_of(model, X_part, *rest)
-
-    monkeypatch.setattr(_cv_folds, "path_of", cut_short)
-    model = OptimalTreeClassifierCV(max_depth=4, max_leaf_nodes=5, cv=2)
-    with pytest.warns(ConvergenceWarning, match="time_limit=.* ended. 2 of 2 searches of folds"):
-        model.fit(X, y)
-    assert model.status_ == "time_limit"
-    assert model.path_.status == "optimal"
-    assert model.gap_ == 0.0
-
-
-def test_a_time_limit_is_shared_out(monkeypatch):
-    limits, path_of = [], _cv.path_of
-
-    def noted(model, *data):
-        limits.append(model.time_limit)
-        return path_of(model, *data)
-
-    for module in (_cv, _cv_folds):
-        monkeypatch.setattr(module, "path_of", noted)
-    X, y = random_table(0, n=100, m=5)
-    model = OptimalTreeClassifierCV(max_depth=2, time_limit=30.0, cv=4).fit(X, y)
-    assert model.status_ == "optimal"
-    all_rows, *folds = limits
-    assert all_rows == 10.0
-    assert len(folds) == 4
-    # The search on all rows has left most of its time to the folds.
-    assert min(folds) > 5.0
-    assert sum(folds) <= 30.0
-
-
-def test_a_proved_choice_says_so(credit):
-    X, y = credit
-    model = OptimalTreeClassifierCV(max_depth=2, cv=2).fit(X, y)
-    assert (model.status_, model.fold_status_) == ("optimal", ["optimal", "optimal"])
-    assert model.gap_ == 0.0
-    assert model.search_stats_["n_nodes"] >= 0
 
 
 @pytest.mark.parametrize(

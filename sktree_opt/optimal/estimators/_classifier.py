@@ -122,7 +122,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     See Also
     --------
     OptimalTreeRegressor : The tree for numeric targets.
-    OptimalTreeClassifierCV : Chooses depth and number of leaves by cross-validation.
+    OptimalTreeClassifierCV : Chooses depth, size and other parameters by cross-validation.
     SmallestTreeClassifier : The smallest tree that is good enough.
     TreeSetClassifier : The best tree, the second best, and so on.
     optimal_path : The trees of all depths and numbers of leaves.
@@ -248,15 +248,18 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             The fitted tree.
         """
         with self._fitting(X, y, sample_weight) as session:
-            problem = class_problem(self, X, y, sample_weight)
-            plan = make_plan(
-                problem,
-                thresholds=self.thresholds,
-                categorical_splits=self.categorical_splits,
-                sums_one_tree=problem.objective.metric is None,
-            )
-            session.begin()
-            solution = find_tree(plan, session)
-            self._keep(plan, solution)
+            self._search(session, X, y, sample_weight)
         warn_of_limit(self, self.status_, what_is_known(self))
         return self
+
+    def _search(self, session, X, y, sample_weight):
+        problem = class_problem(self, X, y, sample_weight)
+        plan = make_plan(
+            problem,
+            thresholds=self.thresholds,
+            categorical_splits=self.categorical_splits,
+            sums_one_tree=problem.objective.metric is None,
+        )
+        session.begin()
+        solution = find_tree(plan, session)
+        self._keep(plan, solution)

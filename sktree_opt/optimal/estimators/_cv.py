@@ -1,15 +1,18 @@
-"""Depth and number of leaves of an optimal tree, by cross-validation."""
+"""The base of the cross-validated optimal trees: which parameters are tried, scored and kept.
+
+A fit looks at all rows once, searches the training rows of each fold, scores the trees of every
+point of the grid on the rows left out, chooses a point, and searches all rows for its tree.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, indexable
@@ -18,324 +21,266 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.parallel import Parallel, delayed
 
-from sktree_opt.optimal.estimators._base import document_optimal
-from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
-from sktree_opt.optimal.estimators._cv_folds import score_fold, summed
-from sktree_opt.optimal.estimators._optimal_path import path_of
-from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
-from sktree_opt.tree._mixin import TreeClassifierMixin
+from sktree_opt.optimal.estimators._base import DOCS, BaseOptimalTree
+from sktree_opt.optimal.estimators._cv_folds import CVSearches, summed
+from sktree_opt.optimal.estimators._cv_grid import (
+    RULES,
+    best_index,
+    is_list,
+    make_grid,
+    results_of,
+)
+from sktree_opt.optimal.objectives._for_data import is_metric
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
     Interval,
     StrOptions,
-    fit_context,
-    n_threads_for,
+    accepts_weights,
     raise_for_params,
     routing_enabled,
-    safe_indexing,
 )
 from sktree_opt.utils._fitting import Progress, all_or_nothing
-from sktree_opt.utils._params import (
-    DEFAULT_TIME_LIMIT,
-    seconds_from,
-    warn_of_limit,
-    warn_user,
-)
-from sktree_opt.utils._typing import (
-    CV,
-    CategoricalFeatures,
-    CategoricalSplit,
-    ClassWeight,
-    LeafObjectiveName,
-    TableLike,
-    Thresholds,
-)
-from sktree_opt.utils._validation import as_weights
+from sktree_opt.utils._params import document_shared, seconds_from, warn_of_limit, warn_user
+from sktree_opt.utils._typing import TableLike
 
-# Share of the time limit for the search on all rows.
-SHARE_OF_ALL_ROWS = 1 / 3
+# Parameters of which each value needs a search of its own.
+SEARCHED = ("min_samples_leaf", "objective")
 
-# Parameters that every path takes over.
-PATH_PARAMETERS = (
-    "max_depth",
-    "max_leaf_nodes",
-    "min_samples_leaf",
-    "min_weight_leaf",
-    "min_weight_fraction_leaf",
-    "objective",
-    "cost_matrix",
-    "class_weight",
-    "thresholds",
-    "categorical_features",
-    "categorical_splits",
-    "memory_limit",
-)
+# Parameters of the estimator of a tree that the grid, or each search, has values of its own for.
+OF_SEARCH = {"max_depth", "max_leaf_nodes", "complexity_cost", "time_limit", "n_jobs"}
 
-# Fitted attributes of the last path's model.
-FROM_MODEL = (
+# Fitted attributes that depend on the data alone, and those of the chosen tree.
+OF_DATA = (
     "classes_",
-    "optimality_scope_",
-    "_costs",
-    "_class_factors",
-    "_encoder",
     "n_features_in_",
     "feature_names_in_",
+    "_encoder",
+    "_costs",
+    "_class_factors",
+)
+OF_TREE = (
+    "tree_",
+    "objective_",
+    "lower_bound_",
+    "gap_",
+    "incumbents_",
+    "optimality_scope_",
+    "pareto_front_",
+    "_costs",
+    "_class_factors",
+    "_answers",
 )
 
+CV_DOCS = DOCS | {
+    "cv_depth": """\
+max_depth : int or array-like of int, default=4
+    Largest depths to try: those of a list, or every depth up to a number. At most 10. With a
+    `complexity_cost`, a number is the only depth.""",
+    "cv_leaves": """\
+max_leaf_nodes : int, array-like of int or None, default=None
+    Largest numbers of leaves to try: those of a list, or every one up to a number. None means as
+    many as the depth allows.""",
+    "cv_min_samples_leaf": """\
+min_samples_leaf : int, float or array-like, default=1
+    Minimum number of rows in every leaf; a float in (0, 1) is a share of the rows. Each value of a
+    list is tried, with a search of its own on each fold.""",
+    "cv_complexity_cost": """\
+complexity_cost : "all", float, array-like of float or None, default=None
+    Cost of each test, as a share of the total weight. None: numbers of leaves are tried instead. A
+    number or a list: these costs are tried. "all": every cost is tried, by one value of each range
+    in which no fold changes its tree.""",
+    "cv": """\
+cv : int, cross-validation generator, iterable or None, default=None
+    Folds: a number of them (None for 5; stratified for a classifier), a splitter, or pairs of row
+    indices.""",
+    "scoring_values": """\
+scoring : str, callable, list, tuple, dict or None, default=None
+    What is maximised on the rows left out, as in scikit-learn's GridSearchCV. None for the
+    estimator's ``score``. Several scores need `refit` to name the one that decides.""",
+    "refit": """\
+refit : bool, str or callable, default=True
+    Whether the tree of the best parameters is searched on all rows; without it there is nothing to
+    predict with. For several scores the name of the one that decides. A callable gets
+    ``cv_results_`` and returns ``best_index_``.""",
+    "rule": """\
+rule : {"best", "one_standard_error"}, default="best"
+    "best": the best mean score, and of equal ones the fewest leaves, then the smallest depth.
+    "one_standard_error": the fewest leaves (or the largest cost of a test) of all whose mean score
+    is at most one standard error below the best (Breiman et al., 1984).""",
+    "cv_time_limit": """\
+time_limit : float or None, default=60.0
+    Seconds for the whole fit: at least 30 %% of them for the final tree, the rest in equal parts
+    for the searches of the folds. None or infinity means no limit.""".replace("%%", "%"),
+    "cv_memory_limit": """\
+memory_limit : int, float, str or None, default=None
+    Bytes that each search may take, or a size such as "2GB". None or infinity means no limit.""",
+    "cv_n_jobs": """\
+n_jobs : int or None, default=None
+    Number of folds at a time, by joblib, and of threads for the final tree. None means 1, -1 means
+    all processors.""",
+    "cv_attributes": """\
+best_params_ : dict
+    The chosen parameters: ``max_depth`` and ``max_leaf_nodes`` or ``complexity_cost``, and others
+    of which a list was given.
 
-@document_optimal
-class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
-    """The optimal tree whose depth and number of leaves predict best in cross-validation.
+best_index_ : int
+    Their place in ``cv_results_``.
 
-    For each fold, one search finds the optimal trees of every depth and number of leaves on the
-    training rows, each of which is scored on the others; the best limits are then applied to all
-    rows.
+best_score_ : float
+    Their mean score. Not there if `refit` is a callable.
 
-    Read more in the :ref:`User Guide <optimal_trees>`.
+best_estimator_ : estimator
+    The tree of these parameters, fitted to all rows. Predictions are its.
 
-    Parameters
-    ----------
-    max_depth : int, default=4
-        Largest depth to try, at most 10.
+cv_results_ : dict of ndarray
+    One entry for each point of the grid: ``params``, ``param_max_depth`` and so on (masked where
+    a parameter has no value), ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
+    ``split0_test_score`` and so on. With several scores, their names instead of ``score``.
 
-    max_leaf_nodes : int or None, default=None
-        Largest number of leaves to try. None means as many as `max_depth` allows.
+path_ : Bunch
+    The trees of all sizes on all rows with `fold_thresholds`, as :func:`optimal_path` returns
+    them, for the first value of every other parameter.
 
-    cv : int, cross-validation generator, iterable or None, default=None
-        Folds: a number of stratified ones (None for 5), a splitter, or pairs of row indices.
+tree_ : Tree
+    The chosen tree.
 
-    scoring : str, callable or None, default=None
-        What is maximised on the rows left out; None for the accuracy.
+objective_, lower_bound_, gap_ : float
+    Its objective, what no tree within these parameters goes below, and the difference.
 
-    %(min_samples_leaf)s
+incumbents_ : list of (float, float, float)
+    Seconds, objective and lower bound of the final search.
 
-    %(min_weight_leaf)s
+status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+    Whether all trees are proved to be optimal, those of the folds included, or what ended the
+    first search that was not.
 
-    %(min_weight_fraction_leaf)s
+fold_status_ : list of str
+    The same for each search of a fold.
 
-    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
-            "log_loss"}, default="error"
-        What each tree minimises on its training rows.
+search_stats_ : dict
+    Counters of all searches, summed, and ``seconds``.
 
-    %(cost_matrix)s
+optimality_scope_ : str
+    What the proof of the tree is relative to, in words.
 
-    %(class_weight)s
+scorer_ : callable
+    What has scored.
 
-    %(thresholds)s
+multimetric_ : bool
+    Whether there are several scores.
 
-    %(categorical_features)s
+refit_time_ : float
+    Seconds for the final tree.
 
-    %(categorical_splits)s
+n_splits_ : int
+    Number of folds.""",
+}
+document_cv = partial(document_shared, more=CV_DOCS)
 
-    time_limit : float or None, default=60.0
-        Seconds for the whole fit: a third for the search on all rows, what is left for the folds.
-        None or infinity means no limit.
 
-    memory_limit : int, float, str or None, default=None
-        Bytes that each search may take, or a size such as "2GB". None or infinity means no limit.
+class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
+    """Parameters, fit and attributes of an optimal tree chosen by cross-validation."""
 
-    n_jobs : int or None, default=None
-        Number of folds at a time, by joblib. None means 1, -1 means all processors.
-
-    Attributes
-    ----------
-    best_params_ : dict
-        ``max_depth`` and ``max_leaf_nodes`` with the best mean score; of equal ones the fewest
-        leaves, then the smallest depth.
-
-    best_index_ : int
-        Their place in ``cv_results_``.
-
-    best_score_ : float
-        Their mean score.
-
-    cv_results_ : dict of ndarray
-        One entry for each pair of limits: ``params``, ``param_max_depth``,
-        ``param_max_leaf_nodes`` (masked for a depth of 0), ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``split0_test_score`` and so on.
-
-    path_ : Bunch
-        The path on all rows, as :func:`optimal_path` returns it.
-
-    tree_ : Tree
-        The tree of the best limits on all rows.
-
-    objective_, lower_bound_, gap_ : float
-        Its objective, what no tree within these limits goes below, and the difference.
-
-    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
-        Whether all trees are proved to be optimal, those of the folds included, or what ended the
-        first search that was not.
-
-    fold_status_ : list of str
-        The same for the search of each fold.
-
-    search_stats_ : dict
-        Counters of all searches, summed, and ``seconds``.
-
-    optimality_scope_ : str
-        What the proof is relative to, in words.
-
-    n_splits_ : int
-        Number of folds.
-
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-
-    %(columns)s
-
-    See Also
-    --------
-    OptimalTreeClassifier : One depth and number of leaves.
-    optimal_path : The trees of all of them.
-
-    Notes
-    -----
-    A table of more than 10,000 tests is searched by ranks where :class:`OptimalTreeClassifier` does
-    so, and otherwise refused.
-
-    References
-    ----------
-    .. [1] E. Demirovic et al., "MurTree", JMLR 23, 2022, section 5.4.2 (MT-A).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sktree_opt.optimal import OptimalTreeClassifierCV
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
-    >>> clf.best_params_
-    {'max_depth': 2, 'max_leaf_nodes': 3}
-    """
-
-    best_params_: dict[str, int | None]
+    best_params_: dict[str, Any]
     best_index_: int
     best_score_: float
-    cv_results_: dict[str, NDArray[Any]]
+    best_estimator_: Any
+    cv_results_: dict[str, Any]
     path_: Bunch
     objective_: float
     lower_bound_: float
     gap_: float
+    incumbents_: list[tuple[float, float, float]]
     status_: str
     fold_status_: list[str]
     search_stats_: dict[str, Any]
     optimality_scope_: str
+    scorer_: Any
+    multimetric_: bool
+    refit_time_: float
     n_splits_: int
+    pareto_front_: NDArray[np.void]
+
+    # The estimator of one tree.
+    _tree_type: ClassVar[type]
 
     _parameter_constraints: ClassVar[dict] = {
-        **{
-            name: OptimalTreeClassifier._parameter_constraints[name]
-            for name in (*PATH_PARAMETERS, "time_limit", "n_jobs")
-        },
-        "objective": [StrOptions(set(OBJECTIVES))],
-        "max_depth": [Interval(Integral, 0, 10, closed="both")],
+        **BaseOptimalTree._parameter_constraints,
+        "max_depth": [Interval(Integral, 0, 10, closed="both"), "array-like"],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), "array-like", None],
+        "min_samples_leaf": [
+            *BaseOptimalTree._parameter_constraints["min_samples_leaf"],
+            "array-like",
+        ],
+        "complexity_cost": [
+            Interval(Real, 0, None, closed="left"),
+            StrOptions({"all"}),
+            "array-like",
+            None,
+        ],
         "cv": ["cv_object"],
-        "scoring": [str, callable, HasMethods("__call__"), None],
+        "scoring": [str, callable, HasMethods("__call__"), list, tuple, set, dict, None],
+        "refit": ["boolean", str, callable],
+        "rule": [StrOptions(set(RULES))],
     }
+    del _parameter_constraints["warm_start"]
 
-    def __init__(
-        self,
-        *,
-        max_depth: int = 4,
-        max_leaf_nodes: int | None = None,
-        cv: CV = None,
-        scoring: str | Callable[..., float] | None = None,
-        min_samples_leaf: float = 1,
-        min_weight_leaf: float = 0.0,
-        min_weight_fraction_leaf: float = 0.0,
-        objective: LeafObjectiveName = "error",
-        cost_matrix: ArrayLike | None = None,
-        class_weight: ClassWeight = None,
-        thresholds: Thresholds = "all",
-        categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_splits: CategoricalSplit = "one_vs_rest",
-        time_limit: float | None = DEFAULT_TIME_LIMIT,
-        memory_limit: float | str | None = None,
-        n_jobs: int | None = None,
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None, params: dict[str, Any]
     ) -> None:
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.cv = cv
-        self.scoring = scoring
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_leaf = min_weight_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.objective = objective
-        self.cost_matrix = cost_matrix
-        self.class_weight = class_weight
-        self.thresholds = thresholds
-        self.categorical_features = categorical_features
-        self.categorical_splits = categorical_splits
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        **params: Any,
-    ) -> Self:
-        """Choose depth and number of leaves, and find the tree.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones. Scores are weighted too.
-
-        **params : dict
-            With metadata routing, for the splitter's ``split``, such as `groups`, and the scorer.
-
-        Returns
-        -------
-        self : OptimalTreeClassifierCV
-            The fitted tree.
-        """
-        raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit", allow=["groups"])
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self) as interrupt:
-            progress.begin("all rows")
-            limit, begin = seconds_from(self.time_limit), time.perf_counter()
+            self._forget()
+            seconds, data = seconds_from(self.time_limit), (X, y, sample_weight)
+            searches = CVSearches(self, self._grid(), data, seconds, progress, interrupt)
             # First all rows: what is wrong with them is said before any fold is searched.
-            share = None if limit is None else SHARE_OF_ALL_ROWS * limit
-            model = self._path_model(share)
-            path = path_of(model, X, y, sample_weight, interrupt)
-            interrupt.release()
-            progress.end()
-            if sample_weight is not None:
-                sample_weight = as_weights(sample_weight, X)
-            routed = self._route(sample_weight, params)
-            left = None if limit is None else max(0.0, limit + begin - time.perf_counter())
-            folds = self._score_folds(X, y, sample_weight, routed, progress, left, interrupt)
-            self._keep(path, model, folds, interrupt.came)
+            searches.look_at_all_rows()
+            searches.score_folds(*self._route(searches.data, params))
+            points = self._keep_scores(searches)
+            model = searches.model
+            if self.refit is not False:
+                model = self.best_estimator_ = searches.find_tree(points[self.best_index_])
+            self._keep(model, searches)
         progress.finish()
-        if np.isnan(self.best_score_) and self.n_splits_ > 0:
-            warn_user(
-                f"scoring={self.scoring!r} gave NaN for some fold of every depth and number of "
-                "leaves. The smallest tree is taken, because no other can be said to be better."
-            )
-        warn_of_limit(self, self.status_, self._what_ended(path.status))
-        return self
+        self._warn()
 
-    def _what_ended(self, status):
-        """The searches that were not finished, in words."""
-        ended = ["the search on all rows"] if status != "optimal" else []
-        n_folds = sum(one != "optimal" for one in self.fold_status_)
-        if n_folds:
-            ended.append(f"{n_folds} of {len(self.fold_status_)} searches of folds")
-        message = " and ".join(ended)
-        return f"{message[:1].upper()}{message[1:]} did not prove their trees to be optimal."
+    def _forget(self):
+        """Drop what an earlier fit has left, for example names of columns."""
+        for name in [*vars(self)]:
+            if name in (*OF_DATA, *OF_TREE) or (name.endswith("_") and not name.startswith("_")):
+                delattr(self, name)
+
+    def _grid(self):
+        """The grid; parameters that an estimator would refuse are refused at once."""
+        grid = make_grid(self, SEARCHED)
+        for setting in grid.settings:
+            self._model(setting)._validate_params()
+        if is_list(self.scoring) and not (
+            self.refit is False
+            or callable(self.refit)
+            or (isinstance(self.refit, str) and self.refit in self.scoring)
+        ):
+            raise ValueError(
+                "refit must be False, a callable or the name of the score that decides where "
+                f"scoring has several, got {self.refit!r}."
+            )
+        return grid
+
+    def _model(self, setting, **limits):
+        """The estimator of one tree."""
+        own = self.get_params(deep=False)
+        names = set(self._tree_type().get_params()) & set(own) - OF_SEARCH
+        params = {name: own[name] for name in names} | setting
+        if is_list(own["objective"]):
+            # Each objective takes what has a meaning for it.
+            if setting["objective"] != "cost":
+                params.pop("cost_matrix", None)
+            if not is_metric(setting["objective"]):
+                params.pop("pos_label", None)
+        return self._tree_type(**(params | limits))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say which metadata `fit` hands to the splitter and the scorer.
@@ -349,7 +294,7 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                splitter=check_cv(self.cv, classifier=True),
+                splitter=check_cv(self.cv, classifier=is_classifier(self)),
                 method_mapping=MethodMapping().add(caller="fit", callee="split"),
             )
             .add(
@@ -359,118 +304,95 @@ class OptimalTreeClassifierCV(CallbackSupportMixin, TreeClassifierMixin, BaseEst
         )
 
     def _scorer(self):
-        model = self._path_model()
+        model = self._tree_type()
         if self.scoring is None and routing_enabled():
             # The model scores itself, and knows which metadata it takes.
             model.set_score_request(sample_weight=True)
         return check_scoring(model, scoring=self.scoring)
 
-    def _path_model(self, seconds=None):
-        chosen = {name: getattr(self, name) for name in PATH_PARAMETERS}
-        return OptimalTreeClassifier(**chosen, time_limit=seconds)
-
-    def _route(self, sample_weight, params):
-        if routing_enabled():
-            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+    def _route(self, data, params):
+        """The folds, the scorer, and what it takes beside a model and rows."""
+        (X, y, sample_weight), scorer = data, self._scorer()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=weights))
+        if routing_enabled():
+            routed = process_routing(self, "fit", **weights, **params)
+            for_split, for_scorer = routed.splitter.split, routed.scorer.score
+        else:
+            for_split, for_scorer = {"groups": params.get("groups")}, weights
+            if weights and not accepts_weights(scorer):
+                warn_user(f"scoring={self.scoring!r} takes no weights: all rows count the same.")
+                for_scorer = {}
+        self.scorer_, (X, y) = scorer, indexable(X, y)
+        folds = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, **for_split)
+        return list(folds), scorer, for_scorer
 
-    def _score_folds(self, X, y, sample_weight, routed, progress, seconds, interrupt):
-        """What is found on each fold, in so many seconds for all of them (None for any number).
+    def _keep_scores(self, searches):
+        """Set ``cv_results_`` and what is chosen by it; returns the points of the grid."""
+        folds, n_splits = searches.folds, searches.n_splits
+        scored = {divmod(k, n_splits): fold for k, fold in enumerate(folds)}
+        points = searches.grid.points(folds)
+        metrics = list(folds[0].scores) if folds else ["score"]
+        self.n_splits_ = n_splits
+        self.multimetric_ = is_list(self.scoring) or metrics != ["score"]
+        self.cv_results_ = results = results_of(points, scored, n_splits, metrics)
+        deciding = self.refit if self.multimetric_ and folds else "score"
+        if callable(self.refit) and folds:
+            self.best_index_ = checked_index(self.refit(results), len(points))
+        elif self.refit is not False or not self.multimetric_:
+            if not folds:
+                deciding = metrics[0]
+            elif deciding not in metrics:
+                raise ValueError(f"refit must name one of the scores {metrics}, got {deciding!r}.")
+            best = best_index(points, results, deciding, self.rule, n_splits)
+            self.best_index_ = best
+            self.best_score_ = float(results[f"mean_test_{deciding}"][best])
+        if hasattr(self, "best_index_"):
+            self.best_params_ = points[self.best_index_].params
+        return points
 
-        A callback or Ctrl-C may end it after any fold: those left are not scored.
-        """
-        if interrupt.came:
-            return []
-        X, y, sample_weight = indexable(X, y, sample_weight)
-        folds = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
-        if seconds is not None:
-            n_rounds = -(-len(folds) // n_threads_for(self.n_jobs))
-            seconds /= max(1, n_rounds)
-        tasks = (
-            delayed(score_fold)(
-                self._path_model(seconds),
-                self._scorer(),
-                X,
-                y,
-                sample_weight,
-                train,
-                test,
-                routed.scorer.score,
-                self._fold_costs(y, train),
-            )
-            for train, test in folds
-        )
-        scored = []
-        try:
-            found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-            for k in range(len(folds)):
-                progress.begin(f"fold {k}")
-                scored.append(next(found))
-                if progress.end():
-                    found.close()
-                    break
-        except KeyboardInterrupt as error:
-            interrupt.hold(error)
-        return scored
+    def _keep_of_data(self, model):
+        """Set what is the same for all trees of all rows."""
+        vars(self).update({name: vars(model)[name] for name in OF_DATA if name in vars(model)})
 
-    def _fold_costs(self, y, rows):
-        """The cost matrix of the classes that some training rows have."""
-        if self.cost_matrix is None:
-            return None
-        present = np.isin(np.unique(y), np.unique(safe_indexing(y, rows)))
-        return np.asarray(self.cost_matrix)[np.ix_(present, present)]
-
-    def _keep(self, path, model, folds, is_interrupted):
-        scores = np.array([fold.scores for fold in folds])
-        if not folds:
-            scores = np.full((1, *path.objectives.shape), np.nan)
-        means = scores.mean(axis=0)
-        limits = np.array(list(np.ndindex(means.shape)))
-        # A depth needs as many tests, and allows 2**depth - 1.
-        depth, splits = limits.T
-        limits = limits[(splits >= depth) & (splits <= 2.0**depth - 1)]
-        depth, splits = limits.T
-        # Without scores, the tree of the largest limits is the best known.
-        best = len(limits) - 1
-        if folds:
-            best = np.lexsort((depth, splits, -means[depth, splits]))[0]
-        best_depth, best_splits = limits[best]
-        leaves = np.ma.masked_array(splits + 1, mask=depth == 0)
-        grid = zip(depth.tolist(), leaves.tolist(), strict=True)
-        grid = [{"max_depth": one, "max_leaf_nodes": other} for one, other in grid]
-        self.n_splits_ = len(folds)
-        self.best_index_ = int(best)
-        self.best_params_ = grid[self.best_index_]
-        self.best_score_ = float(means[best_depth, best_splits])
-        self.cv_results_ = {
-            "params": grid,
-            "param_max_depth": depth,
-            "param_max_leaf_nodes": leaves,
-            **{f"split{k}_test_score": scores[k][depth, splits] for k in range(len(folds))},
-            "mean_test_score": means[depth, splits],
-            "std_test_score": scores.std(axis=0)[depth, splits],
-            "rank_test_score": ranks(means[depth, splits]),
-        }
-        self.path_ = path
-        self.tree_ = path.trees[path.tree_index[best_depth, best_splits]]
-        self.objective_ = float(path.objectives[best_depth, best_splits])
-        self.lower_bound_ = float(path.lower_bounds[best_depth, best_splits])
-        self.gap_ = self.objective_ - self.lower_bound_
-        self.fold_status_ = [fold.status for fold in folds]
+    def _keep(self, model, searches):
+        """Set the attributes of the chosen tree, and those of all searches."""
+        self._keep_of_data(model)
+        if self.refit is not False:
+            vars(self).update({name: vars(model)[name] for name in OF_TREE if name in vars(model)})
+        path, folds = searches.path, searches.folds
+        self.path_, self.fold_status_ = path, [fold.status for fold in folds]
         statuses = [path.status, *self.fold_status_]
+        stats = [path.search_stats, *(fold.stats for fold in folds)]
+        if self.refit is not False:
+            self.refit_time_ = model.search_stats_["seconds"]
+            statuses.append(model.status_)
+            stats.append(model.search_stats_)
         self.status_ = next((one for one in statuses if one != "optimal"), "optimal")
-        if is_interrupted:
+        if searches.is_stopped:
             self.status_ = "stopped"
-        self.search_stats_ = summed([path.search_stats, *(fold.stats for fold in folds)])
-        for name in FROM_MODEL:
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-            else:
-                # It was set by an earlier fit, for example to a table with names.
-                vars(self).pop(name, None)
+        self.search_stats_ = summed(stats)
+
+    def _warn(self):
+        """Warn of scores that are not numbers, and of searches that were cut short."""
+        if np.isnan(getattr(self, "best_score_", 0.0)) and self.n_splits_ > 0:
+            warn_user(
+                f"scoring={self.scoring!r} gave NaN for some fold of every depth and number of "
+                "leaves. The smallest tree is taken, because no other can be said to be better."
+            )
+        n_folds = sum(one != "optimal" for one in self.fold_status_)
+        ended = [f"{n_folds} of {len(self.fold_status_)} searches of folds"] if n_folds else []
+        best = getattr(self, "best_estimator_", None)
+        if best is not None and best.status_ != "optimal":
+            ended.append("the search of the final tree")
+        message = " and ".join(ended) or "the search on all rows with the thresholds of the folds"
+        message = f"{message[:1].upper()}{message[1:]}"
+        warn_of_limit(self, self.status_, f"{message} did not prove the trees to be optimal.")
 
 
-def ranks(scores):
-    """Rank of each score, 1 for the best; equal scores share the better rank."""
-    return 1 + (scores[:, np.newaxis] < scores).sum(axis=1)
+def checked_index(index, n_points):
+    """The index that a callable `refit` returned."""
+    if not isinstance(index, Integral):
+        raise TypeError(f"refit must return an integer, got {index!r}.")
+    if not 0 <= index < n_points:
+        raise IndexError(f"refit must return an index below {n_points}, got {index!r}.")
+    return int(index)

@@ -9,7 +9,6 @@ from sklearn.utils import Bunch
 from sktree_opt.optimal.estimators._base import class_problem, new_control, target_problem
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.objectives._for_data import is_metric
 from sktree_opt.optimal.run._path import find_path
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._session import Session
@@ -34,8 +33,8 @@ def optimal_path(
     ----------
     estimator : OptimalTreeClassifier or OptimalTreeRegressor
         Its parameters are those of the trees, its `max_depth` and `max_leaf_nodes` the largest that
-        are tried. Its objective must be a sum over leaves, and its `complexity_cost` must be 0,
-        because the path has the trees for all of them. It is not fitted.
+        are tried. Its `complexity_cost` must be 0, because the path has the trees for all of them.
+        It is not fitted.
 
     X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
         The rows.
@@ -53,10 +52,11 @@ def optimal_path(
         objective of the best tree of at most depth `d` with at most ``k + 1`` leaves;
         ``lower_bounds``, of the same shape: no such tree has a smaller objective; ``tree_index``,
         of the same shape: the tree's place in ``trees``, a list of Tree, each under the least
-        limits that reach its objective; ``complexity_costs`` and ``complexity_tree_index``: within
-        `max_depth`, which tree is best for costs from each entry up to the next one; ``status``:
-        "optimal" if all is proved; ``search_stats``: counters of the search. A search that is
-        stopped fills the rest with the best trees it knows.
+        limits that reach its objective; ``answers``, a list of the same length: for a metric, the
+        class that each node of the tree answers, otherwise None; ``complexity_costs`` and
+        ``complexity_tree_index``: within `max_depth`, which tree is best for costs from each entry
+        up to the next one; ``status``: "optimal" if all is proved; ``search_stats``: counters of
+        the search. A search that is stopped fills the rest with the best trees it knows.
 
     See Also
     --------
@@ -111,6 +111,7 @@ def path_of(model, X, y, sample_weight=None, interrupt=None):
         problem,
         thresholds=model.thresholds,
         categorical_splits=model.categorical_splits,
+        sums_one_tree=problem.objective.metric is None,
         prefers_tests=True,
     )
     model.optimality_scope_ = plan.scope
@@ -121,10 +122,6 @@ def path_of(model, X, y, sample_weight=None, interrupt=None):
 def refuse_what_paths_lack(model):
     """Refuse parameters that a path has no use for."""
     model._validate_params()
-    if is_metric(model.objective):
-        raise ValueError(
-            f"The objective of a path must be a sum over leaves, got objective={model.objective!r}."
-        )
     if model.complexity_cost:
         raise ValueError(
             "complexity_cost must be 0, because a path has the trees for every complexity_cost, "

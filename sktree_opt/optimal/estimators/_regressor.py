@@ -87,6 +87,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     See Also
     --------
     OptimalTreeClassifier : The tree for classes.
+    OptimalTreeRegressorCV : Chooses depth, size and other parameters by cross-validation.
     TreeSetRegressor : The best tree, the second best, and so on.
     optimal_path : The trees of all depths and numbers of leaves.
 
@@ -175,12 +176,15 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
             The fitted tree.
         """
         with self._fitting(X, y, sample_weight) as session:
-            problem = target_problem(self, X, y, sample_weight, self.objective)
-            plan = make_plan(
-                problem, thresholds=self.thresholds, categorical_splits=self.categorical_splits
-            )
-            session.begin()
-            solution = find_tree(plan, session)
-            self._keep(plan, solution)
+            self._search(session, X, y, sample_weight)
         warn_of_limit(self, self.status_, what_is_known(self))
         return self
+
+    def _search(self, session, X, y, sample_weight):
+        problem = target_problem(self, X, y, sample_weight, self.objective)
+        plan = make_plan(
+            problem, thresholds=self.thresholds, categorical_splits=self.categorical_splits
+        )
+        session.begin()
+        solution = find_tree(plan, session)
+        self._keep(plan, solution)

@@ -155,6 +155,56 @@ def bound_of_metric(problem, tests, losses, totals, by_slope):
     return float(losses(np.append(errors, last, axis=0)).min())
 
 
+def find_places_by_metric(plan, session):
+    """Find the best tree by a metric for every depth and number of tests.
+
+    All searches share one cache. After a stop, the rest is filled with pruned trees of short
+    searches and with the trees of smaller limits.
+
+    Parameters
+    ----------
+    plan : Plan
+        With `tests`, and a metric as objective.
+
+    session : Session
+
+    Returns
+    -------
+    places : dict of MetricTree
+        By depth and number of tests; one that is no better than with smaller limits is the same.
+
+    stats : dict
+        Counters of the search.
+    """
+    tests, limits = plan.tests, plan.problem.limits
+    is_mirrored = plan.problem.objective.positive == 0
+    problem = mirrored(plan.problem) if is_mirrored else plan.problem
+    search, control = MetricSearch(problem, tests, session.control), session.control
+    search.ask(problem)
+    by_slope = {}
+    if limits.max_depth > 1 and session.may_stop(limits):
+        by_slope = short_searches(problem, tests, session)
+    places = {}
+    for depth, splits in np.ndindex(limits.max_depth + 1, limits.max_splits + 1):
+        before = [places[at] for at in ((depth - 1, splits), (depth, splits - 1)) if at in places]
+        # The first of equal ones has the least limits.
+        best = min(before, key=lambda one: one.objective) if before else None
+        is_possible = depth <= splits <= 2**depth - 1
+        if best is None or (
+            is_possible and not control.poll() and best.objective > best.lower_bound
+        ):
+            found = search.collect_one(depth, splits)
+            best = found if best is None or found.objective < best.objective else best
+        if is_possible and control.stopped and by_slope:
+            within = problem.within(max_depth=depth, max_splits=splits)
+            best = better_of(within, tests, search, by_slope, best)
+        places[depth, splits] = best
+    if is_mirrored:
+        for one in {id(one): one for one in places.values()}.values():
+            one.answers = np.where(one.answers < 0, one.answers, 1 - one.answers)
+    return places, search.search.statistics()
+
+
 @dataclass
 class MetricTree:
     """The best tree by a metric, and the front it was chosen from.
@@ -263,6 +313,11 @@ class MetricSearch:
                 incumbents.append(self.log_entry(best))
         return self.collect(best, points, incumbents)
 
+    def collect_one(self, depth, splits):
+        """Best tree within a depth and a number of splits, by one search; costs nothing extra."""
+        found = self.evaluate(self.search.front(depth, splits))
+        return replace(self.collect(found, [found], []), lower_bound=self.least_loss())
+
     def solve_stage(self, depth, splits, best, step):
         """The best tree of one stage."""
 
@@ -366,6 +421,7 @@ def better_of(problem, tests, search, by_slope, best):
         one
         for slope, found in by_slope.items()
         for one in prunings_by_slope(problem, tests, found, *slope)
+        if one[1] <= problem.limits.max_splits
     ]
     points = [points_of(search, *one) for one in candidates]
     values = [one["loss"] + search.complexity_cost * one["n_splits"] for one in points]

@@ -10,8 +10,10 @@ from sklearn.utils import Bunch
 
 from sktree_opt.optimal.run._bits_solver import Answer, BitsSolver, at_most, n_useful_splits
 from sktree_opt.optimal.run._fallback import known_trees, number_of_few_thresholds
+from sktree_opt.optimal.run._metric import find_places_by_metric
 from sktree_opt.optimal.run._thresholds_solver import ThresholdsSolver
-from sktree_opt.optimal.run._trees import tree_and_objective
+from sktree_opt.optimal.run._trees import fitted_attributes, tree_and_objective
+from sktree_opt.optimal.tree_sets._bit_rows import nodes_from_preorder
 
 # Seconds that it takes to make the tree of one place of the table.
 READING_SECONDS = 2e-5
@@ -32,6 +34,8 @@ def find_path(plan, session):
         As ``optimal_path`` returns it.
     """
     problem, limits = plan.problem, plan.problem.limits
+    if problem.objective.metric is not None:
+        return find_path_by_metric(plan, session)
     session.keep_back((limits.max_depth + 1) * (limits.max_splits + 1) * READING_SECONDS)
     if plan.engine == "bits":
         solver = BitsSolver(problem, plan.tests, session)
@@ -58,6 +62,37 @@ def solve_few_thresholds(plan, session):
     return partial(solver.solve, by_discrepancy=True)
 
 
+def find_path_by_metric(plan, session):
+    """The path of a metric, whose trees are not sums over leaves."""
+    problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
+    depth, splits = limits.max_depth, limits.max_splits
+    places, stats = find_places_by_metric(plan, session)
+    session.control.raise_pending()
+    status, seconds = session.control.status, session.control.seconds
+    found = list({id(one): one for one in places.values()}.values())
+    place_of = {id(one): k for k, one in enumerate(found)}
+    shape = (depth + 1, splits + 1)
+    index = np.array([place_of[id(places[at])] for at in np.ndindex(shape)]).reshape(shape)
+    objectives = np.array([one.objective for one in found])[index]
+    bound = objectives if status == "optimal" else np.full(shape, found[0].lower_bound)
+    n_splits, costs = lower_hull(objectives[-1])
+    fitted = [
+        fitted_attributes(problem, tests, nodes_from_preorder(one.columns), one.answers)
+        for one in found
+    ]
+    return Bunch(
+        objectives=objectives,
+        lower_bounds=bound,
+        tree_index=index,
+        trees=[one["tree_"] for one in fitted],
+        answers=[one["_answers"] for one in fitted],
+        complexity_costs=costs,
+        complexity_tree_index=index[-1, n_splits],
+        status=status,
+        search_stats=stats | {"seconds": seconds},
+    )
+
+
 def bunch_of(problem, found, status, stats):
     """A path as ``optimal_path`` returns it."""
     trees, tree_costs = zip(
@@ -74,6 +109,7 @@ def bunch_of(problem, found, status, stats):
         lower_bounds=np.where(is_proved, objectives, bounds),
         tree_index=index,
         trees=list(trees),
+        answers=[None] * len(trees),
         complexity_costs=problem.form.scale * costs / problem.data.weights.sum(),
         complexity_tree_index=index[-1, n_splits],
         status=status,
