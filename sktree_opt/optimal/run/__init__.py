@@ -15,6 +15,8 @@ A fit goes through these modules in this order; none calls back into an earlier 
     ``_rankings.find_smallest_tree`` and ``_path.find_path``.
 ``_bits_solver``, ``_thresholds_solver``, ``_metric``
     Each drives an engine: levels, limited discrepancy, rounding of sums, fronts.
+``_one_column``
+    A table of one numeric column needs no engine: its best division into intervals is found here.
 ``_fallback``
     The answer of a search that is stopped early.
 ``_trees``

@@ -44,7 +44,7 @@ FEW_WEIGHTS = 8
 MOST_TEST_BYTES = 1 << 27
 MOST_NUMERIC_TESTS = 3000
 
-ENGINES = ("bits", "thresholds")
+ENGINES = ("bits", "thresholds", "column")
 # Engine and switches of `use_engine`.
 _chosen = ContextVar("engine", default=(None, ()))
 
@@ -55,8 +55,8 @@ def use_engine(name=None, off=()):
 
     Parameters
     ----------
-    name : {"bits", "thresholds"} or None, default=None
-        None for the one that is faster.
+    name : {"bits", "thresholds", "column"} or None, default=None
+        None for the one that is faster. "column" is the dynamic programme over one column.
 
     off : tuple of str, default=()
         Techniques of the engine to do without (its ``SWITCHES``), where one tree is asked for.
@@ -95,6 +95,9 @@ class Plan:
 
     off : tuple of str
         Techniques to do without.
+
+    by_column : bool
+        Whether `table` has a single column, to be searched as such.
     """
 
     problem: Problem
@@ -104,10 +107,13 @@ class Plan:
     thresholds: list | None = None
     few_tests: FewTests | None = None
     off: tuple = ()
+    by_column: bool = False
 
     @property
     def engine(self):
         """Name of the engine for one tree."""
+        if self.by_column:
+            return "column"
         return "bits" if self.table is None else "thresholds"
 
 
@@ -150,9 +156,10 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
         is_large = has_too_many_tests(ranks)
         if not prefers_tests:
             is_large = is_large or has_many_thresholds(ranks, form, problem.weights)
-        if is_large or not has_bits or chosen == "thresholds":
+        if is_large or not has_bits or chosen in ("thresholds", "column"):
             few_tests = FewTests(table, cuts, data, split) if has_bits else None
-            return Plan(problem, scope, None, ranks, above, few_tests, off)
+            by_column = chosen in (None, "column") and is_one_deep_column(ranks, problem.limits)
+            return Plan(problem, scope, None, ranks, above, few_tests, off, by_column)
     if not has_bits:
         raise ValueError(
             "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
@@ -205,6 +212,12 @@ def has_small_tables(table):
 def has_many_reals(weights):
     """Whether weights are fractional and too many to count rows by weight."""
     return (weights != np.rint(weights)).any() and len(np.unique(weights)) > FEW_WEIGHTS
+
+
+def is_one_deep_column(table, limits):
+    """Whether there is one column, of numbers without holes, and more than two levels."""
+    is_numeric = table.n_columns == 1 and not table.is_nominal[0] and not table.n_missing[0]
+    return bool(is_numeric and limits.max_depth > 2)
 
 
 def has_too_many_tests(table):

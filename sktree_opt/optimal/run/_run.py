@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sktree_opt.optimal.run._bits_solver import find_tree_of_tests
 from sktree_opt.optimal.run._metric import find_tree_by_metric
+from sktree_opt.optimal.run._one_column import find_tree_of_column
 from sktree_opt.optimal.run._thresholds_solver import find_tree_of_table
 
 
@@ -24,4 +25,5 @@ def find_tree(plan, session):
         return find_tree_by_metric(plan, session)
     if plan.engine == "bits":
         return find_tree_of_tests(plan.problem, plan.tests, session, plan.off)
-    return find_tree_of_table(plan, session)
+    found = find_tree_of_column(plan, session) if plan.engine == "column" else None
+    return find_tree_of_table(plan, session) if found is None else found
