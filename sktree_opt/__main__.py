@@ -10,7 +10,7 @@ import time
 import warnings
 from pathlib import Path
 
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 
@@ -127,6 +127,7 @@ def add_table(parser):
     parser.add_argument(
         "--time-limit", type=float, default=60.0, help="seconds for the search (default: 60)"
     )
+    parser.add_argument("--task", choices=["auto", "classification", "regression"], default="auto")
     parser.add_argument(
         "--n-jobs", type=int, default=-1, help="threads; -1 for all cores (default: -1)"
     )
@@ -144,7 +145,6 @@ def add_fit(commands):
     parser.add_argument(
         "--thresholds", default="all", help='"all", "quantile", "mdlp", "ensemble" or a number'
     )
-    parser.add_argument("--task", choices=["auto", "classification", "regression"], default="auto")
     parser.add_argument("--cv", type=int, default=5, help="folds of the accuracy; 0 for none")
     parser.add_argument("--out", help="write the model as JSON")
     parser.add_argument("--html", help="write a page that draws the tree")
@@ -300,14 +300,20 @@ def fit(args):
         print(score_text(args, model, X, y, weights, is_classifier))
 
 
-def make_estimator(args, X, y):
-    """The unfitted estimator that the arguments ask for."""
+def is_regression_task(args, y):
+    """Whether the target is a number to be regressed on."""
     is_numeric = y.dtype.kind in "fiu"
     is_regression = args.task == "regression" or (
         args.task == "auto" and is_numeric and len(set(y.tolist())) > MAX_NUMERIC_CLASSES
     )
     if is_regression and not is_numeric:
         raise BadInputError(f"--task regression: column {args.target!r} does not hold numbers.")
+    return is_regression
+
+
+def make_estimator(args, X, y):
+    """The unfitted estimator that the arguments ask for."""
+    is_regression = is_regression_task(args, y)
     kind = sktree_opt.OptimalTreeRegressor if is_regression else sktree_opt.OptimalTreeClassifier
     params = {} if args.objective is None else {"objective": args.objective}
     whole = args.min_samples_leaf == int(args.min_samples_leaf)
@@ -428,11 +434,18 @@ def explain(args):
         print(sktree_opt.counterfactual(model, row, fixed=fixed))
 
 
+def make_greedy(args, X, y):
+    """The greedy tree whose features are selected."""
+    is_regression = is_regression_task(args, y)
+    kind = sktree_opt.GreedyTreeRegressor if is_regression else sktree_opt.GreedyTreeClassifier
+    return kind(categorical_features=categorical_features(args, X))
+
+
 def select(args):
     """``sktree-opt select``."""
     X, y, weights = training_table(args)
     params = {"time_limit": args.time_limit, "n_jobs": args.n_jobs, "random_state": args.seed}
-    greedy = sktree_opt.GreedyTreeClassifier(categorical_features=categorical_features(args, X))
+    greedy = make_greedy(args, X, y)
     if args.method == "acceptable":
         selector = sktree_opt.AcceptableSubsetSelector(greedy, delta=args.delta, **params)
     else:
@@ -440,7 +453,8 @@ def select(args):
     selector.fit(X, y, sample_weight=weights)
     names = [str(name) for name in selector.get_feature_names_out()]
     print(f"{len(names)} of {X.shape[1]} features: {', '.join(names)}")
-    print(f"Error on the rows held back: {selector.error_:.4g}. Search: {selector.status_}.")
+    kind = "Mean squared error" if is_regressor(selector) else "Error"
+    print(f"{kind} on the rows held back: {selector.error_:.4g}. Search: {selector.status_}.")
     if args.out:
         kept = read_table(args.data)[[*names, args.target]]
         as_csv = kept.write_csv() if hasattr(kept, "write_csv") else kept.to_csv(index=False)
@@ -450,7 +464,7 @@ def select(args):
 def enumerate_trees(args):
     """``sktree-opt enumerate``."""
     X, y, weights = training_table(args)
-    greedy = sktree_opt.GreedyTreeClassifier(categorical_features=categorical_features(args, X))
+    greedy = make_greedy(args, X, y)
     search = sktree_opt.DistinctTreeEnumerator(
         greedy, time_limit=args.time_limit, n_jobs=args.n_jobs, random_state=args.seed
     )

@@ -84,6 +84,10 @@ def test_features_are_selected(loans, tmp_path, capsys):
     kept = pandas.read_csv(out).columns.tolist()
     assert kept[-1] == "status"
     assert f"features: {', '.join(kept[:-1])}\n" in printed
+    command = ["select", str(loans), "--target", "months", "--drop", "status"]
+    command += ["--task", "regression"]
+    assert main(command) == 0
+    assert "\nMean squared error on the rows held back: " in capsys.readouterr().out
 
 
 def test_distinct_trees_are_counted(tmp_path, capsys):

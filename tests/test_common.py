@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
+from sktree_opt import GreedyTreeRegressor
 from sktree_opt.utils import all_estimators
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
@@ -35,6 +36,12 @@ QUICK = {
 # weights and repeated rows are the same, as scikit-learn checks.
 QUICK |= {name: {"error": "training"} for name in ("AcceptableSubsetSelector", "DTsbeSelector")}
 ESTIMATORS = [estimator(**QUICK.get(name, {})) for name, estimator in all_estimators()]
+# The searches over feature subsets take regression trees, too.
+ESTIMATORS += [
+    type(estimator)(GreedyTreeRegressor(), error="training")
+    for estimator in ESTIMATORS
+    if hasattr(estimator, "loss")
+]
 TRANSFORMERS = [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")]
 
 # Checks of scikit-learn that parametrize_with_checks leaves out.

@@ -83,7 +83,7 @@ def test_subsets() -> None:
     assert_type(backward.history_, list[dict[str, Any]])
     for features, tree in DistinctTreeEnumerator().iter_trees(X, y):
         assert_type(features, NDArray[Any])
-        assert_type(tree, GreedyTreeClassifier)
+        assert_type(tree, GreedyTreeClassifier | GreedyTreeRegressor)
 
 
 def test_misspelt_options_are_seen() -> None:

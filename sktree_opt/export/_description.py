@@ -136,7 +136,7 @@ class Description:
     def probabilities(self):
         """Probabilities of ``predict_proba`` at each node, or means."""
         make = getattr(self.model, "_node_probabilities", self.tree.node_values)
-        return make()
+        return make() if self.tree.is_classifier else self.tree.node_values()
 
     def feature(self, index):
         """Name of the feature that node `index` tests, to stand for itself."""

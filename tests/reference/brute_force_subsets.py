@@ -54,14 +54,33 @@ def answer(tree, row, costs=None):
     return next(c for c, cost in enumerate(expected) if cost <= min(expected) + 1e-9)
 
 
-def weight_of_errors(trees, parts, table, y, costs):
+def number(node, row):
+    """The mean of the leaves that a row reaches, weighed by its shares."""
+    if not node.children:
+        return node.answer_from[0]
+    value = row[node.column]
+    if value is not None:
+        return number(node.children[node.branch(value)], row)
+    weight = sum(child.weight for child in node.children)
+    parts = [child for child in node.children if child.weight > 0]
+    return sum(child.weight / weight * number(child, row) for child in parts)
+
+
+def loss_of(loss, distance):
+    return distance**2 if loss == "squared_error" else abs(distance)
+
+
+def weight_of_errors(trees, parts, table, y, costs, loss=None):
     """What the search rows of all parts cost that the trees get wrong."""
     wrong = 0.0
     for part, tree in zip(parts, trees, strict=True):
         for row, weight in zip(part.search_rows, part.search_weights, strict=True):
+            if loss is not None:
+                wrong += weight * loss_of(loss, y[row] - number(tree, table[row]))
+                continue
             answered = answer(tree, table[row], costs)
-            loss = answered != y[row] if costs is None else costs[y[row]][answered]
-            wrong += weight * loss
+            cost = answered != y[row] if costs is None else costs[y[row]][answered]
+            wrong += weight * cost
     return wrong
 
 
@@ -70,10 +89,10 @@ class BruteForce:
 
     With `groups`, for every S that holds all or none of each group; what a tree uses are then all
     features of the groups that it tests one of. With `kept`, for every S that holds the groups of
-    these features, which count as used.
+    these features, which count as used. With `loss`, the trees answer numbers.
     """
 
-    def __init__(self, table, y, parts, grow, costs=None, groups=None, kept=()):
+    def __init__(self, table, y, parts, grow, costs=None, groups=None, kept=(), loss=None):
         self.n_features = len(table[0])
         self.trees, self.errors, self.used = {}, {}, {}
         groups = groups or []
@@ -90,8 +109,9 @@ class BruteForce:
             tested = set().union(self.kept, *(tree.columns() for tree in trees))
             self.trees[subset] = tuple(signature(tree) for tree in trees)
             if self.trees[subset] not in error_of_trees:
-                wrong = weight_of_errors(trees, parts, table, y, costs)
-                error_of_trees[self.trees[subset]] = wrong / total
+                error = weight_of_errors(trees, parts, table, y, costs, loss) / total
+                # Equal losses of numbers may differ by rounding.
+                error_of_trees[self.trees[subset]] = error if loss is None else round(error, 11)
             self.errors[subset] = error_of_trees[self.trees[subset]]
             self.used[subset] = tuple(
                 sorted(f for unit in self.units if tested & set(unit) for f in unit)

@@ -312,7 +312,7 @@ def with_missing_as_value(table):
 
 
 class Grower:
-    """DT(S) of a classification problem for one part of the rows after the other."""
+    """DT(S) for one part of the rows after the other."""
 
     def __init__(self, problem):
         self.problem = problem
@@ -325,7 +325,9 @@ class Grower:
         if not cases:
             # An empty branch answers as its parent.
             return Node(answer_from=parent.answer_from)
-        node = Node(weight=total(cases), answer_from=class_weights(self.problem, cases))
+        is_classes = self.problem.n_classes > 0
+        answer = class_weights(self.problem, cases) if is_classes else [mean(self.problem, cases)]
+        node = Node(weight=total(cases), answer_from=answer)
         if is_stopped(self.problem, cases, depth):
             return node
         found = [(self._split(cases, j), j) for j in features]
@@ -409,9 +411,9 @@ def with_absent(problem, cases, column, branch):
 def subsets_in_order(problem, cases, column):
     """Categories of branch 0, the first of equal gain first: the lighter side of each partition.
 
-    Two classes: categories change sides by their share of the second class, as in Breiman's
-    theorem, unless some category is too light to be a branch. Else every partition, in the order of
-    the reflected Gray code.
+    Two classes and numbers: categories change sides by their share of the second class, or their
+    mean, as in Breiman's theorem, unless some category is too light to be a branch. Else every
+    partition, in the order of the reflected Gray code.
     """
     by_category = {}
     for row, weight in known_cases(problem, cases, column):
@@ -421,7 +423,12 @@ def subsets_in_order(problem, cases, column):
     is_large = min(map(len, by_category.values())) >= problem.min_leaf_rows
     is_heavy = min(sizes.values()) >= problem.min_leaf_weight - 1e-9
     if problem.n_classes <= 2 and is_large and is_heavy:
-        shares = {c: class_weights(problem, by_category[c])[1] / sizes[c] for c in categories}
+        shares = {
+            c: class_weights(problem, by_category[c])[1] / sizes[c]
+            if problem.n_classes
+            else mean(problem, by_category[c])
+            for c in categories
+        }
         order = sorted(categories, key=lambda c: (round(shares[c], 9), c))
         sides = [set(order[:n]) for n in range(1, len(order))]
     else:

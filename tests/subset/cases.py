@@ -4,7 +4,11 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
+from sktree_opt.greedy._registries import (
+    CLASSIFICATION_CRITERIA,
+    NOMINAL_SPLITS,
+    REGRESSION_CRITERIA,
+)
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.subset.lattice._subset_problem import SubsetProblem
@@ -39,11 +43,13 @@ class Case:
         merge_equal=(0.5, 1.0, 10),
         reads_cuts=True,
         skips_constant=True,
+        loss=None,
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion = criterion
         self.parameters = {"numeric_gain_penalty": False, "min_gain": 0.0, **parameters}
-        self.n_classes = max(y) + 1
+        self.n_classes = max(y) + 1 if loss is None else 0
+        self.loss = loss
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
         self.groups = groups
         self.reading = {
@@ -60,7 +66,9 @@ class Case:
         self.encoded = Table.from_matrix(np.asfortranarray(matrix), n_categories)
 
     def problem(self, **options):
-        quality = CLASSIFICATION_CRITERIA[self.criterion]
+        quality = {**CLASSIFICATION_CRITERIA, **REGRESSION_CRITERIA}[self.criterion]
+        if self.loss is not None:
+            options["loss"] = self.loss
         return SubsetProblem(
             self.encoded,
             self.y,
@@ -101,7 +109,9 @@ class Case:
         )
 
     def brute_force(self, kept=()):
-        return BruteForce(self.table, self.y, self.parts, self.grow, self.costs, self.groups, kept)
+        return BruteForce(
+            self.table, self.y, self.parts, self.grow, self.costs, self.groups, kept, self.loss
+        )
 
 
 @st.composite
@@ -142,8 +152,8 @@ def costs_of(draw, n_classes):
 
 
 @st.composite
-def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
-    """A random problem."""
+def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1, numbers=False):
+    """A random problem, of classes or of numbers."""
     n_rows = draw(st.integers(3, max_rows))
     n_columns = draw(st.integers(min_columns, max_columns))
     nominal = draw(st.lists(st.booleans(), min_size=n_columns, max_size=n_columns))
@@ -167,9 +177,17 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
         "numeric_gain_penalty": draw(st.booleans()),
         "min_gain": draw(st.sampled_from([0.0, 0.0, 0.1])),
     }
-    criterion = draw(st.sampled_from(CRITERIA))
+    criterion, loss = draw(st.sampled_from(CRITERIA)), None
+    if numbers:
+        criterion, loss = (
+            "squared_error",
+            draw(st.sampled_from(["squared_error", "absolute_error"])),
+        )
+        target = st.integers(-3, draw(st.sampled_from([-2, 0, 20]))).map(lambda v: v * 0.75)
+        y = draw(st.lists(target, min_size=n_rows, max_size=n_rows))
+        parameters["numeric_gain_penalty"] = False
     has_costs = criterion == "gini_cost" or draw(st.integers(0, 4)) == 0
-    costs = draw(costs_of(n_classes)) if has_costs else None
+    costs = draw(costs_of(n_classes)) if has_costs and not numbers else None
     groups = draw(groups_of(n_columns)) if with_groups else None
     order_index = draw(st.sampled_from([(0, 0), (0, 4), None]))
     merge_equal = draw(st.sampled_from(MERGE_RULES))
@@ -187,6 +205,7 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1):
         merge_equal=merge_equal,
         reads_cuts=draw(st.booleans()),
         skips_constant=draw(st.booleans()),
+        loss=loss,
     )
 
 

@@ -322,7 +322,7 @@ private:
         if (!has_bounds_ || node->stops || !node->search.shared.empty()) return false;
         if (node->search.whole.empty()) return true;
         return rules_.bounds.uses_class_bound && !problem_.has_losses() &&
-               bounds_.of_node(node) == all_cost(node);
+               !problem_.is_regression() && bounds_.of_node(node) == all_cost(node);
     }
     Cost all_cost(const CaseNode* node) const {
         const std::vector<Cost>& costs = problem_.parts[node->part].costs;

@@ -9,6 +9,10 @@
 //                 it,
 //                 nor do the votes of several leaves below
 //   twin bound    of search rows that are equal in all features, all but one class are wrong
+//   range bound   regression, in place of the class bound: a leaf answers the mean of some cases of
+//                 the node, which lies between their least and largest target; a search row outside
+//                 pays for the distance to that range at least. Equal search rows get one answer:
+//                 together they pay what the best number in the range costs at least
 //   split bound   the class bounds of the children of a split, and the costs of those that cannot
 //                 be
 //                 split again: counted from the codes of the column, no child is made
@@ -80,6 +84,16 @@ public:
         if (node->stops) {
             node->bound = node->leaf_cost;
         } else if (!node->search.whole.empty()) {
+            if (problem_.is_regression()) {
+                NumberSums sums;
+                const double* values = problem_.target().values;
+                for (std::uint32_t row : node->cases.rows) sums.add(values[row], 1.0);
+                for (std::uint32_t row : node->search.whole) {
+                    node->bound += number_at_least(node, row, sums);
+                }
+                node->bound += cost_of_equal_numbers();
+                return node->bound;
+            }
             is_present_.assign(problem_.target().n_classes, !rules_.uses_class_bound);
             const std::uint16_t* classes = problem_.target().classes;
             for (std::uint32_t row : node->cases.rows) is_present_[classes[row]] = 1;
@@ -199,6 +213,7 @@ private:
     Cost count_split(CaseNode* node, const RankedSplit& ranked) {
         lattice_.learner().build_split(node->cases, ranked.feature, ranked.low, ranked.high,
                                        split_);
+        if (problem_.is_regression()) return count_numbers(node, problem_.column(ranked.feature));
         const std::uint32_t n_classes = problem_.target().n_classes;
         const std::uint16_t* classes = problem_.target().classes;
         const greedy::Column& column = problem_.column(ranked.feature);
@@ -232,7 +247,8 @@ private:
                 if (code == column.n_values) continue;
                 const auto b = split_.branch<std::uint32_t>(code);
                 if (answers_[b] >= 0) {
-                    cost += problem_.cost_of(part, row, static_cast<std::uint32_t>(answers_[b]));
+                    cost +=
+                        problem_.cost_of(part, row, {static_cast<std::uint32_t>(answers_[b]), 0.0});
                 } else {
                     const bool is_present =
                         !rules_.uses_class_bound || counts_[b * n_classes + classes[row]] > 0.0;
@@ -241,6 +257,106 @@ private:
             }
         });
         return cost + cost_of_twins();
+    }
+
+    // The same as `count_split`, of `split_` and for numbers: the range of each branch, or its mean
+    // if it can only be a leaf. Missing cases may go down every branch.
+    Cost count_numbers(CaseNode* node, const greedy::Column& column) {
+        const double* values = problem_.target().values;
+        const greedy::CaseSet& cases = node->cases;
+        sums_.assign(split_.n_branches, NumberSums());
+        is_known_.assign(split_.n_branches, 0);
+        bool some_missing = false;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+                const std::uint32_t row = cases.rows[i], code = codes[row];
+                const double weight = cases.weights.empty() ? 1.0 : cases.weights[i];
+                if (code == column.n_values) {
+                    some_missing = true;
+                    for (NumberSums& sums : sums_) sums.add(values[row], weight);
+                } else {
+                    const auto b = split_.branch<std::uint32_t>(code);
+                    sums_[b].add(values[row], weight);
+                    is_known_[b] = 1;
+                }
+            }
+        });
+        for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+            NumberSums& sums = sums_[b];
+            if (!is_known_[b]) {
+                sums.low = sums.high = node->answer.number;
+            } else if (!some_missing &&
+                       lattice_.learner().is_too_small(sums.weight, node->depth + 1)) {
+                sums.low = sums.high = sums.mean();
+            }
+        }
+        Cost cost = 0;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::uint32_t row : node->search.whole) {
+                const std::uint32_t code = codes[row];
+                if (code == column.n_values) continue;
+                cost += number_at_least(node, row, sums_[split_.branch<std::uint32_t>(code)]);
+            }
+        });
+        return cost + cost_of_equal_numbers();
+    }
+
+    // Lower bound on the cost of a row whose answer is in a range. Equal rows, which get the same
+    // answer, are put aside for `cost_of_equal_numbers`.
+    Cost number_at_least(const CaseNode* node, std::uint32_t row, const NumberSums& range) {
+        const PartCases& part = problem_.parts[node->part];
+        const double value = problem_.target().values[row];
+        const bool has_range = rules_.uses_class_bound || range.low == range.high;
+        const double low = has_range ? range.low : -std::numeric_limits<double>::infinity();
+        const double high = has_range ? range.high : std::numeric_limits<double>::infinity();
+        if (problem_.twins[row] >= 0 && rules_.uses_twin_bound) {
+            equal_numbers_.push_back({problem_.twins[row], value, part.scales[row], low, high});
+            return 0;
+        }
+        return problem_.cost_of(part, row, {0, std::clamp(value, low, high)});
+    }
+
+    // The cost of the equal rows put aside. The cost of each row is rounded, by half a unit at most.
+    Cost cost_of_equal_numbers() {
+        std::sort(equal_numbers_.begin(), equal_numbers_.end());
+        Cost cost = 0;
+        for (std::size_t first = 0, last = 0; first < equal_numbers_.size(); first = last) {
+            while (last < equal_numbers_.size() &&
+                   equal_numbers_[last].set == equal_numbers_[first].set) {
+                ++last;
+            }
+            const double best = best_number(first, last);
+            double least = 0.0;
+            for (std::size_t i = first; i < last; ++i) {
+                const EqualNumber& row = equal_numbers_[i];
+                least += row.scale * problem_.loss_of(row.value, best);
+            }
+            // Sums of products lose less than a part in 2^40 to rounding.
+            least = least * (1.0 - 0x1p-40) - 0.5 * static_cast<double>(last - first) - 1.0;
+            cost += static_cast<Cost>(std::max(0.0, std::floor(least)));
+        }
+        equal_numbers_.clear();
+        return cost;
+    }
+
+    // The number of least loss for some rows, sorted by value: their mean or median, or the end of
+    // the range that is nearer to it, because the loss is convex.
+    double best_number(std::size_t first, std::size_t last) const {
+        double total = 0.0, sum = 0.0;
+        for (std::size_t i = first; i < last; ++i) {
+            total += equal_numbers_[i].scale;
+            sum += equal_numbers_[i].scale * equal_numbers_[i].value;
+        }
+        double best = sum / total;
+        if (problem_.loss == Loss::ABSOLUTE) {
+            double below = 0.0;
+            std::size_t median = first;
+            while (median + 1 < last && (below += equal_numbers_[median].scale) < 0.5 * total) {
+                ++median;
+            }
+            best = equal_numbers_[median].value;
+        }
+        return std::clamp(best, equal_numbers_[first].low, equal_numbers_[first].high);
     }
 
     // Lower bound on the cost of a row, given whether some leaf below may answer its class. Equal
@@ -286,7 +402,7 @@ private:
         answers_.assign(split_.n_branches, -1);
         for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
             // A branch of no known case gets no share of the missing ones: it is empty.
-            if (!is_known_[b]) answers_[b] = static_cast<std::int32_t>(node->label);
+            if (!is_known_[b]) answers_[b] = static_cast<std::int32_t>(node->answer.label);
             if (some_missing || !is_known_[b]) continue;
             const double* counts = counts_.data() + static_cast<std::size_t>(b) * n_classes;
             double weight = 0.0;
@@ -298,7 +414,8 @@ private:
             const bool is_leaf =
                 n_present <= 1 || lattice_.learner().is_too_small(weight, node->depth + 1);
             if (is_leaf) {
-                answers_[b] = static_cast<std::int32_t>(problem_.answer(counts, 1e-9 * weight));
+                answers_[b] =
+                    static_cast<std::int32_t>(problem_.answer(counts, 1e-9 * weight).label);
             }
         }
     }
@@ -309,6 +426,15 @@ private:
         Cost cost;
         bool operator<(const Twin& other) const {
             return set != other.set ? set < other.set : label < other.label;
+        }
+    };
+
+    // A row that is equal to others, and the range of its answer.
+    struct EqualNumber {
+        std::int32_t set;
+        double value, scale, low, high;
+        bool operator<(const EqualNumber& other) const {
+            return set != other.set ? set < other.set : value < other.value;
         }
     };
 
@@ -323,6 +449,8 @@ private:
     std::vector<std::uint8_t> is_present_;
     std::vector<std::uint8_t> is_known_;  // by branch: some case has a value that leads there
     std::vector<Twin> twins_;
+    std::vector<NumberSums> sums_;  // by branch
+    std::vector<EqualNumber> equal_numbers_;
 };
 
 }  // namespace sktree_opt::subset

@@ -22,10 +22,11 @@ class CrossValidationError(ErrorEstimate):
     Parameters
     ----------
     cv : int, cross-validation generator, iterable or None, default=None
-        An int is the number of folds, which are stratified and shuffled by the `random_state` of
-        the selector. None means 5, or as many as there are groups if these are fewer. An iterable
-        yields pairs of rows to grow on and rows to try the tree on; one pair is enough. Where `fit`
-        is given `groups`, a group has to stay on one side of each split.
+        An int is the number of folds. They are stratified, by class or by the order of the numbers,
+        and shuffled by the `random_state` of the selector. None means 5, or as many as there are
+        groups if these are fewer. An iterable yields pairs of rows to grow on and rows to try the
+        tree on; one pair is enough. Where `fit` is given `groups`, a group has to stay on one side
+        of each split.
 
     See Also
     --------
@@ -61,7 +62,7 @@ class CrossValidationError(ErrorEstimate):
             return integer_folds(request, int(min(5, n_groups)))
         if isinstance(self.cv, int | np.integer):
             return integer_folds(request, self.cv)
-        return request.splits_of(check_cv(self.cv, request.y, classifier=True))
+        return request.splits_of(check_cv(self.cv, request.y, classifier=request.is_classifier))
 
 
 def integer_folds(request, n_folds):
@@ -73,7 +74,7 @@ def integer_folds(request, n_folds):
 
 
 def stratified_folds(y, n_folds, rng):
-    """Pairs of building and search rows; rows of a class are dealt out to the folds in turn."""
+    """Pairs of building and search rows; rows are ordered by target and dealt out in turn."""
     if n_folds < 2 or n_folds > len(y):
         raise ValueError(f"cv must be between 2 and the number of rows ({len(y)}), got {n_folds}.")
     order = rng.permutation(len(y))
@@ -93,6 +94,9 @@ def group_folds(request, n_folds, rng):
             f"cv must be between 2 and the number of groups ({n_groups}), got {n_folds}."
         )
     seed = rng.randint(np.iinfo(np.int32).max)
+    if not request.is_classifier:
+        yield from request.splits_of(GroupKFold(n_folds, shuffle=True, random_state=seed))
+        return
     cv = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         # Classes of fewer rows than folds are allowed.

@@ -25,7 +25,7 @@ class EstimatePart:
         Increasing indices of the rows that the tree is tried on.
 
     search_weights : ndarray of float64
-        Cost of a wrong answer to each of them.
+        Cost of a wrong answer, or of a loss of 1, to each of them.
     """
 
     build_rows: np.ndarray
@@ -40,8 +40,8 @@ class EstimateRequest:
 
     Attributes
     ----------
-    y : ndarray of int
-        Class codes.
+    y : ndarray of int or float
+        Class codes, or numbers.
 
     weights : ndarray of float64
         Positive weights.
@@ -57,6 +57,9 @@ class EstimateRequest:
 
     random_state : int, RandomState or None
         Seed of the splits.
+
+    is_classifier : bool
+        Whether `y` has class codes.
     """
 
     y: np.ndarray
@@ -65,6 +68,7 @@ class EstimateRequest:
     all_y: np.ndarray | None = None
     kept_rows: np.ndarray | slice = field(default_factory=lambda: slice(None))
     random_state: object = None
+    is_classifier: bool = True
 
     def kept_groups(self):
         """Groups of the rows that `y` has."""

@@ -14,9 +14,9 @@ from sktree_opt.utils._compat import Interval
 class SearchError(ErrorEstimate):
     """The error on a share of the rows that is kept back from growing the trees.
 
-    The rows are split once, stratified by class, or with each group on one side where `fit` is
-    given `groups`. This is the wrapper model, and the estimate of [1]_. For a split of your own,
-    use ``CrossValidationError(cv=[(build, search)])``.
+    The rows are split once, stratified by class or by the order of the numbers, or with each group
+    on one side where `fit` is given `groups`. This is the wrapper model, and the estimate of [1]_.
+    For a split of your own, use ``CrossValidationError(cv=[(build, search)])``.
 
     Read more in the :ref:`User Guide <subset_search>`.
 
@@ -64,8 +64,8 @@ class SearchError(ErrorEstimate):
 def stratified_split(y, search_size, rng):
     """Building and search rows: each class gives its share to the search rows, to within one row.
 
-    Rows are shuffled, ordered by class, and picked at equal steps. Unlike scikit-learn's splitters
-    this accepts classes with a single row.
+    Rows are shuffled, ordered by class or number, and picked at equal steps. Unlike scikit-learn's
+    splitters this accepts classes with a single row.
     """
     order = rng.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]

@@ -11,7 +11,6 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.complete._collection import Collection, warn_of_short_list
 from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import DistinctStream
@@ -19,6 +18,7 @@ from sktree_opt.subset.elimination._backward import eliminate
 from sktree_opt.subset.errors import ErrorEstimate, estimate_of
 from sktree_opt.subset.estimators._base import (
     BaseSubsetSearch,
+    GreedyTree,
     check_size,
     column_indices,
     document_search,
@@ -39,6 +39,7 @@ PROBLEM_PARAMETERS = (
     "features_to_keep",
     "method",
     "feature_groups",
+    "loss",
 )
 # Those that the published algorithm does not have.
 ON_DEMAND_PARAMETERS = {
@@ -136,6 +137,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     %(error)s No bound holds
         for a callable: every distinct tree is rated.
 
+    %(loss)s
+
     %(features_to_keep)s
 
     %(feature_groups)s
@@ -179,8 +182,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         With `collect`: the distinct trees whose error is at most `delta` larger than the least one,
         or at most `max_error`; best first, and only the first `max_collected`. Each has "features"
         (names, or indices where the table has no names), "error", "n_features", "n_leaves", and
-        "tree", a ``GreedyTreeClassifier`` fitted on all rows with these features (None if the time
-        was up before). Penalties do not count here.
+        "tree", the greedy tree fitted on all rows with these features (None if the time was up
+        before). Penalties do not count here.
 
     feature_verdicts_ : ndarray of shape (n_features,)
         With `collect`: for each feature whether it is used by "all", "some" or "none" of the
@@ -248,7 +251,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator: GreedyTreeClassifier | None = None,
+        estimator: GreedyTree | None = None,
         *,
         delta: float = 0.0,
         max_error: float | None = None,
@@ -260,7 +263,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         warm_start: bool = False,
         collect: bool = False,
         max_collected: int = 1000,
-        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
+        error: ErrorName | ErrorEstimate | Callable[[Any], float] = "search",
+        loss: Literal["squared_error", "absolute_error"] | None = None,
         features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
@@ -280,6 +284,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.collect = collect
         self.max_collected = max_collected
         self.error = error
+        self.loss = loss
         self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
         self.time_limit = time_limit
@@ -303,7 +308,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             The rows; NaN, None and NA are missing values.
 
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for regression trees.
 
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights, of growing and of errors.

@@ -8,22 +8,27 @@ from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.greedy._base import MAX_CLASSES, count_weights, refuse_extreme_weights
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
+from sktree_opt.greedy._base import (
+    MAX_CLASSES,
+    count_weights,
+    refuse_extreme_targets,
+    refuse_extreme_weights,
+)
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
 from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
-from sktree_opt.subset.lattice._subset_problem import SubsetProblem
-from sktree_opt.tree._mixin import TreeClassifierMixin
+from sktree_opt.subset.estimators._predictor import SubsetPredictorMixin
+from sktree_opt.subset.lattice._subset_problem import LOSSES, SubsetProblem
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._fitting import SECONDS_A_CHUNK, HeldInterrupt, Progress
@@ -36,6 +41,8 @@ from sktree_opt.utils._params import (
 )
 from sktree_opt.utils._typing import TableLike
 from sktree_opt.utils._validation import TrainingData, check_columns, check_training_data
+
+GreedyTree: TypeAlias = GreedyTreeClassifier | GreedyTreeRegressor
 
 # Bytes of the lattice that a search keeps when no memory_limit is given.
 DEFAULT_BUDGET = 1 << 30
@@ -52,7 +59,7 @@ class SubsetFit:
 
     Attributes
     ----------
-    tree : GreedyTreeClassifier
+    tree : GreedyTreeClassifier or GreedyTreeRegressor
         The learner's parameters.
 
     data : TrainingData
@@ -103,7 +110,7 @@ class SubsetFit:
         Ctrl-C, which stops the search and is raised after the fit.
     """
 
-    tree: GreedyTreeClassifier
+    tree: GreedyTree
     data: TrainingData
     table: Table
     weights: np.ndarray | None
@@ -208,11 +215,12 @@ class SubsetFit:
 
 _DOCS = {
     "estimator": """\
-estimator : GreedyTreeClassifier or None, default=None
-    Parameters of the trees. None means a ``GreedyTreeClassifier()``; pass one to tune, for example,
-    ``estimator__max_depth`` in a grid search. `max_leaf_nodes` and reduced-error pruning are
-    refused; error-based pruning is applied to the fitted trees alone, not during the search. With
-    a `cost_matrix`, errors are mean costs.""",
+estimator : GreedyTreeClassifier, GreedyTreeRegressor or None, default=None
+    Parameters of the trees. None means a ``GreedyTreeClassifier()``; pass a ``GreedyTreeRegressor``
+    if the target is a number, and either one to tune, for example, ``estimator__max_depth`` in a
+    grid search. `max_leaf_nodes` and reduced-error pruning are refused; error-based pruning is
+    applied to the fitted trees alone, not during the search. With a `cost_matrix`, errors are mean
+    costs.""",
     "error": """\
 error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \
 or callable, default="%(default_error)s"
@@ -221,7 +229,12 @@ or callable, default="%(default_error)s"
     :class:`~sktree_opt.subset.TrainingError`, :class:`~sktree_opt.subset.CrossValidationError`,
     :class:`~sktree_opt.subset.BootstrapError` or
     :class:`~sktree_opt.subset.PessimisticTrainingError` (C4.5's estimate). A callable takes a
-    fitted ``GreedyTreeClassifier``, grown on all rows, and returns a number; lower is better.""",
+    fitted tree, grown on all rows, and returns a number; lower is better.""",
+    "loss": """\
+loss : {"squared_error", "absolute_error"} or None, default=None
+    How the answers of a regression tree are rated; an error is the mean loss of the rows. The trees
+    are grown for the squared error in either case. None means "squared_error" for regression trees;
+    classification trees take no other value.""",
     "feature_groups": """\
 feature_groups : list of array-like or None, default=None
     Lists of columns, by index or name, that are kept or dropped together, such as the dummies of a
@@ -231,14 +244,14 @@ features_to_keep : array-like or None, default=None
     Columns, by index, name or mask, that every subset has. With `feature_groups` their groups are
     kept as a whole. They count as selected even if the tree does not use them.""",
     "estimator_": """\
-estimator_ : GreedyTreeClassifier
+estimator_ : GreedyTreeClassifier or GreedyTreeRegressor
     The tree fitted on all rows with the selected features. It takes the columns of `X`.""",
     "fitted": """\
 tree_ : Tree
     The nodes of `estimator_`.
 
 classes_ : ndarray of shape (n_classes,)
-    Class labels.
+    Class labels; not for regression.
 
 feature_importances_ : ndarray of shape (n_features,)
     Change of the answers when a feature is not known, as shares that sum to 1.
@@ -261,26 +274,19 @@ def document_search(cls):
     return document_shared(cls)
 
 
-class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator):
+class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator):
     """Parameters and fit of the searches over the feature subsets of a greedy tree."""
 
     status_: str
     search_stats_: dict[str, Any]
-    estimator_: GreedyTreeClassifier
+    estimator_: GreedyTree
 
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": [GreedyTreeClassifier, None],
+        "estimator": [GreedyTreeClassifier, GreedyTreeRegressor, None],
+        "loss": [StrOptions(set(LOSSES)), None],
         "error": [StrOptions(set(ERROR_ESTIMATES)), ErrorEstimate, callable],
         **shared_constraints("time_limit", "memory_limit", "random_state", "n_jobs"),
     }
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        of_tree = get_tags(GreedyTreeClassifier())
-        tags.input_tags = of_tree.input_tags
-        tags.classifier_tags.poor_score = False
-        tags.target_tags.required = True
-        return tags
 
     def _begin(self, X, y, sample_weight, progress=None):
         """Check parameters and data, and encode them. The time limit counts from here."""
@@ -292,19 +298,24 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         estimate = estimate_of(self.error)
         if estimate is not None:
             estimate._validate_params()
-        if tree.cost_matrix is not None and estimate is not None and estimate.is_pessimistic:
-            raise ValueError("error='pessimistic' counts errors, not costs: set cost_matrix=None.")
+        is_classifier = not self._is_regression
+        if estimate is not None and estimate.is_pessimistic:
+            check_counts_errors(tree)
+        if is_classifier and self.loss is not None:
+            raise ValueError(f"loss={self.loss!r} is only supported for regression trees.")
         data = check_training_data(
             self,
             encoder,
             X,
             y,
             sample_weight,
-            class_weight=tree.class_weight,
-            is_classifier=True,
+            class_weight=getattr(tree, "class_weight", None),
+            is_classifier=is_classifier,
         )
         refuse_extreme_weights(data.weights)
-        if len(data.classes) > MAX_CLASSES:
+        if not is_classifier:
+            refuse_extreme_targets(data.y, data.weights)
+        elif len(data.classes) > MAX_CLASSES:
             raise ValueError(
                 f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."
             )
@@ -322,7 +333,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             control=control,
             budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
             n_threads=n_threads,
-            costs=tree._check_costs(len(data.classes)),
+            costs=tree._check_costs(len(data.classes)) if is_classifier else None,
             groups=self._column_groups(),
             kept=self._kept_columns(),
             time_limit=seconds,
@@ -374,6 +385,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
                 all_y=column_or_1d(y),
                 kept_rows=search.data.kept_rows,
                 random_state=self.random_state,
+                is_classifier=not self._is_regression,
             )
         )
 
@@ -388,7 +400,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         problem = SubsetProblem(
             search.table,
             search.data.y,
-            len(search.data.classes),
+            0 if self._is_regression else len(search.data.classes),
             parts,
             measure=quality.measure,
             gain_ratio=quality.gain_ratio,
@@ -398,6 +410,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             max_depth=tree.max_depth,
             confidence=tree.confidence if search.is_pessimistic else None,
             costs=search.costs,
+            loss="squared_error" if self.loss is None else self.loss,
             groups=search.groups,
             kept=search.kept,
             has_penalty=has_penalty,
@@ -425,8 +438,8 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
             control=control,
         )
         tree._encoder = search.data.encoder
-        tree.classes_ = search.data.classes
-        tree._costs = search.costs
+        if not self._is_regression:
+            tree.classes_, tree._costs = search.data.classes, search.costs
         tree.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
@@ -445,7 +458,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
         X: TableLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> GreedyTreeClassifier:
+    ) -> GreedyTree:
         """Fit the greedy tree on some features, such as those of an acceptable subset.
 
         This estimator is left as it is.
@@ -466,7 +479,7 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
 
         Returns
         -------
-        tree : GreedyTreeClassifier
+        tree : GreedyTreeClassifier or GreedyTreeRegressor
             It takes the columns of `X`.
         """
         check_is_fitted(self)
@@ -478,13 +491,14 @@ class BaseSubsetSearch(CallbackSupportMixin, TreeClassifierMixin, BaseEstimator)
     def _attributes_on(self, search, features, tree=None):
         """The attributes that predicting by the tree of some features needs."""
         tree = self._fit_tree_on(search, features) if tree is None else tree
-        return {
+        attributes = {
             "estimator_": tree,
             "tree_": tree.tree_,
-            "classes_": search.data.classes,
             "_encoder": search.data.encoder,
-            "_costs": search.costs,
         }
+        if not self._is_regression:
+            attributes |= {"classes_": search.data.classes, "_costs": search.costs}
+        return attributes
 
     def _grow_ahead(self, search, features):
         """Grow the tree of some features, and keep back as much time for the last tree."""
@@ -579,6 +593,14 @@ def take_for(seconds, pieces):
         if perf_counter() >= end:
             return items, False
     return items, True
+
+
+def check_counts_errors(tree):
+    """Refuse C4.5's estimate of the error where answers are more or less wrong."""
+    if isinstance(tree, GreedyTreeRegressor):
+        raise ValueError("error='pessimistic' counts wrong classes, but the trees answer numbers.")
+    if tree.cost_matrix is not None:
+        raise ValueError("error='pessimistic' counts errors, not costs: set cost_matrix=None.")
 
 
 def check_tree_parameters(tree):

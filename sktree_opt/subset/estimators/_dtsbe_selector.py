@@ -9,10 +9,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.elimination._backward import METHODS, BackwardStream
 from sktree_opt.subset.errors import ErrorEstimate
-from sktree_opt.subset.estimators._base import BaseSubsetSearch, check_size, document_search
+from sktree_opt.subset.estimators._base import (
+    BaseSubsetSearch,
+    GreedyTree,
+    check_size,
+    document_search,
+)
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._fitting import Progress, all_or_nothing
@@ -55,6 +59,8 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         when the error would grow.
 
     %(error)s
+
+    %(loss)s
 
     %(features_to_keep)s
 
@@ -148,14 +154,15 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator: GreedyTreeClassifier | None = None,
+        estimator: GreedyTree | None = None,
         *,
         method: Literal["dtsbe", "psbe", "sbe"] = "dtsbe",
         on_tie: Literal["continue", "stop"] = "continue",
         min_features: int = 0,
         max_features: int | None = None,
         n_features_to_select: int | None = None,
-        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "search",
+        error: ErrorName | ErrorEstimate | Callable[[Any], float] = "search",
+        loss: Literal["squared_error", "absolute_error"] | None = None,
         features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
@@ -170,6 +177,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.max_features = max_features
         self.n_features_to_select = n_features_to_select
         self.error = error
+        self.loss = loss
         self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
         self.time_limit = time_limit
@@ -193,7 +201,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
             The rows; NaN, None and NA are missing values.
 
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for regression trees.
 
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights, of growing and of errors.

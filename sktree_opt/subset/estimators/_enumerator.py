@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset.complete._collection import BestTrees
 from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
 from sktree_opt.subset.errors import ErrorEstimate
-from sktree_opt.subset.estimators._base import BaseSubsetSearch, document_search
+from sktree_opt.subset.estimators._base import BaseSubsetSearch, GreedyTree, document_search
 from sktree_opt.subset.estimators._tree_iterator import TreeIterator
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._fitting import Progress, all_or_nothing
@@ -52,6 +51,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     %(error)s Trees are
         grown on the rows that the estimate leaves for growing; with several trees for each subset,
         two subsets count as the same only if all their trees are.
+
+    %(loss)s
 
     %(time_limit)s
 
@@ -91,7 +92,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     errors_ : ndarray of float
         Their errors.
 
-    trees_ : list of GreedyTreeClassifier
+    trees_ : list of GreedyTreeClassifier or GreedyTreeRegressor
         The trees of these features, fitted on all rows; None for a tree that was not grown before
         the time was up. They take the columns of `X`.
 
@@ -105,7 +106,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     search_stats_ : dict
         Counters of the search.
 
-    estimator_ : GreedyTreeClassifier
+    estimator_ : GreedyTreeClassifier or GreedyTreeRegressor
         The tree fitted on all rows with the features of the best kept tree, or with all features if
         none is kept.
 
@@ -156,7 +157,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     feature_usage_: NDArray[np.float64]
     supports_: list[NDArray[Any]]
     errors_: NDArray[np.float64]
-    trees_: list[GreedyTreeClassifier | None]
+    trees_: list[GreedyTree | None]
     progress_: float
 
     _parameter_constraints: ClassVar[dict] = {
@@ -168,12 +169,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     def __init__(
         self,
-        estimator: GreedyTreeClassifier | None = None,
+        estimator: GreedyTree | None = None,
         *,
         method: Literal["on_demand", "dtdistinct"] = "on_demand",
         order: Literal["frontier", "frontier_cases", "reverse", "fixed"] = "frontier",
         max_trees: int = 0,
-        error: ErrorName | ErrorEstimate | Callable[[GreedyTreeClassifier], float] = "training",
+        error: ErrorName | ErrorEstimate | Callable[[Any], float] = "training",
+        loss: Literal["squared_error", "absolute_error"] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
         random_state: RandomState = None,
@@ -184,6 +186,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.order = order
         self.max_trees = max_trees
         self.error = error
+        self.loss = loss
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.random_state = random_state
@@ -205,7 +208,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             The rows; NaN, None and NA are missing values.
 
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for regression trees.
 
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights, of growing and of errors.
@@ -256,7 +259,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             The rows.
 
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for regression trees.
 
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights.
@@ -268,8 +271,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         -------
         trees : TreeIterator
             Over pairs: the features that a tree uses (names, or indices where the table has no
-            names), and the tree, a
-            ``GreedyTreeClassifier`` grown on the rows of the estimate's first part. It takes the
+            names), and the tree,
+            grown on the rows of the estimate's first part. It takes the
             columns of `X`. The ``error`` of the iterator is that of the last pair.
         """
         self._validate_params()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.utils._compat import validate_params
 from sktree_opt.utils._params import bytes_from, seconds_from, shared_constraints, warn_user
 
@@ -73,7 +73,7 @@ class TreeIterator:
     def __reduce__(self):
         raise TypeError("A TreeIterator cannot be pickled; a fitted DistinctTreeEnumerator can.")
 
-    def __next__(self) -> tuple[NDArray[Any], GreedyTreeClassifier]:
+    def __next__(self) -> tuple[NDArray[Any], GreedyTreeClassifier | GreedyTreeRegressor]:
         if self.status == "failed":
             raise RuntimeError("The iteration has failed before, and trees may have been lost.")
         if self.status != "running":

@@ -13,6 +13,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         GINI
         GINI_COST
         ERROR
+        SQUARED_ERROR
 
     cdef enum class CppNominalSplit "sktree_opt::greedy::NominalSplit"(uint8_t):
         MULTIWAY
@@ -30,6 +31,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
     cdef cppclass CppTarget "sktree_opt::greedy::Target":
         uint32_t n_classes
         const uint16_t* classes
+        const double* values
 
     cdef cppclass CppCaseSet "sktree_opt::greedy::CaseSet":
         vector[uint32_t] rows
@@ -74,6 +76,11 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         CppCaseSet cases
         vector[uint32_t] search_rows
         vector[int64_t] costs
+        vector[double] scales
+
+    cdef enum class CppLoss "sktree_opt::subset::Loss"(uint8_t):
+        SQUARED
+        ABSOLUTE
 
     ctypedef int64_t (*TreeRating)(void*, const int32_t*, size_t)
 
@@ -91,6 +98,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         CppInduction induction
         vector[CppPart] parts
         uint32_t n_rows
+        CppLoss loss
         cbool is_pessimistic
         CppErrorBound error_bound
         double cost_unit
@@ -124,7 +132,7 @@ cdef extern from "sktree_opt/subset/lattice/lattice.hpp" namespace "sktree_opt::
 cdef class SubsetProblem:
     cdef CppProblem cpp
     cdef readonly Table table
-    cdef readonly object classes
+    cdef readonly object target
     cdef readonly double total_cost
     cdef readonly bint is_callable
     cdef dict recipe

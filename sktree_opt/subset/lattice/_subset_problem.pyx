@@ -17,6 +17,15 @@ NOMINAL_SPLITS = {
 }
 
 
+LOSSES = {"squared_error": CppLoss.SQUARED, "absolute_error": CppLoss.ABSOLUTE}
+LOSS_POWERS = {"squared_error": 2, "absolute_error": 1}
+# Losses of numbers have no common divisor. The unit is this power of 2 below the loss of always
+# answering the mean: finer than any difference that matters, and coarser than the rounding of a
+# loss, so that trees of equal error tie.
+BITS_OF_NUMBERS = 46
+# The largest sum of losses there can be, so far that sums of costs do not overflow.
+MAX_BITS_OF_NUMBERS = 58
+
 # The unit of a callback's error: finer than any difference that matters.
 cdef double CALLBACK_UNIT = 2.0**-40
 
@@ -62,10 +71,11 @@ cdef class SubsetProblem:
     table : Table
         All rows, of all parts.
 
-    y : ndarray of int
-        Class codes.
+    y : ndarray of int or float
+        Class codes, or numbers.
 
     n_classes : int
+        0 for a regression target.
 
     parts : list of EstimatePart
         The trees of the estimate (see ``errors``).
@@ -83,6 +93,9 @@ cdef class SubsetProblem:
 
     costs : ndarray of shape (n_classes, n_classes) or None
         What an answer costs, actual class by row; None if all wrong answers cost 1.
+
+    loss : {"squared_error", "absolute_error"}, default="squared_error"
+        What a number costs that a regression tree answers.
 
     groups : list of ndarray of int or None
         Columns that are kept or dropped together; those that are in none are on their own.
@@ -138,6 +151,7 @@ cdef class SubsetProblem:
         max_depth=None,
         confidence=None,
         costs=None,
+        loss="squared_error",
         groups=None,
         kept=(),
         bint has_penalty=False,
@@ -147,7 +161,7 @@ cdef class SubsetProblem:
         bint skips_constant=True,
     ):
         cdef const uint16_t[::1] class_view
-        cdef const double[::1] value_view
+        cdef const double[::1] number_view, value_view
         cdef Py_ssize_t j
         self.recipe = {
             "y": np.asarray(y),
@@ -169,6 +183,7 @@ cdef class SubsetProblem:
             "max_depth": max_depth,
             "confidence": confidence,
             "costs": costs,
+            "loss": loss,
             "groups": groups,
             "kept": [int(column) for column in kept],
             "has_penalty": has_penalty,
@@ -178,12 +193,17 @@ cdef class SubsetProblem:
             "skips_constant": skips_constant,
         }
         self.table = table
-        self.classes = np.ascontiguousarray(y, dtype=np.uint16)
-        class_view = self.classes
+        self.target = np.ascontiguousarray(y, dtype=np.uint16 if n_classes else np.float64)
         cdef CppInduction* induction = &self.cpp.induction
         cdef MergeRules* rules
         induction.target.n_classes = n_classes
-        induction.target.classes = &class_view[0]
+        if n_classes:
+            class_view = self.target
+            induction.target.classes = &class_view[0]
+        else:
+            number_view = self.target
+            induction.target.values = &number_view[0]
+            self.cpp.loss = LOSSES[loss]
         induction.measure = <CppMeasure> <int> measure
         induction.rules.gain_ratio = gain_ratio
         induction.rules.numeric_gain_penalty = numeric_gain_penalty
@@ -267,8 +287,25 @@ cdef class SubsetProblem:
             return
         weights = np.concatenate([part.search_weights for part in parts])
         self.total_cost = weights.sum()
+        if self.recipe["n_classes"] == 0:
+            self.cpp.cost_unit = self._unit_of_numbers(parts)
+            return
         heaviest = self.total_cost * max(self.cpp.largest_loss, 1.0)
         self.cpp.cost_unit = choose_unit(weights, costs, heaviest, has_penalty=has_penalty)
+
+    def _unit_of_numbers(self, parts):
+        """The loss that corresponds to a cost of 1."""
+        power = LOSS_POWERS[self.recipe["loss"]]
+        largest = (self.target.max() - self.target.min()) ** power
+        if largest == 0.0:
+            return 1.0
+        self.cpp.largest_loss = largest
+        losses = np.abs(self.target - self.target.mean()) ** power
+        usual = sum((part.search_weights * losses[part.search_rows]).sum() for part in parts)
+        most = np.log2(self.total_cost) + np.log2(self.cpp.largest_loss) - MAX_BITS_OF_NUMBERS
+        if usual > 0.0:
+            most = max(most, np.log2(usual) - BITS_OF_NUMBERS)
+        return 2.0 ** np.floor(most)
 
     def _add_part(self, part):
         """Add a part; returns the weight of its cases if it is a whole number, else 1."""
@@ -276,6 +313,7 @@ cdef class SubsetProblem:
         cdef const double[::1] weights = np.ascontiguousarray(part.build_weights, dtype=np.float64)
         cdef const uint32_t[::1] search_rows
         cdef const int64_t[::1] cost_view
+        cdef const double[::1] scale_view
         cdef CppPart cpp
         cpp.cases.rows.assign(&rows[0], &rows[0] + rows.shape[0])
         build_weights = np.asarray(part.build_weights)
@@ -290,7 +328,13 @@ cdef class SubsetProblem:
             search_rows = np.ascontiguousarray(part.search_rows, dtype=np.uint32)
             cpp.search_rows.assign(&search_rows[0], &search_rows[0] + search_rows.shape[0])
         costs = np.zeros(self.table.n_rows, dtype=np.int64)
-        costs[part.search_rows] = np.rint(part.search_weights / self.cpp.cost_unit)
+        if self.recipe["n_classes"] == 0:
+            scales = np.zeros(self.table.n_rows)
+            scales[part.search_rows] = part.search_weights / self.cpp.cost_unit
+            scale_view = scales
+            cpp.scales.assign(&scale_view[0], &scale_view[0] + scale_view.shape[0])
+        else:
+            costs[part.search_rows] = np.rint(part.search_weights / self.cpp.cost_unit)
         cost_view = costs
         cpp.costs.assign(&cost_view[0], &cost_view[0] + cost_view.shape[0])
         kind = cpp.cases.kind
@@ -334,7 +378,10 @@ cdef class SubsetProblem:
         return 0
 
     def to_error(self, cost):
-        """The error that corresponds to `cost`: a share of the weight of all search rows."""
+        """The error that corresponds to `cost`: a share of the weight of all search rows.
+
+        For regression, the mean loss of these rows.
+        """
         return cost * self.cpp.cost_unit / self.total_cost
 
     def to_cost(self, error, exact=False):
@@ -345,7 +392,10 @@ cdef class SubsetProblem:
     @property
     def total_units(self):
         """The cost of being wrong everywhere."""
-        return round(self.total_cost * max(self.cpp.largest_loss, 1.0) / self.cpp.cost_unit)
+        largest = self.cpp.largest_loss
+        if self.recipe["n_classes"]:
+            largest = max(largest, 1.0)
+        return round(self.total_cost * largest / self.cpp.cost_unit)
 
     @property
     def cost_unit(self):

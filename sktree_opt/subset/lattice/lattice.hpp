@@ -69,7 +69,7 @@ struct CaseNode {
     greedy::CaseSet cases;
     SearchRows search;
     Cost leaf_cost = 0;  // of the whole search rows, if this is a leaf
-    std::uint32_t label = 0;
+    Answer answer;
     std::uint32_t n_pins = 0;
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
@@ -79,7 +79,7 @@ struct CaseNode {
     bool has_bound = false;   // `bound` is known (subset_bounds.hpp)
     Cost bound = 0;
     std::uint64_t left_out = 0;        // units whose features have not been ranked
-    std::vector<double> frequencies;   // of the classes; only where shared rows need them
+    std::vector<double> frequencies;   // of the classes, or the mean; where shared rows need them
     std::vector<RankedSplit> ranking;  // best first
     std::vector<Cost> split_bounds;    // by position in the ranking; negative: unknown
     FeatureList varying;               // features that may have a split; null: all
@@ -492,7 +492,14 @@ private:
             ++stats_.n_found;
             return found->second.get();
         }
-        node->label = problem_.answer(totals.outputs.data(), 1e-9 * totals.weight);
+        if (problem_.is_regression()) {
+            // `totals` come from the parent, in an order that depends on the split.
+            greedy::NodeTotals own_totals;
+            learner_.sum(node->cases, own_totals);
+            node->answer.number = own_totals.outputs[0];
+        } else {
+            node->answer = problem_.answer(totals.outputs.data(), 1e-9 * totals.weight);
+        }
         node->stops = learner_.stops(totals, node->depth);
         node->leaf_cost = leaf_cost(*node, totals);
         if (!node->search.shared.empty()) set_frequencies(*node, totals);
@@ -501,7 +508,7 @@ private:
 
     // A branch without cases answers as its parent would, and is not stored as a case set.
     CaseNode* keep_empty(std::unique_ptr<CaseNode> node, const CaseNode* parent) {
-        node->label = parent->label;
+        node->answer = parent->answer;
         node->stops = true;
         node->leaf_cost = problem_.is_pessimistic ? 0 : wrong_cost(*node);
         if (!node->search.shared.empty()) set_frequencies(*node, learner_.totals());
@@ -509,7 +516,11 @@ private:
         return own(key, std::move(node));
     }
 
-    static void set_frequencies(CaseNode& node, const greedy::NodeTotals& totals) {
+    void set_frequencies(CaseNode& node, const greedy::NodeTotals& totals) const {
+        if (problem_.is_regression()) {
+            node.frequencies.assign(1, node.answer.number);
+            return;
+        }
         node.frequencies = totals.outputs;
         for (double& frequency : node.frequencies) frequency /= totals.weight;
     }
@@ -556,7 +567,7 @@ private:
 
     Cost leaf_cost(const CaseNode& node, const greedy::NodeTotals& totals) const {
         if (problem_.is_pessimistic) {
-            const double errors = totals.weight - totals.outputs[node.label];
+            const double errors = totals.weight - totals.outputs[node.answer.label];
             const double feared = errors + problem_.error_bound.extra(totals.weight, errors);
             return std::llround(feared / problem_.cost_unit);
         }
@@ -566,7 +577,8 @@ private:
     Cost wrong_cost(const CaseNode& node) const {
         const PartCases& part = problem_.parts[node.part];
         Cost cost = 0;
-        for (std::uint32_t row : node.search.whole) cost += problem_.cost_of(part, row, node.label);
+        for (std::uint32_t row : node.search.whole)
+            cost += problem_.cost_of(part, row, node.answer);
         return cost;
     }
 

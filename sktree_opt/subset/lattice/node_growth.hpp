@@ -80,7 +80,7 @@ public:
         gather(cases);
         // The rows of merged cases can be counted only if each row has weight 1.
         merges_ =
-            cases.size() >= problem_.merge_rules.min_cases &&
+            !problem_.is_regression() && cases.size() >= problem_.merge_rules.min_cases &&
             (problem_.induction.rules.min_leaf_rows <= 1 || cases.kind == greedy::WeightKind::UNIT);
         if (merges_ && !problem_.rare_rows().empty()) {
             merger_.start(problem_.target(), problem_.n_rows, cases, totals_.outputs.data());
@@ -162,6 +162,10 @@ private:
 
     void gather(const greedy::CaseSet& cases) {
         targets_.gather(problem_.target(), cases.rows);
+        if (problem_.is_regression()) {
+            sum_numbers(cases);
+            return;
+        }
         const std::vector<std::uint16_t>& classes = targets_.classes;
         const bool has_weights = !cases.weights.empty();
         totals_.n_samples = cases.size();
@@ -176,6 +180,25 @@ private:
         for (double weight : totals_.outputs) n_present += weight > 0.0;
         totals_.is_pure = n_present <= 1;
         totals_.impurity = totals_.is_pure ? 0.0 : evaluator(cases).impurity(totals_, sides_);
+    }
+
+    void sum_numbers(const greedy::CaseSet& cases) {
+        NumberSums sums;
+        const std::vector<double>& values = targets_.values;
+        const auto weight = [&](std::size_t i) {
+            return cases.weights.empty() ? 1.0 : cases.weights[i];
+        };
+        for (std::size_t i = 0; i < values.size(); ++i) sums.add(values[i], weight(i));
+        totals_.n_samples = cases.size();
+        totals_.weight = sums.weight;
+        totals_.outputs.assign(1, sums.mean());
+        totals_.is_pure = sums.is_pure();
+        double squares = 0.0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double deviation = values[i] - totals_.outputs[0];
+            squares += weight(i) * deviation * deviation;
+        }
+        totals_.impurity = totals_.is_pure ? 0.0 : squares / sums.weight;
     }
 
     const greedy::Evaluator& evaluator(const greedy::CaseSet& cases) const {

@@ -1,6 +1,8 @@
 // The input of every search over feature subsets: a learning problem, an error estimate, and which
 // features are kept or dropped together.
 //
+// The tree answers a class or, for a regression target, a number: the mean of the leaf's cases.
+//
 // Costs of wrong answers are whole numbers (weights in units of `cost_unit`): their sums are exact,
 // so it does not matter in which order leaves, candidates and threads are added up. Searches decide
 // about units: groups of features that are kept or dropped together, most often one feature each.
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -33,6 +36,33 @@ struct PartCases {
     greedy::CaseSet cases;
     std::vector<std::uint32_t> search_rows;  // increasing
     std::vector<Cost> costs;                 // of a wrong answer, by row of the table
+    std::vector<double> scales;              // regression: cost of a loss of 1, by row
+};
+
+// How the answer of a regression tree is rated.
+enum class Loss : std::uint8_t { SQUARED = 0, ABSOLUTE = 1 };
+
+// What a node answers.
+struct Answer {
+    std::uint32_t label = 0;
+    double number = 0.0;  // regression
+};
+
+// The mean of some cases and the range of their targets, summed in the order in which they come.
+struct NumberSums {
+    double weight = 0.0, sum = 0.0;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    void add(double value, double of_weight) {
+        weight += of_weight;
+        sum += of_weight * value;
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    bool is_pure() const { return !(low < high); }
+    // Never outside the range, whatever the rounding.
+    double mean() const { return is_pure() ? low : std::clamp(sum / weight, low, high); }
 };
 
 // The user's own error of the tree that uses some features: called without the GIL, one at a time.
@@ -42,6 +72,7 @@ struct SearchProblem {
     greedy::Induction induction;
     std::vector<PartCases> parts;
     std::uint32_t n_rows = 0;
+    Loss loss = Loss::SQUARED;    // of a regression tree
     bool is_pessimistic = false;  // leaves cost what C4.5 fears, not what search rows show
     greedy::ErrorBound error_bound;
     double cost_unit = 1.0;       // weight that a cost of 1 stands for
@@ -65,13 +96,15 @@ struct SearchProblem {
     bool keeps(std::int32_t unit) const { return !is_kept.empty() && is_kept[unit] != 0; }
     const greedy::Column& column(std::int32_t feature) const { return induction.columns[feature]; }
     const greedy::Target& target() const { return induction.target; }
+    bool is_regression() const { return !induction.target.is_classification(); }
     bool has_rating() const { return rating != nullptr; }
     bool has_losses() const { return !induction.costs.empty(); }
     bool limits_depth() const { return induction.limits.max_depth < 0x7fffffff; }
 
     // The class that a node answers: the heaviest, or that of least expected cost; the first of
-    // several, however their weights were summed.
-    std::uint32_t answer(const double* outputs, double tolerance) const {
+    // several, however their weights were summed. For regression, the number in `outputs`.
+    Answer answer(const double* outputs, double tolerance) const {
+        if (is_regression()) return {0, outputs[0]};
         const std::uint32_t n_classes = target().n_classes;
         std::uint32_t best = 0;
         double least = 0.0;
@@ -88,16 +121,25 @@ struct SearchProblem {
                 least = loss;
             }
         }
-        return best;
+        return {best, 0.0};
+    }
+
+    // Loss of answering `answered` for a number. Monotone in the distance, rounding included.
+    double loss_of(double number, double answered) const {
+        const double distance = std::abs(number - answered);
+        return loss == Loss::SQUARED ? distance * distance : distance;
     }
 
     // The cost of answering `answered` for a row.
-    Cost cost_of(const PartCases& part, std::uint32_t row, std::uint32_t answered) const {
+    Cost cost_of(const PartCases& part, std::uint32_t row, const Answer& answered) const {
+        if (is_regression()) {
+            return std::llround(part.scales[row] * loss_of(target().values[row], answered.number));
+        }
         const std::uint32_t actual = target().classes[row];
-        if (actual == answered) return 0;
+        if (actual == answered.label) return 0;
         if (!has_losses()) return part.costs[row];
         return std::llround(static_cast<double>(part.costs[row]) *
-                            induction.costs[actual * target().n_classes + answered]);
+                            induction.costs[actual * target().n_classes + answered.label]);
     }
 
     // By Lemma 6 the features that a tree uses say which tree it is, so each is rated once.
@@ -125,6 +167,8 @@ struct SearchProblem {
         }
         const std::size_t n_bytes = orders_.build(induction.columns, target(), n_rows, rules);
         control.reserve(static_cast<std::int64_t>(n_bytes));
+        // Only cases of equal class are merged.
+        if (is_regression()) return;
         control.reserve(static_cast<std::int64_t>(
             rare_rows_.build(induction.columns, n_rows, target().n_classes, merge_rules)));
     }

@@ -2,8 +2,8 @@
 //
 // The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost
 // of the shared rows (those that miss a tested value and end in several leaves) that the votes of
-// their leaves get wrong: each leaf votes with its class frequencies times the share of the row
-// that it got (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is
+// their leaves get wrong: each leaf votes with its class frequencies, or its mean, times the share
+// of the row that it got (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is
 // counted for a whole tree at a time, and only for trees that have such rows.
 #pragma once
 
@@ -123,29 +123,29 @@ public:
     }
 
     void add_votes(const CaseNode* leaf) {
-        const std::uint32_t n_classes = lattice_.problem().target().n_classes;
+        const std::uint32_t n_outputs = lattice_.problem().target().n_outputs();
         for (std::size_t i = 0; i < leaf->search.shared.size(); ++i) {
             const std::uint32_t row = leaf->search.shared[i];
             if (slot_of_.empty()) slot_of_.assign(lattice_.problem().n_rows, -1);
             if (slot_of_[row] < 0) {
                 slot_of_[row] = static_cast<std::int32_t>(voters_.size());
                 voters_.push_back(row);
-                votes_.resize(voters_.size() * n_classes, 0.0);
+                votes_.resize(voters_.size() * n_outputs, 0.0);
             }
-            double* votes = votes_.data() + static_cast<std::size_t>(slot_of_[row]) * n_classes;
+            double* votes = votes_.data() + static_cast<std::size_t>(slot_of_[row]) * n_outputs;
             const double share = leaf->search.shares[i];
-            for (std::uint32_t c = 0; c < n_classes; ++c) votes[c] += share * leaf->frequencies[c];
+            for (std::uint32_t c = 0; c < n_outputs; ++c) votes[c] += share * leaf->frequencies[c];
         }
     }
 
     // Cost of the rows that got votes, decided now.
     Cost count_votes(std::uint16_t part) {
         const SearchProblem& problem = lattice_.problem();
-        const std::uint32_t n_classes = problem.target().n_classes;
+        const std::uint32_t n_outputs = problem.target().n_outputs();
         Cost cost = 0;
         for (std::size_t i = 0; i < voters_.size(); ++i) {
-            const double* votes = votes_.data() + i * n_classes;
-            const std::uint32_t answered = problem.answer(votes, VOTE_TOLERANCE);
+            const double* votes = votes_.data() + i * n_outputs;
+            const Answer answered = problem.answer(votes, VOTE_TOLERANCE);
             cost += problem.cost_of(problem.parts[part], voters_[i], answered);
             slot_of_[voters_[i]] = -1;
         }
@@ -198,7 +198,7 @@ private:
     std::vector<Unranked> frontier_;     // a heap
     std::vector<std::int32_t> slot_of_;  // by row: its place in `voters_`
     std::vector<std::uint32_t> voters_;
-    std::vector<double> votes_;  // n_classes for each voter
+    std::vector<double> votes_;  // n_outputs for each voter
 };
 
 }  // namespace sktree_opt::subset
