@@ -101,7 +101,7 @@ GROUPS = {
     "tree sets, fronts": workloads(
         "metric", "binary", "vote lymph tic-tac-toe diabetes breast-wisconsin", max_depth=3
     ),
-    "tree sets, k best": workloads(
+    "tree sets, graphs": workloads(
         "k best", "binary", "vote lymph tic-tac-toe diabetes breast-wisconsin", max_depth=3
     ),
     "backward elimination": workloads(
@@ -228,14 +228,11 @@ SWITCHES = [
         value_sweep="tables of pairs of values, where columns have few",
     ),
     *(
-        replaced(engine, (group,), name, meaning, **{name: False})
-        for engine, group in (
-            ("ParetoSearch", "tree sets, fronts"),
-            ("KBestSearch", "tree sets, k best"),
-        )
-        for name, meaning in (
-            ("use_cache", "sets are kept for rows that come back"),
-            ("use_bounds", "entries that cannot be part of an answer are dropped at once"),
+        replaced(engine, (f"tree sets, {group}",), name, meaning, **{name: False})
+        for engine, group, name, meaning in (
+            ("ParetoSearch", "fronts", "use_cache", "sets are kept for rows that come back"),
+            ("ParetoSearch", "fronts", "use_bounds", "dominated entries are dropped at once"),
+            ("GraphSearch", "graphs", "use_bounds", "subtrees that cost too much are given up"),
         )
     ),
     replaced(

@@ -1,6 +1,6 @@
 """What type checkers see of the package: mypy reads this file in ``make lint``, and it runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_type
 
 import numpy as np
@@ -55,7 +55,7 @@ def test_optimal_trees() -> None:
     assert_type(optimal, OptimalTreeClassifier)
     assert_type(optimal.gap_, float)
     several = TreeSetClassifier(n_trees=2, max_depth=1, objective="gini").fit(X, y)
-    assert_type(several.trees_, list[Tree])
+    assert_type(several.trees_, Sequence[Tree])
     assert_type(len(several), int)
     assert_type(SmallestTreeClassifier(max_error=60).fit(X, y), SmallestTreeClassifier)
 

@@ -1,5 +1,7 @@
 """Searches that keep several trees at each node, against brute force."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,12 +9,12 @@ from hypothesis import strategies as st
 
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, class_units, target_rows
-from sktree_opt.optimal.tree_sets._k_best import KBestSearch
 from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
+from sktree_opt.optimal.tree_sets._tree_graph import GraphSearch
 from sktree_opt.utils._control import SearchControl
 from tests.optimal.common import examples
-from tests.reference.brute_force_k_best import all_trees
 from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
+from tests.reference.brute_force_tree_sets import all_test_trees, form_of, tree_set
 
 
 def entropy(weights):
@@ -96,20 +98,6 @@ def answers(columns, labels, matrix):
     return result
 
 
-def form_of(columns, matrix):
-    """The way a tree in preorder parts the rows (see ``all_trees``)."""
-
-    def walk(position, rows):
-        if columns[position] < 0:
-            return frozenset(rows.tolist()), position + 1
-        asked = matrix[rows, columns[position]] == 1
-        first, position = walk(position + 1, rows[asked])
-        second, position = walk(position, rows[~asked])
-        return frozenset([first, second]), position
-
-    return walk(0, np.arange(len(matrix)))[0]
-
-
 @settings(deadline=None, max_examples=examples(300))
 @given(problem=problems(n_classes=2))
 def test_front_is_the_front_of_all_trees(problem):
@@ -140,16 +128,16 @@ def test_front_is_the_front_of_all_trees(problem):
         assert np.count_nonzero(columns >= 0) == front.n_splits[rank]
 
 
-RANKINGS = {
-    "n_best": st.sampled_from([1, 2, 7, 40]),
+GRAPHS = {
     "split_cost": st.sampled_from([0.0, 0.25, 1.5]),
-    "deepen": st.booleans(),
+    "excess": st.sampled_from([0.0, 0.3, 2.0, 1e9]),
+    "counts_tests": st.booleans(),
 }
 
 
 @settings(deadline=None, max_examples=examples(300))
-@given(problem=problems(), objective=st.sampled_from(sorted(LEAF_COSTS)), **RANKINGS)
-def test_ranking_is_the_head_of_all_trees(problem, objective, **ranking):
+@given(problem=problems(), objective=st.sampled_from(sorted(LEAF_COSTS)), **GRAPHS)
+def test_a_graph_has_all_trees(problem, objective, **graph):
     n_classes = problem["n_classes"]
 
     def leaf_cost(rows):
@@ -157,11 +145,9 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, **ranking):
         return LEAF_COSTS[objective](np.bincount(classes, weights, n_classes))
 
     form = kernel_objective(objective, n_classes)
-    expected, n_splits = compare_with_all_trees(
-        problem, problem["classes"], leaf_cost, table_of(problem), form, **ranking
+    compare_with_all_trees(
+        problem, problem["classes"], leaf_cost, table_of(problem), form, np.eye(n_classes), **graph
     )
-    if objective == "error":
-        assert n_splits == [n for _, n in expected]
 
 
 @settings(deadline=None, max_examples=examples(300))
@@ -169,9 +155,9 @@ def test_ranking_is_the_head_of_all_trees(problem, objective, **ranking):
     problem=problems(),
     targets=st.sampled_from(["normal", "few", "equal"]),
     seed=st.integers(0, 2**32 - 1),
-    **RANKINGS,
+    **GRAPHS,
 )
-def test_ranking_by_squared_errors_is_the_head_of_all_trees(problem, targets, seed, **ranking):
+def test_a_graph_by_squared_errors_has_all_trees(problem, targets, seed, **graph):
     matrix, weights = problem["matrix"], problem["weights"]
     rng = np.random.default_rng(seed)
     draws = {"normal": rng.normal(size=64), "few": rng.integers(-2, 3, 64), "equal": np.full(64, 3)}
@@ -184,44 +170,83 @@ def test_ranking_by_squared_errors_is_the_head_of_all_trees(problem, targets, se
     bits = np.packbits(matrix, axis=1, bitorder="little")
     table = target_rows(bits, matrix.shape[1], y, weights)
     form = REGRESSION_OBJECTIVES["squared_error"].leaf_form(y, weights)
-    compare_with_all_trees(problem, y, leaf_cost, table, form, **ranking)
+    compare_with_all_trees(problem, y, leaf_cost, table, form, None, **graph)
 
 
-def compare_with_all_trees(problem, y, leaf_cost, table, form, n_best, split_cost, deepen):
-    """Check a ranking; what is expected of it, and the numbers of splits that it has."""
+def compare_with_all_trees(
+    problem, y, leaf_cost, table, form, worth, split_cost, excess, counts_tests
+):
+    """Check a graph: how many trees there are by cost and size, and each of them."""
     matrix, weights = problem["matrix"], problem["weights"].tolist()
     rows = list(
         zip(range(len(matrix)), map(tuple, matrix.tolist()), y.tolist(), weights, strict=True)
     )
-    trees = all_trees(
-        rows,
-        problem["max_depth"],
-        lambda rows: (
-            len(rows) >= problem["min_rows"]
-            and sum(row[3] for row in rows) >= problem["min_weight"]
-        ),
-        leaf_cost,
-        split_cost,
-    )
-    allowed = [found for found in trees.values() if found[1] <= problem["max_splits"]]
-    expected = sorted(allowed)[:n_best]
-    search = KBestSearch(
-        table, form, SearchControl(), n_best=n_best, split_cost=split_cost, **limits(problem)
-    )
-    bound = np.inf
-    if deepen and problem["max_depth"] > 0:
-        costs = search.rank(problem["max_depth"] - 1, problem["max_splits"]).costs
-        bound = costs[-1] if len(costs) == n_best else np.inf
-    ranking = search.rank(problem["max_depth"], problem["max_splits"], bound)
-    costs, n_splits = ranking.costs, ranking.n_splits
 
-    assert len(costs) == len(expected)
-    np.testing.assert_allclose(costs, [cost for cost, _ in expected], atol=1e-6)
-    forms = [form_of(ranking.tree(k, SearchControl()), matrix) for k in range(len(costs))]
-    assert len(set(forms)) == len(forms)
-    for form_found, cost, n in zip(forms, costs, n_splits, strict=True):
-        assert trees[form_found] == (pytest.approx(cost, abs=1e-6), n)
-    return expected, n_splits.tolist()
+    def is_allowed(rows):
+        weight = sum(row[3] for row in rows)
+        return len(rows) >= problem["min_rows"] and weight >= problem["min_weight"]
+
+    trees = all_test_trees(rows, problem["max_depth"], is_allowed)
+
+    def cost_of_rows(numbers):
+        return leaf_cost([rows[k] for k in numbers])
+
+    every = tree_set(trees, cost_of_rows, split_cost, counts_tests)
+    every = [one for one in every if one[1] <= problem["max_splits"]]
+    options = limits(problem)
+    options.pop("use_cache")
+    search = GraphSearch(
+        table,
+        form,
+        SearchControl(),
+        feature=np.arange(matrix.shape[1]) // 2,
+        worth=worth,
+        split_cost=split_cost,
+        counts_tests=counts_tests,
+        **options,
+    )
+    depth, splits = problem["max_depth"], problem["max_splits"]
+    if not every:
+        return
+    least = search.least_cost(depth, splits, 2.0**58)
+    # Idle splits cost no more than leaves.
+    assert least * search.grid == pytest.approx(every[0][0], abs=1e-6)
+    bound = every[0][0] + excess + 1e-7
+    expected = [one for one in every if one[0] <= bound]
+    graph = search.build(depth, splits, min(bound / search.grid, 2.0**58))
+    counted = graph.count(SearchControl())
+    assert sum(counted.counts) == len(expected)
+    found = [
+        (cost * search.grid, n)
+        for cost, n, count in zip(counted.costs, counted.n_splits, counted.counts, strict=True)
+        for _ in range(count)
+    ]
+    np.testing.assert_allclose(found, [one[:2] for one in expected], atol=1e-6)
+    forms = {
+        one if counts_tests else form_of(one): cost for cost, _, trees in expected for one in trees
+    }
+    kinds = zip(counted.costs, counted.counts, strict=True)
+    for kind, (cost, count) in enumerate(kinds):
+        for rank in range(count):
+            tree = nested(counted.find(kind, rank)[0].tolist(), matrix, np.arange(len(matrix)))
+            known = forms.pop(tree if counts_tests else form_of(tree))
+            assert known == pytest.approx(cost * search.grid, abs=1e-6)
+    assert not forms
+    again = pickle.loads(pickle.dumps(graph)).count(SearchControl())
+    assert again.counts == counted.counts
+
+
+def nested(nodes, matrix, rows, at=0):
+    """A tree as ``brute_force_tree_sets`` has it."""
+    column, first, second = nodes[at]
+    if column < 0:
+        return tuple(rows.tolist())
+    asked = matrix[rows, column] == 1
+    return (
+        column,
+        nested(nodes, matrix, rows[asked], first),
+        nested(nodes, matrix, rows[~asked], second),
+    )
 
 
 def test_same_trees_for_any_number_of_threads(global_random_seed):
@@ -232,15 +257,20 @@ def test_same_trees_for_any_number_of_threads(global_random_seed):
     results = []
     for n_threads in (1, 2, 3):
         front = ParetoSearch(table, SearchControl(), n_threads=n_threads).front(4, 15)
-        best = KBestSearch(
-            table, kernel_objective("error", 2), SearchControl(), n_best=20, n_threads=n_threads
-        ).rank(4, 15)
+        search = GraphSearch(
+            table,
+            kernel_objective("error", 2),
+            SearchControl(),
+            feature=np.arange(12),
+            worth=np.eye(2),
+            n_threads=n_threads,
+        )
+        graph = search.build(4, 15, search.least_cost(4, 15, 2.0**58) + 2.5 / search.grid)
         results.append(
             (
                 front.errors.tolist(),
                 [front.tree(k, SearchControl())[0].tolist() for k in range(len(front.errors))],
-                best.costs.tolist(),
-                [best.tree(k, SearchControl()).tolist() for k in range(len(best.costs))],
+                pickle.dumps(graph),
             )
         )
     assert results[0] == results[1] == results[2]

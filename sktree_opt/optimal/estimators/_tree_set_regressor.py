@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
 from sktree_opt.optimal.estimators._base import (
-    document_optimal,
     target_problem,
     threshold_constraints,
 )
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, what_set_is_known
+from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, document_set, what_set_is_known
 from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
@@ -27,19 +26,20 @@ from sktree_opt.utils._typing import (
 )
 
 
-@document_optimal
+@document_set
 class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
-    """The k best regression trees, by squared errors, within a depth and a number of leaves.
+    """All regression trees that are nearly as good as the best one, or the k best.
 
     No tree that is left out has a smaller objective than one of the set. The objective is the
     weighted sum of the squared distances from the leaves' means, plus the cost of the tests.
 
-    Read more in the :ref:`User Guide <optimal_trees>`.
+    Read more in the :ref:`User Guide <other_trees>`.
 
     Parameters
     ----------
-    n_trees : int, default=10
-        Number of trees, different from each other.
+    %(n_trees)s
+
+    %(epsilon)s
 
     %(max_depth)s
 
@@ -69,12 +69,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
 
     Attributes
     ----------
-    trees_ : list of Tree
-        The `n_trees` best trees, best first, then with the fewest tests. There are fewer if not so
-        many exist, or if the search was ended before it had read all of them.
-
-    tree_objectives_ : ndarray of shape (n_trees,)
-        Their objectives.
+    %(the_set)s
 
     tree_ : Tree
         The best tree, by which the set predicts.
@@ -110,14 +105,10 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     Notes
     -----
     ``model[k]`` is the tree of rank `k` as a fitted OptimalTreeRegressor, ``len(model)`` the
-    number of trees, and the set can be iterated over.
+    number of trees, and the set can be iterated over. ``n_trees_`` may be larger than any length.
 
-    Trees are different if they part the training rows differently at some node: tests with the same
-    outcome on a node's rows count as one. A test over two leaves that does not lower their cost,
-    its own left out, makes no tree of its own.
-
-    The search keeps many trees at each node and takes some hundred times as long as that for one
-    tree at depth 4. It takes binary tests, at most 10,000 of them: choose some by
+    The set is kept as a graph of row sets, in which trees are counted, ranked and drawn without
+    being made. The search for it takes binary tests, at most 10,000 of them: choose some by
     `thresholds` where a table has more.
 
     Examples
@@ -141,7 +132,10 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     def __init__(
         self,
         *,
-        n_trees: int = 10,
+        n_trees: int | None = None,
+        epsilon: float | None = None,
+        epsilon_kind: Literal["relative", "absolute"] = "relative",
+        distinct_by: Literal["partitions", "tests"] = "partitions",
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
@@ -157,6 +151,9 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         warm_start: bool = False,
     ) -> None:
         self.n_trees = n_trees
+        self.epsilon = epsilon
+        self.epsilon_kind = epsilon_kind
+        self.distinct_by = distinct_by
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
@@ -200,7 +197,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
                 sums_one_tree=False,
             )
             session.begin()
-            solution = find_best_trees(plan, session, self.n_trees)
+            solution = find_best_trees(plan, session, self._wanted())
             self._keep_set(plan, solution)
         warn_of_limit(self, self.status_, what_set_is_known(self))
         return self

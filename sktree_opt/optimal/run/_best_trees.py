@@ -1,28 +1,135 @@
-"""The k best trees of a problem: the search, and reading the trees in time."""
+"""All trees that are nearly as good as the best one, or the k best: bounds, and what to do in time.
+
+The search for a graph of trees needs a bound. The least cost gives it: for all trees within
+`epsilon` at once, for the k best in steps, where the number of trees within one bound gives the
+next. A search that is stopped answers with the last bound for which it was complete.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
+from sktree_opt.optimal.run._found_trees import (
+    FoundTrees,
+    graph_of_trees,
+    shape_of_rows,
+    worth_of_answers,
+)
 from sktree_opt.optimal.run._problem import Solution, closed
-from sktree_opt.optimal.run._trees import Prunings, rows_in, tree_and_objective
-from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder, target_rows
-from sktree_opt.optimal.tree_sets._k_best import KBestSearch
+from sktree_opt.optimal.run._trees import Prunings
+from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, target_rows
+from sktree_opt.optimal.tree_sets._tree_graph import CountedTrees, GraphSearch, TreeGraph
 from sktree_opt.utils._control import SearchControl
 
-# Seconds that it takes to read a tree.
-READING_SECONDS = 2e-4
+# Trees of a set if neither their number nor a distance is given.
+DEFAULT_NUMBER = 10
 
-# Seconds by which reading may be late.
+# Costs are sums of rounded ones: so many units of the grid are no difference.
+ROUNDING_UNITS = 64
+
+# Weights are rounded, so that the cost of a known tree may be larger by this share.
+ROUNDING_SHARE = 1e-6
+
+# A bound that no tree reaches, in units of the grid, of which all rows cost some 2**40.
+LARGE_BOUND, NO_BOUND = 2.0**44, 2.0**58
+
+# The first excess over the least cost as a share of the cost of a single leaf; by how much an
+# excess grows; and how many more trees than asked for one aims at.
+FIRST_EXCESS = 1 / 256
+LEAST_GROWTH, MOST_GROWTH = 1.05, 2.0
+SURPLUS = 1.25
+
+# After a stop trees are read one by one: at most so many, in so many seconds each; and
+# reading may be so late.
+MOST_AFTER_STOP = 1000
+READING_SECONDS = 5e-4
 LATE_SECONDS = 0.05
 
+# Beyond so many times the trees asked for, a graph is made smaller.
+TOO_MANY = 2
 
-def find_best_trees(plan, session, n_trees):
-    """Find the best trees, each deeper search bounded by the one before.
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which trees are wanted.
+
+    Attributes
+    ----------
+    n_trees : int or None
+        At most so many; None for no limit.
+
+    epsilon : float or None
+        How much more than the best one they may cost; None for no limit.
+
+    is_relative : bool
+        Whether `epsilon` is a share of the best objective; else it is in its units.
+
+    counts_tests : bool
+        Whether trees with different tests are different; else those that part the rows otherwise.
+    """
+
+    n_trees: int | None
+    epsilon: float | None
+    is_relative: bool
+    counts_tests: bool
+
+    @property
+    def number(self):
+        """Maximum number of trees, or infinity."""
+        if self.n_trees is not None:
+            return self.n_trees
+        return DEFAULT_NUMBER if self.epsilon is None else np.inf
+
+    def largest(self, objective):
+        """The largest objective that is wanted, given the best one."""
+        if self.epsilon is None:
+            return np.inf
+        return objective * (1.0 + self.epsilon) if self.is_relative else objective + self.epsilon
+
+
+@dataclass(frozen=True)
+class Complete:
+    """All trees up to a bound, counted.
+
+    Attributes
+    ----------
+    graph : TreeGraph
+    counted : CountedTrees
+    bound : float
+        In units of the grid.
+    """
+
+    graph: TreeGraph
+    counted: CountedTrees
+    bound: float
+
+    @property
+    def least(self):
+        """The least cost."""
+        return float(self.counted.costs[0])
+
+    @property
+    def n_trees(self):
+        """Number of trees."""
+        return sum(self.counted.counts)
+
+    def n_within(self, bound):
+        """Number of trees up to a smaller bound."""
+        return sum(self.counted.counts[: np.searchsorted(self.counted.costs, bound, "right")])
+
+    def best(self):
+        """Nodes of the best tree."""
+        return self.counted.find(0, 0)[0]
+
+
+def find_best_trees(plan, session, wanted):
+    """Find a set of trees.
 
     Parameters
     ----------
@@ -31,183 +138,221 @@ def find_best_trees(plan, session, n_trees):
 
     session : Session
 
-    n_trees : int
-        Number of trees.
+    wanted : Wanted
 
     Returns
     -------
     solution : Solution
-        The best tree, and the others as `ranked`.
+        The best tree, and all of them as `found`.
     """
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
-    split_cost = limits.split_cost / problem.form.scale
-    kind = ("k best", n_trees, split_cost, limits.n_threads)
-    opened = session.open(
-        problem, tests, kind, partial(make_search, problem, tests, n_trees, split_cost)
-    )
+    kind = ("tree set", limits.split_cost, wanted.counts_tests, limits.n_threads)
+    opened = session.open(problem, tests, kind, partial(make_search, problem, tests, wanted))
     search, control = opened.search, session.control
-    end = session.keep_back(n_trees * READING_SECONDS)
     first = None
     if limits.max_depth > 1 and session.may_stop(limits):
         first = short_search(problem, tests, session, share_of_time(limits))
-    bound = 0.0 if first is None else first.lower_bound
-    ranking, incumbents = search_levels(problem, tests, session, search, n_trees, bound)
-    choice = Choice(problem, tests, ranking, first if control.stopped else None)
-    nodes, cost = choice.best()
-    # What ended the search, not what ends the reading of its trees.
-    status = control.status
-    ranked, is_complete = choice.others(nodes, n_trees, control, end)
+    lower_bound = 0.0 if first is None else first.lower_bound
+    end = session.keep_back(READING_SECONDS * min(wanted.number, MOST_AFTER_STOP))
+    levels = Levels(problem, tests, session, search, lower_bound)
+    levels.search(first)
+    is_found = not control.stopped
+    if is_found:
+        levels.widen(wanted)
     session.close(opened, None)
-    cost = float(problem.in_units(cost))
-    bound = cost if status == "optimal" else min(cost, float(problem.in_units(bound)))
+    is_whole = is_found or first is None
+    found = levels.answer(wanted) if is_whole else levels.answer_after_stop(wanted, first, end)
+    nodes = found.nodes(0)[0]
+    cost = float(found.objectives(1)[0])
+    bound = cost if is_found else min(cost, float(problem.in_units(lower_bound)))
+    moments = problem.moments_in_units(levels.incumbents)
     return Solution(
         tests=tests,
         nodes=nodes,
         cost=cost,
         lower_bound=bound,
-        status="time_limit" if status == "optimal" and not is_complete else status,
-        incumbents=closed(problem.moments_in_units(incumbents), control.seconds, cost, bound),
-        stats=search.statistics() | {"seconds": control.seconds},
-        ranked=ranked,
+        status=control.status,
+        incumbents=closed(moments, control.seconds, cost, bound),
+        stats=search.statistics()
+        | {
+            "n_graph_nodes": found.graph.n_nodes,
+            "n_graph_options": found.graph.n_options,
+            "seconds": control.seconds,
+        },
+        found=found,
     )
 
 
-def make_search(problem, tests, n_trees, split_cost, control):
+def make_search(problem, tests, wanted, control):
     """The engine's search for a problem."""
     data, limits, form = problem.data, problem.limits, problem.form
     refuse_many_classes(form)
     rows = tests.bits, tests.n_tests, problem.objective.targets, data.weights
+    common: dict[str, Any] = {
+        "feature": tests.feature,
+        "split_cost": limits.split_cost / form.scale,
+        "min_rows": limits.min_samples_leaf,
+        "min_weight": limits.min_weight_leaf,
+        "counts_tests": wanted.counts_tests,
+        "n_threads": limits.n_threads,
+    }
+    if data.classes is None:
+        centre = float(problem.objective.given_targets[0] - problem.objective.targets[0])
+        return GraphSearch(target_rows(*rows), form, control, centre=centre, **common)
     # A form may have one class more than there are.
     n_classes = len(form.class_mass)
-    return KBestSearch(
-        target_rows(*rows) if data.classes is None else bit_rows(*rows, n_classes),
-        form,
-        control,
-        n_best=n_trees,
-        split_cost=split_cost,
-        min_rows=limits.min_samples_leaf,
-        min_weight=limits.min_weight_leaf,
-        n_threads=limits.n_threads,
-    )
+    worth, tolerance = worth_of_answers(problem)
+    worth = np.pad(worth, ((0, n_classes - len(worth)), (0, 0)))
+    table = bit_rows(*rows, n_classes)
+    return GraphSearch(table, form, control, worth=worth, tolerance=tolerance, **common)
 
 
-def search_levels(problem, tests, session, search, n_trees, bound):
-    """Search depth by depth.
-
-    Returns
-    -------
-    ranking : Ranking
-        Of the last depth that has given a better one.
-
-    incumbents : list of (float, float, float)
-        Seconds, cost and lower bound, in the engine's units.
-    """
-    control, limits = session.control, problem.limits
-    ranking = search.rank(0, 0)
-    incumbents = [(control.seconds, ranking.costs[0], bound)]
-    for depth in range(1, limits.max_depth + 1):
-        upper = ranking.costs[-1] if len(ranking.costs) == n_trees else np.inf
-        deeper = session.step(
-            problem,
-            f"depth {depth}",
-            partial(search.rank, depth, limits.max_splits, upper),
-            lambda found, best=ranking: (tests, tree_of(found if len(found.costs) else best, 0)),
-        )
-        if control.stopped and not is_better(deeper, ranking):
-            break
-        ranking = deeper
-        incumbents.append((control.seconds, ranking.costs[0], bound))
-        if control.stopped:
-            break
-    return ranking, incumbents
-
-
-def tree_of(ranking, rank):
-    """Nodes of a tree of a ranking."""
-    return nodes_from_preorder(ranking.tree(rank, SearchControl()))
-
-
-def is_better(ranking, other):
-    """Whether a ranking has as many trees as another, and a better first one."""
-    return len(ranking.costs) >= len(other.costs) and ranking.costs[0] < other.costs[0]
-
-
-class Choice:
-    """The trees of a ranking and, after a stop, prunings of a known tree: whichever are better.
+class Levels:
+    """A search by depth, and then by bound.
 
     Parameters
     ----------
     problem : Problem
-
     tests : BinaryTests
+    session : Session
+    search : GraphSearch
+    lower_bound : float
+        No tree costs less, in units of the engine.
 
-    ranking : Ranking
+    Attributes
+    ----------
+    known : Complete
+        The last set that was found completely: the best trees of a depth, or all up to a bound.
 
-    first : ShortSearch or None
-        A known tree; None where the ranking has all trees.
+    incumbents : list of (float, float, float)
+        Seconds, cost and lower bound, in units of the engine.
     """
 
-    def __init__(self, problem, tests, ranking, first):
-        self.problem, self.tests, self.ranking = problem, tests, ranking
-        self.pruned = None
-        self.entries = [
-            (cost, n_splits, 0, rank)
-            for rank, (cost, n_splits) in enumerate(
-                zip(ranking.costs.tolist(), ranking.n_splits.tolist(), strict=True)
-            )
-        ]
-        if first is not None:
-            split_cost = problem.limits.split_cost
-            self.pruned = Prunings.of(problem, tests, first.nodes)
-            sizes = self.pruned.useful_sizes(split_cost)
-            costs = problem.in_engine_units(self.pruned.costs[sizes] + split_cost * sizes)
-            self.entries += [
-                (cost, size, 1, size)
-                for cost, size in zip(costs.tolist(), sizes.tolist(), strict=True)
-            ]
-            self.entries.sort()
+    def __init__(self, problem, tests, session, search, lower_bound):
+        self.problem, self.tests, self.session = problem, tests, session
+        self.search_, self.lower_bound = search, lower_bound
+        self.limits, self.control = problem.limits, session.control
+        leaf = search.build(0, 0, NO_BOUND)
+        self.known = Complete(leaf, leaf.count(SearchControl()), NO_BOUND)
+        self.leaf_cost = self.known.least
+        self.incumbents = [self._moment()]
 
-    def best(self):
-        """Nodes and cost of the best tree."""
-        return self._read(self.entries[0]), self.entries[0][0]
-
-    def others(self, best, n_trees, control, end):
-        """The other trees and their objectives, as many as there is time to read.
-
-        Returns
-        -------
-        ranked : list of (Tree, float)
-
-        is_complete : bool
-            Whether there was the time for all.
-        """
-        known = {shape_of_rows(self.problem, self.tests, best)}
-        ranked = []
-        for entry in self.entries[1:]:
-            if len(ranked) + 1 == n_trees:
+    def search(self, first):
+        """Find the best trees of each depth; `first` is a tree of the largest."""
+        limits, grid = self.limits, self.search_.grid
+        deepest = min(limits.max_depth, limits.max_splits)
+        for depth in range(1, deepest + 1):
+            limit = self.known.least
+            if first is not None and depth == deepest:
+                cost = self.problem.in_engine_units(cost_of(self.problem, self.tests, first)) / grid
+                limit = min(limit, np.ceil(cost * (1.0 + ROUNDING_SHARE)) + ROUNDING_UNITS)
+            found = self._step(f"depth {depth}", partial(self._best_of_depth, depth, limit))
+            if found is None:
                 break
-            if control.seconds > end + LATE_SECONDS:
-                return ranked, False
-            nodes = self._read(entry)
-            if self.pruned is not None:
-                shape = shape_of_rows(self.problem, self.tests, nodes)
-                if shape in known:
-                    continue
-                known.add(shape)
-            ranked.append(tree_and_objective(self.problem, self.tests, nodes))
-        return ranked, True
+            self.known = found
+            self.incumbents.append(self._moment())
+            if self.control.stopped:
+                break
 
-    def _read(self, entry):
-        _, _, is_pruned, at = entry
-        return self.pruned.tree(at)[0] if is_pruned else tree_of(self.ranking, at)
+    def widen(self, wanted):
+        """Find all trees within the bound that is wanted, or wider ones until there are enough."""
+        problem, grid = self.problem, self.search_.grid
+        least = self.known.least
+        most = problem.in_engine_units(wanted.largest(problem.in_units(least * grid))) / grid
+        most = min(np.floor(min(most, NO_BOUND)) + ROUNDING_UNITS, NO_BOUND)
+        if wanted.number == np.inf:
+            self._widen_to(most)
+            return
+        excess = np.ceil(FIRST_EXCESS * self.leaf_cost) + ROUNDING_UNITS
+        while self.known.n_trees < wanted.number and self.known.bound < most:
+            bound = least + excess
+            if bound > LARGE_BOUND + self.limits.max_splits * self.leaf_cost:
+                bound = NO_BOUND
+            if not self._widen_to(min(bound, most)):
+                return
+            excess = np.ceil(excess * self._growth(least, excess, wanted.number))
+        if self.known.n_trees > TOO_MANY * wanted.number:
+            ends = np.cumsum(np.array(self.known.counted.counts, dtype=object))
+            last = int(np.searchsorted(ends, wanted.number))
+            self._widen_to(float(self.known.counted.costs[last]))
+
+    def answer(self, wanted):
+        """The trees that are known."""
+        unit, offset = self.problem.form.scale * self.search_.grid, self.problem.form.constant
+        known = self.known
+        return FoundTrees(
+            self.problem, self.tests, known.graph, known.counted, wanted.number, unit, offset
+        )
+
+    def answer_after_stop(self, wanted, first, end):
+        """The same with the prunings of a tree `first`, as many as there is time for.
+
+        `end` is the second of the clock by which to be done.
+        """
+        problem, split_cost = self.problem, self.limits.split_cost
+        found = self.answer(wanted)
+        number = int(min(wanted.number, MOST_AFTER_STOP))
+        pruned = Prunings.of(problem, self.tests, first.nodes)
+        sizes = pruned.useful_sizes(split_cost)
+        entries = [(pruned.costs[size] + split_cost * size, size, 1, size) for size in sizes]
+        objectives = found.objectives(min(number, found.n_trees)).tolist()
+        entries += [(cost, 0, 0, rank) for rank, cost in enumerate(objectives)]
+        entries.sort()
+        largest, trees = wanted.largest(entries[0][0]), {}
+        for objective, _, is_pruned, at in entries:
+            is_late = self.control.seconds > end + LATE_SECONDS
+            if trees and (len(trees) == number or is_late or objective > largest):
+                break
+            nodes = pruned.tree(at)[0] if is_pruned else found.nodes(at)[0]
+            trees.setdefault(shape_of_rows(problem, self.tests, nodes), nodes)
+        graph = graph_of_trees(problem, self.tests, list(trees.values()), found.unit)
+        counted = graph.count(SearchControl())
+        return FoundTrees(problem, self.tests, graph, counted, number, found.unit, 0.0)
+
+    def _best_of_depth(self, depth, limit):
+        splits = self.limits.max_splits
+        least = self.search_.least_cost(depth, splits, limit)
+        if least > limit and not self.control.stopped:
+            least = self.search_.least_cost(depth, splits, self.known.least)
+        return None if self.control.stopped else self._all_within(depth, least)
+
+    def _widen_to(self, bound):
+        found = self._step(
+            f"objectives up to {self.problem.in_units(bound * self.search_.grid):g}",
+            partial(self._all_within, self.limits.max_depth, bound),
+        )
+        if found is not None:
+            self.known = found
+        return found is not None and not self.control.stopped
+
+    def _all_within(self, depth, bound):
+        """All trees of a depth up to a bound; None when stopped."""
+        graph = self.search_.build(depth, self.limits.max_splits, bound)
+        if graph is None:
+            return None
+        counted = graph.count(self.control)
+        return Complete(graph, counted, bound) if len(counted.costs) else None
+
+    def _step(self, name, work):
+        def answer_of(found):
+            return self.tests, (self.known if found is None else found).best()
+
+        return self.session.step(self.problem, name, work, answer_of)
+
+    def _growth(self, least, excess, number):
+        """By how much to raise an excess, if the number of trees is a power of it."""
+        n_trees, n_half = self.known.n_trees, self.known.n_within(least + excess / 2.0)
+        power = np.log2(n_trees / max(1, n_half))
+        if power < 0.5:
+            return MOST_GROWTH
+        growth = (SURPLUS * float(number) / n_trees) ** (1.0 / power)
+        return float(np.clip(growth, LEAST_GROWTH, MOST_GROWTH))
+
+    def _moment(self):
+        return self.control.seconds, self.known.least * self.search_.grid, self.lower_bound
 
 
-def shape_of_rows(problem, tests, nodes):
-    """The row sets of a tree's nodes; equal for trees that are not different."""
-    reached = rows_in(problem, tests, nodes)
-    keys = np.random.default_rng(0).integers(0, 2**63, len(reached.leaves), dtype=np.uint64)
-    sums = np.zeros(len(reached.nodes), dtype=np.uint64)
-    np.bitwise_xor.at(sums, reached.leaves, keys)
-    for at in np.flatnonzero(reached.nodes[:, 0] >= 0)[::-1]:
-        sums[at] = sums[reached.nodes[at, 1]] ^ sums[reached.nodes[at, 2]]
-    return frozenset(sums.tolist())
+def cost_of(problem, tests, first):
+    """Objective of the tree of a short search, from its prunings."""
+    pruned = Prunings.of(problem, tests, first.nodes)
+    return float(pruned.costs[-1]) + problem.limits.split_cost * (len(pruned.costs) - 1)

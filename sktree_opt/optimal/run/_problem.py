@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,8 +130,8 @@ class Solution:
     front : ndarray or None
         Record array of the errors that no tree betters in both.
 
-    ranked : sequence of (Tree, float)
-        The second best tree and its objective, the third, and so on.
+    found : FoundTrees or None
+        All trees of a set.
     """
 
     tests: BinaryTests
@@ -144,7 +143,7 @@ class Solution:
     stats: dict
     answers: np.ndarray | None = None
     front: np.ndarray | None = None
-    ranked: Sequence = ()
+    found: Any = None
 
 
 def closed(incumbents, seconds, cost, bound):

@@ -1,13 +1,16 @@
-"""The engine that keeps several trees at each node: Pareto fronts and the k best.
+"""The engine for sets of trees: Pareto fronts, and graphs of all trees within a bound.
 
-Problem: find all trees that no other tree betters in two kinds of errors, or the k best trees,
-within a depth and a number of 0/1 tests. Read the files in this order:
+Problem: find all trees that no other tree betters in two kinds of errors, or all trees that cost no
+more than a bound, within a depth and a number of 0/1 tests. Read the files in this order:
 
-- ``_pareto.pyx``, ``_k_best.pyx``: the two searches, as Python sees them; ``_bit_rows.py``: their
-  table.
-- ``set_search.hpp``: the search over row sets (after DL8), for any algebra.
-- ``pareto.hpp``, ``k_best.hpp``: the two algebras: what a set holds, and what it may drop.
+- ``_pareto.pyx``, ``_tree_graph.pyx``: the two searches, as Python sees them; ``_bit_rows.py``:
+  their table.
 - ``set_rows.hpp``: the rows of a node as bit columns, and counts of pairs of columns.
+- ``tree_graph.hpp``: a graph of trees, and what is counted in it; ``graph_search.hpp``: the search
+  that makes it; ``leaf_costs.hpp``: what leaves cost, and the best trees of two levels.
+- ``set_search.hpp``: the search for sets of trees over row sets (after DL8); ``pareto.hpp``: what a
+  front holds, and what it may drop.
 
-Terms: an *algebra* says which trees of a node are kept, and how the sets of two children combine.
+Terms: a *graph* has a node for each set of rows that trees reach, and an *option* of a node is a
+test of it. A *class* of a node is its trees of one cost and one number of tests.
 """

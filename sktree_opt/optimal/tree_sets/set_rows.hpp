@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <unordered_map>
 #include <vector>
 
 #include "sktree_opt/simd/instruction_sets.hpp"
@@ -27,6 +26,9 @@ inline std::int64_t count_bits(std::uint64_t word) {
     return static_cast<std::int64_t>((word * 0x0101010101010101u) >> 56);
 }
 #endif
+
+// Splits of a tree within a depth.
+inline std::int64_t most_splits(int depth) { return (std::int64_t{1} << std::min(depth, 40)) - 1; }
 
 // The training table; never changes during a search.
 struct RowTable {
@@ -99,38 +101,37 @@ inline void transpose_bits(std::uint64_t* block) {
     }
 }
 
-// counts[j] += 2^shift * rows of columns i and j in some words; `plane` null: all rows. One text,
-// compiled for each instruction set that counts bits.
+// counts[j] += 2^shift * rows of columns i and j in some words, for j from `first` on; `plane` null:
+// all rows. One text, compiled for each instruction set that counts bits.
 SKTREE_INLINE void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
-                                            int i, const std::uint64_t* plane, int shift,
+                                            int i, int first, const std::uint64_t* plane, int shift,
                                             std::int64_t* counts) {
     for (int w = 0; w < n_words; ++w) {
         const std::uint64_t* line = words + static_cast<std::int64_t>(w) * stride;
         const std::uint64_t chosen = plane == nullptr ? line[i] : line[i] & plane[w];
         if (chosen == 0) continue;
-        for (int j = 0; j < stride; ++j) counts[j] += count_bits(line[j] & chosen) << shift;
+        for (int j = first; j < stride; ++j) counts[j] += count_bits(line[j] & chosen) << shift;
     }
 }
 
-using PairCounter = void (*)(const std::uint64_t*, int, int, int, const std::uint64_t*, int,
+using PairCounter = void (*)(const std::uint64_t*, int, int, int, int, const std::uint64_t*, int,
                              std::int64_t*);
 
 inline void add_pair_counts_portable(const std::uint64_t* words, int stride, int n_words, int i,
-                                     const std::uint64_t* plane, int shift, std::int64_t* counts) {
-    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+                                     int first, const std::uint64_t* plane, int shift,
+                                     std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, first, plane, shift, counts);
 }
 #if defined(SKTREE_X86)
-__attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(const std::uint64_t* words,
-                                                                     int stride, int n_words, int i,
-                                                                     const std::uint64_t* plane,
-                                                                     int shift,
-                                                                     std::int64_t* counts) {
-    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+__attribute__((target("popcnt"))) inline void add_pair_counts_popcnt(
+    const std::uint64_t* words, int stride, int n_words, int i, int first,
+    const std::uint64_t* plane, int shift, std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, first, plane, shift, counts);
 }
 __attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) inline void add_pair_counts_avx512(
-    const std::uint64_t* words, int stride, int n_words, int i, const std::uint64_t* plane,
-    int shift, std::int64_t* counts) {
-    add_pair_counts_anywhere(words, stride, n_words, i, plane, shift, counts);
+    const std::uint64_t* words, int stride, int n_words, int i, int first,
+    const std::uint64_t* plane, int shift, std::int64_t* counts) {
+    add_pair_counts_anywhere(words, stride, n_words, i, first, plane, shift, counts);
 }
 #endif
 
@@ -159,6 +160,11 @@ public:
     int n_channels() const { return static_cast<int>(totals_.size()); }
     int column(int j) const { return column_[j]; }
     const std::vector<int>& columns() const { return column_; }
+    // Where the k-th candidate is among the columns, it or one that parts the rows alike; -1: it is
+    // constant.
+    int place_of(int k) const { return place_[k]; }
+    // Whether it has the complement of that column.
+    bool is_complement(int k) const { return ((raw_[k] ^ raw_[kept_[place_[k]]]) & 1) != 0; }
     const std::vector<std::int64_t>& totals() const { return totals_; }
     const std::int64_t* counts() const { return counts_.data(); }  // [channel][stride]
 
@@ -185,10 +191,11 @@ public:
         return equal || complementary;
     }
 
-    // For column i: out[channel][stride], the counts of rows that have i and each j.
-    void count_pairs(const RowTable& table, int i, std::int64_t* out) const {
+    // For column i: out[channel][stride], the counts of rows that have i and each j, from `first` on.
+    void count_pairs(const RowTable& table, int i, std::int64_t* out, int first = 0) const {
         std::fill(out, out + static_cast<std::int64_t>(n_channels()) * stride_, 0);
-        for (int c = 0; c < table.n_classes; ++c) add_class_pairs(table, c, i, out + c * stride_);
+        for (int c = 0; c < table.n_classes; ++c)
+            add_class_pairs(table, c, i, first, out + c * stride_);
         for (int v = 0; v < table.n_values; ++v) {
             for (int w = 0; w < n_words_; ++w) {
                 add_values(v, w, words_[static_cast<std::size_t>(w) * stride_ + i],
@@ -197,7 +204,7 @@ public:
         }
         if (table.counts_rows()) {
             const std::int64_t rows = static_cast<std::int64_t>(table.n_sums()) * stride_;
-            counter_(words_.data(), stride_, n_words_, i, nullptr, 0, out + rows);
+            counter_(words_.data(), stride_, n_words_, i, first, nullptr, 0, out + rows);
         }
     }
 
@@ -262,7 +269,10 @@ private:
     // ones are dropped.
     void drop_equal_columns(const std::vector<int>& candidates) {
         kept_.clear();
-        first_with_hash_.clear();
+        place_.assign(n_candidates_, -1);
+        std::size_t n_slots = 16;
+        while (n_slots < 2 * static_cast<std::size_t>(n_candidates_)) n_slots *= 2;
+        slots_.assign(n_slots, -1);
         for (int k = 0; k < n_candidates_; ++k) {
             const bool flip = n_words_ > 0 && (raw_[k] & 1);
             std::uint64_t hash = 0, any = 0;
@@ -273,14 +283,15 @@ private:
                 hash ^= hash >> 32;
             }
             if (any == 0) continue;
-            bool is_new = true;
-            const auto equal_hash = first_with_hash_.equal_range(hash);
-            for (auto found = equal_hash.first; found != equal_hash.second && is_new; ++found) {
-                is_new = !parts_alike(found->second, k);
+            std::size_t slot = hash & (n_slots - 1);
+            while (slots_[slot] >= 0 && !parts_alike(kept_[slots_[slot]], k)) {
+                slot = (slot + 1) & (n_slots - 1);
             }
-            if (!is_new) continue;
-            first_with_hash_.emplace(hash, k);
-            kept_.push_back(k);
+            if (slots_[slot] < 0) {
+                slots_[slot] = static_cast<int>(kept_.size());
+                kept_.push_back(k);
+            }
+            place_[k] = slots_[slot];
         }
         column_.clear();
         for (int k : kept_) column_.push_back(candidates[k]);
@@ -353,16 +364,16 @@ private:
         }
     }
 
-    void add_class_pairs(const RowTable& table, int c, int i, std::int64_t* out) const {
-        const int first = first_word_[c], n_words = first_word_[c + 1] - first;
-        const std::uint64_t* words = words_.data() + static_cast<std::int64_t>(first) * stride_;
+    void add_class_pairs(const RowTable& table, int c, int i, int first, std::int64_t* out) const {
+        const int word = first_word_[c], n_words = first_word_[c + 1] - word;
+        const std::uint64_t* words = words_.data() + static_cast<std::int64_t>(word) * stride_;
         if (table.units == nullptr) {
-            counter_(words, stride_, n_words, i, nullptr, 0, out);
+            counter_(words, stride_, n_words, i, first, nullptr, 0, out);
             return;
         }
         for (int b = 0; b < table.n_planes; ++b) {
-            const std::size_t plane = static_cast<std::size_t>(b) * n_words_ + first;
-            counter_(words, stride_, n_words, i, planes_.data() + plane, b, out);
+            const std::size_t plane = static_cast<std::size_t>(b) * n_words_ + word;
+            counter_(words, stride_, n_words, i, first, planes_.data() + plane, b, out);
         }
     }
 
@@ -375,8 +386,9 @@ private:
     std::vector<std::uint64_t> raw_;     // [word][candidate]
     std::vector<std::uint64_t> words_;   // [word][stride]
     std::vector<int> kept_, column_;
+    std::vector<int> place_;  // of each candidate among the kept columns; -1: constant
+    std::vector<int> slots_;  // a hash table of kept columns
     std::vector<std::int64_t> counts_, totals_;
-    std::unordered_multimap<std::uint64_t, int> first_with_hash_;
 };
 
 }  // namespace sktree_opt

@@ -50,8 +50,6 @@ struct PreorderTree {
     std::vector<std::int32_t> label;
 };
 
-inline std::int64_t most_splits(int depth) { return (std::int64_t{1} << std::min(depth, 40)) - 1; }
-
 // Sets by rows and limits; striped, so that threads rarely wait for each other.
 template <class Algebra>
 class SetCache {

@@ -1,0 +1,431 @@
+"""All trees of a table within a bound, as a graph (see ``graph_search.hpp``)."""
+
+import math
+
+import numpy as np
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.vector cimport vector
+
+from sktree_opt.optimal.bits._bit_engine import SCORES
+
+from sktree_opt.optimal.tree_sets._set_search cimport RowTable, row_table
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
+
+
+cdef extern from "sktree_opt/optimal/objectives/scores.hpp" namespace "sktree_opt" nogil:
+    cdef enum class Score(int):
+        TWO_CLASS
+
+
+cdef extern from "sktree_opt/optimal/tree_sets/leaf_costs.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass LeafRules:
+        Score score
+        int n_sums
+        int n_channels
+        vector[double] class_channels
+        vector[double] class_mass
+        double unit
+        double base_factor
+        double z
+        double cf
+        double least_weight
+        double grid
+        int64_t min_rows
+        double min_weight
+        vector[double] unit_weight
+        bint has_row_channel
+
+
+cdef extern from "sktree_opt/optimal/tree_sets/tree_graph.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass Count:
+        pass
+
+    Count count_of(uint64_t high, uint64_t low)
+    uint64_t high_word(Count count)
+    uint64_t low_word(Count count)
+
+    cdef cppclass TreeClass:
+        int64_t cost
+        int64_t n_splits
+        Count count
+
+    cdef cppclass Classes:
+        vector[int64_t] size
+        const TreeClass* of(int64_t node)
+
+    cdef cppclass CppTreeGraph "sktree_opt::TreeGraph":
+        vector[int64_t] leaf_cost
+        vector[double] leaf_answer
+        vector[int8_t] may_be_leaf
+        vector[int64_t] bound
+        vector[int32_t] level
+        vector[int64_t] option_begin
+        vector[int32_t] child
+        vector[int64_t] cost
+        vector[double] answer
+        vector[int64_t] test_begin
+        vector[int32_t] tests
+        int64_t split_cost
+        int64_t max_splits
+        bint counts_tests
+        Classes make_classes(const vector[char]&, CppSearchControl*) except +
+        void find(
+            const Classes&,
+            const vector[char]&,
+            int64_t node,
+            int64_t at,
+            Count rank,
+            vector[int32_t]& tree,
+            vector[int32_t]& places,
+        ) except +
+
+
+cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass GraphCounters:
+        atomic_int64 n_nodes
+        atomic_int64 n_depth_two
+        atomic_int64 n_cache_hits
+        atomic_int64 n_cached
+
+    cdef cppclass LeafAnswers:
+        LeafAnswers()
+        bint is_mean
+        double centre
+        double target_unit
+        vector[double] worth
+        int n_answers
+        double tolerance
+
+    cdef cppclass CppGraphSearch "sktree_opt::GraphSearch":
+        CppGraphSearch(
+            RowTable,
+            const LeafRules&,
+            const LeafAnswers&,
+            double split_cost,
+            cpp_bool counts_tests,
+            const vector[int32_t]& feature,
+            CppSearchControl*,
+            int n_threads,
+            cpp_bool use_bounds,
+        ) except +
+        GraphCounters counters
+        double least_cost(int depth, int64_t splits, double limit) except +
+        cpp_bool build(int depth, int64_t max_splits, double bound, CppTreeGraph&) except +
+
+
+# More than all rows cost, in units of the grid.
+MOST_UNITS = 2**44
+
+
+def units_of_split(cost, unit):
+    """The cost of a split as a whole number; where rows cost next to nothing, a large one."""
+    return min(round(cost / unit), MOST_UNITS)
+
+
+cdef class TreeGraph:
+    """All trees of a set (see ``tree_graph.hpp``).
+
+    Attributes
+    ----------
+    n_nodes, n_options : int
+        Size of the graph.
+
+    grid : float
+        What a unit of cost is.
+    """
+
+    cdef CppTreeGraph cpp
+    cdef readonly double grid
+
+    @property
+    def n_nodes(self):
+        """Number of nodes."""
+        return self.cpp.leaf_cost.size()
+
+    @property
+    def split_cost(self):
+        """Cost of a split, in units of the grid."""
+        return self.cpp.split_cost
+
+    @property
+    def n_options(self):
+        """Number of options of all nodes."""
+        return self.cpp.cost.size()
+
+    def count(self, SearchControl control, allowed=None):
+        """Count the trees.
+
+        Parameters
+        ----------
+        control : SearchControl
+            May end it: then there are no classes.
+
+        allowed : ndarray of bool or None, default=None
+            The tests that trees may have; None for all.
+
+        Returns
+        -------
+        counted : CountedTrees
+        """
+        cdef CountedTrees counted = CountedTrees()
+        counted.graph = self
+        if allowed is not None:
+            counted.allowed = np.asarray(allowed, dtype=np.int8).tolist()
+        with nogil:
+            counted.classes = self.cpp.make_classes(counted.allowed, control.cpp)
+        control.raise_pending()
+        counted.read()
+        return counted
+
+    def __reduce__(self):
+        arrays = {
+            "leaf_cost": np.array(self.cpp.leaf_cost, dtype=np.int64),
+            "leaf_answer": np.array(self.cpp.leaf_answer, dtype=np.float64),
+            "may_be_leaf": np.array(self.cpp.may_be_leaf, dtype=np.int8),
+            "bound": np.array(self.cpp.bound, dtype=np.int64),
+            "level": np.array(self.cpp.level, dtype=np.int32),
+            "option_begin": np.array(self.cpp.option_begin, dtype=np.int64),
+            "child": np.array(self.cpp.child, dtype=np.int32),
+            "cost": np.array(self.cpp.cost, dtype=np.int64),
+            "answer": np.array(self.cpp.answer, dtype=np.float64),
+            "test_begin": np.array(self.cpp.test_begin, dtype=np.int64),
+            "tests": np.array(self.cpp.tests, dtype=np.int32),
+        }
+        numbers = self.cpp.split_cost, self.cpp.max_splits, self.cpp.counts_tests, self.grid
+        return graph_of, (arrays, numbers)
+
+
+def graph_of(arrays, numbers):
+    """A graph of its arrays and numbers."""
+    cdef TreeGraph graph = TreeGraph()
+    graph.cpp.leaf_cost = arrays["leaf_cost"]
+    graph.cpp.leaf_answer = arrays["leaf_answer"]
+    graph.cpp.may_be_leaf = arrays["may_be_leaf"]
+    graph.cpp.bound = arrays["bound"]
+    graph.cpp.level = arrays["level"]
+    graph.cpp.option_begin = arrays["option_begin"]
+    graph.cpp.child = arrays["child"]
+    graph.cpp.cost = arrays["cost"]
+    graph.cpp.answer = arrays["answer"]
+    graph.cpp.test_begin = arrays["test_begin"]
+    graph.cpp.tests = arrays["tests"]
+    graph.cpp.split_cost, graph.cpp.max_splits, graph.cpp.counts_tests, graph.grid = numbers
+    return graph
+
+
+cdef class CountedTrees:
+    """The trees of a graph by cost and number of splits.
+
+    Attributes
+    ----------
+    costs : ndarray of int64, shape (n_kinds,)
+        In units of the grid, rising.
+
+    n_splits : ndarray of int64, shape (n_kinds,)
+        Rising among equal costs.
+
+    counts : list of int
+        Number of trees of each kind.
+    """
+
+    cdef TreeGraph graph
+    cdef Classes classes
+    cdef vector[char] allowed
+    cdef readonly object costs, n_splits, counts
+
+    cdef read(self):
+        cdef int64_t k, n = self.classes.size[0]
+        cdef const TreeClass* root = self.classes.of(0)
+        self.costs = np.array([root[k].cost for k in range(n)], dtype=np.int64)
+        self.n_splits = np.array([root[k].n_splits for k in range(n)], dtype=np.int64)
+        self.counts = [
+            (int(high_word(root[k].count)) << 64) + int(low_word(root[k].count)) for k in range(n)
+        ]
+
+    def find(self, int64_t kind, rank):
+        """A tree.
+
+        Parameters
+        ----------
+        kind : int
+            Index into `costs`.
+
+        rank : int
+            Among the trees of its kind.
+
+        Returns
+        -------
+        nodes : ndarray of int32, shape (n_nodes, 3)
+            Test or -1, child of the rows that pass it, child of the others; in preorder.
+
+        places : ndarray of int32, shape (n_nodes,)
+            Node of the graph; -1 for leaves that are none.
+        """
+        cdef vector[int32_t] tree, places
+        cdef Count number = count_of(rank >> 64, rank & 0xFFFFFFFFFFFFFFFF)
+        with nogil:
+            self.graph.cpp.find(
+                self.classes, self.allowed, 0, kind, number, tree, places
+            )
+        return (
+            np.array(tree, dtype=np.int32).reshape(-1, 3), np.array(places, dtype=np.int32)
+        )
+
+
+def sums_of(table, objective):
+    """What a unit of each sum adds to the channels of a leaf's score, to its mass and weight."""
+    if table.values is None:
+        channels = objective.channel_matrix() * table.unit[:, None]
+        return channels, objective.class_mass * table.unit, table.unit
+    weight, (target, square) = table.unit[0], table.value_unit
+    channels = np.array([[weight, 0.0], [0.0, target], [0.0, 0.0]])
+    return channels, np.array([0.0, 0.0, square]), np.array([weight, 0.0, 0.0])
+
+
+cdef class GraphSearch:
+    """The trees of one table within several bounds, with one cache.
+
+    Parameters
+    ----------
+    table : BitRows
+        The rows.
+
+    objective : LeafObjective
+        What leaves cost (see ``_leaf_objectives.py``).
+
+    control : SearchControl
+        Deadline, memory, interrupts.
+
+    feature : ndarray of int32, shape (n_columns,)
+        Feature that each test asks about.
+
+    worth : ndarray of shape (n_classes, n_answers) or None, default=None
+        What each answer is worth for a row of each class; None for a regression.
+
+    centre : float, default=0.0
+        What the targets of a regression were lowered by.
+
+    tolerance : float, default=0.0
+        Answers that are worth the same but for rounding.
+
+    split_cost : float
+        Cost of each split.
+
+    min_rows, min_weight : int, float
+        Of a leaf.
+
+    counts_tests : bool, default=False
+        Whether trees are different by their tests; else by how they part the rows.
+
+    n_threads : int
+        OpenMP threads.
+
+    use_bounds : bool
+        Whether subtrees that can be part of none of the trees are given up early.
+
+    Attributes
+    ----------
+    grid : float
+        What a unit of cost is.
+    """
+
+    cdef unique_ptr[CppGraphSearch] search
+    cdef SearchControl control
+    cdef object table  # what the kernel points into
+    cdef readonly double grid
+
+    def __init__(
+        self,
+        table,
+        objective,
+        SearchControl control,
+        *,
+        feature,
+        worth=None,
+        double centre=0.0,
+        double tolerance=0.0,
+        double split_cost=0.0,
+        int64_t min_rows=1,
+        double min_weight=0.0,
+        bint counts_tests=False,
+        int n_threads=1,
+        bint use_bounds=True,
+    ):
+        cdef RowTable view = row_table(table)
+        cdef LeafRules rules
+        cdef LeafAnswers answers
+        cdef vector[int32_t] features = np.asarray(feature, dtype=np.int32)
+        channels, masses, weights = sums_of(table, objective)
+        # As coarse as sums of costs need to be exact, as fine as nobody sees.
+        largest = max(float(masses @ table.totals_in_units()), 1e-290)
+        self.grid = 2.0 ** (math.frexp(largest)[1] - 41)
+        rules.score = <Score> (<int> SCORES.index(objective.score))
+        rules.n_sums = view.n_sums()
+        rules.n_channels = channels.shape[1]
+        rules.class_channels = channels.ravel().tolist()
+        rules.class_mass = masses.tolist()
+        rules.unit = objective.unit
+        rules.base_factor = objective.base_factor
+        rules.z = objective.z
+        rules.cf = objective.cf
+        rules.least_weight = table.unit.min() / 2.0
+        rules.grid = self.grid
+        rules.min_rows = min_rows
+        # Sums of rounded weights that should equal it may fall short.
+        rules.min_weight = min_weight * (1.0 - 1e-9)
+        rules.unit_weight = weights.tolist()
+        rules.has_row_channel = view.counts_rows()
+        answers.is_mean = worth is None
+        if worth is None:
+            answers.centre = centre
+            answers.target_unit = table.value_unit[0]
+        else:
+            answers.worth = np.asarray(worth, dtype=np.float64).ravel().tolist()
+            answers.n_answers = worth.shape[1]
+            answers.tolerance = tolerance
+        self.table = table
+        self.control = control
+        self.search.reset(
+            new CppGraphSearch(
+                view,
+                rules,
+                answers,
+                units_of_split(split_cost, self.grid),
+                counts_tests,
+                features,
+                control.cpp,
+                n_threads,
+                use_bounds,
+            )
+        )
+
+    def least_cost(self, int depth, int64_t splits, double limit):
+        """The least cost of a tree, or a lower bound above `limit`, in units of the grid."""
+        cdef double cost
+        with nogil:
+            cost = self.search.get().least_cost(depth, splits, limit)
+        self.control.raise_pending()
+        return cost
+
+    def build(self, int depth, int64_t max_splits, double bound):
+        """All trees that cost up to `bound`, in units of the grid; None when stopped."""
+        cdef TreeGraph graph = TreeGraph()
+        cdef bint is_whole
+        with nogil:
+            is_whole = self.search.get().build(depth, max_splits, bound, graph.cpp)
+        self.control.raise_pending()
+        graph.grid = self.grid
+        return graph if is_whole else None
+
+    def statistics(self):
+        """Counters of the search."""
+        counters = &self.search.get().counters
+        return {
+            "n_nodes": counters.n_nodes.load(),
+            "n_depth_two": counters.n_depth_two.load(),
+            "n_cache_hits": counters.n_cache_hits.load(),
+            "n_cached": counters.n_cached.load(),
+        }

@@ -1,0 +1,662 @@
+// Finds all trees that cost no more than a bound, exact, as a graph (see tree_graph.hpp).
+//
+// Level by level from the root: a node is expanded when the bounds that all of its parents have for
+// it are known, so each is expanded once. A test on a column becomes an option of the node if the
+// least costs of trees for the rows with and without it, and its own cost, stay within the node's
+// bound; what the bound leaves beside one of them is the bound of the other. This is the search of
+// TreeFARMS (Xin et al., NeurIPS 2022, arXiv:2209.08040) with exact least costs in place of lower
+// bounds, so that every option of the graph is part of a tree.
+//
+// The least costs come from a depth-first search over row sets with a cache (DL8, Nijssen & Fromont,
+// KDD 2007, doi:10.1145/1281192.1281250) and depth-two nodes (MurTree, JMLR 23(26), Algorithm 4).
+// They do not depend on the bound, so a wider bound uses what a narrower one has found.
+//
+// Threads take nodes of a level, or columns of the root; the graph does not depend on them.
+// Memory: the cache and the graph, booked with SearchControl.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sktree_opt/optimal/tree_sets/leaf_costs.hpp"
+#include "sktree_opt/optimal/tree_sets/set_rows.hpp"
+#include "sktree_opt/optimal/tree_sets/tree_graph.hpp"
+#include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/team.hpp"
+
+namespace sktree_opt {
+
+struct GraphCounters {
+    std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_cached{0};
+};
+
+// What a leaf answers: the class that is worth most, or the mean of its targets.
+struct LeafAnswers {
+    bool is_mean = false;
+    double centre = 0.0;  // of the targets
+    double target_unit = 1.0;
+    std::vector<double> worth;  // [class][answer], of a row of weight 1
+    int n_answers = 0;
+    double tolerance = 0.0;  // answers that are worth as much, but for rounding
+
+    double of(const std::vector<std::int64_t>& totals, const std::vector<double>& unit) const {
+        if (is_mean) {
+            const double weight = unit[0] * static_cast<double>(totals[0]);
+            return centre + target_unit * static_cast<double>(totals[1]) / weight;
+        }
+        double total = 0.0;
+        for (std::size_t c = 0; c < unit.size(); ++c) total += unit[c] * totals[c];
+        std::vector<double> sums(n_answers, 0.0);
+        for (std::size_t c = 0; c < unit.size(); ++c) {
+            const double share = total > 0.0 ? unit[c] * totals[c] / total : 0.0;
+            for (int a = 0; a < n_answers; ++a) sums[a] += share * worth[c * n_answers + a];
+        }
+        const double best = *std::max_element(sums.begin(), sums.end());
+        int answer = 0;
+        while (sums[answer] < best - tolerance) ++answer;
+        return answer;
+    }
+};
+
+// Least costs by rows and depth, or bounds of them; striped.
+class LeastCosts {
+public:
+    struct Known {
+        double lower = 0.0;
+        bool is_exact = false;
+    };
+    static constexpr std::int64_t BYTES = 80;
+
+    bool find(const RowKey& key, Known& known) {
+        Shard& shard = shards_[key.low % N_SHARDS];
+        const std::lock_guard<std::mutex> lock(shard.mutex);
+        const auto found = shard.known.find(key);
+        if (found == shard.known.end()) return false;
+        known = found->second;
+        return true;
+    }
+    // Whether the key is new.
+    bool store(const RowKey& key, const Known& known) {
+        Shard& shard = shards_[key.low % N_SHARDS];
+        const std::lock_guard<std::mutex> lock(shard.mutex);
+        const auto [at, is_new] = shard.known.try_emplace(key, known);
+        if (known.is_exact || known.lower > at->second.lower) at->second = known;
+        return is_new;
+    }
+
+private:
+    static constexpr int N_SHARDS = 64;
+    struct Hash {
+        std::size_t operator()(const RowKey& key) const {
+            return static_cast<std::size_t>(key.high);
+        }
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<RowKey, Known, Hash> known;
+    };
+    std::array<Shard, N_SHARDS> shards_;
+};
+
+class GraphSearch {
+public:
+    GraphSearch(const RowTable& table, const LeafRules& rules, const LeafAnswers& answers,
+                double split_cost, bool counts_tests, const std::vector<std::int32_t>& feature,
+                SearchControl* control, int n_threads, bool use_bounds)
+        : table_(table),
+          leaves_(rules),
+          answers_(answers),
+          split_cost_(split_cost),
+          counts_tests_(counts_tests),
+          feature_(feature),
+          held_(control->hold()),
+          control_(control),
+          n_threads_(n_threads),
+          use_bounds_(use_bounds) {
+        root_.class_start.assign(1, 0);
+        for (int c = 0; c < table.n_classes; ++c) {
+            for (std::int64_t r = 0; r < table.n_rows; ++r) {
+                if (table.classes[r] != c) continue;
+                root_.rows.push_back(static_cast<std::uint32_t>(r));
+                root_.key.toggle(table.keys + 2 * r);
+            }
+            root_.class_start.push_back(static_cast<std::uint32_t>(root_.rows.size()));
+        }
+        for (int j = 0; j < table.n_columns; ++j) all_columns_.push_back(j);
+    }
+    ~GraphSearch() { control_->memory_used.fetch_sub(n_booked_.load()); }
+    GraphSearch(const GraphSearch&) = delete;
+    GraphSearch& operator=(const GraphSearch&) = delete;
+
+    GraphCounters counters;
+
+    // The least cost of a tree of the whole table if it is at most `limit`, else a lower bound that
+    // is above it. When the search was stopped, a lower bound.
+    double least_cost(int depth, std::int64_t splits, double limit) {
+        depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
+        Worker worker(depth);
+        if (depth > 2 && splits > 2 && n_threads_ > 1 && !is_final(root_)) {
+            solve_children(depth, splits, limit);
+        }
+        return least_cost(worker, root_, all_columns_, depth, splits, limit);
+    }
+
+    // All trees that cost up to `bound`; false when the search was stopped.
+    bool build(int depth, std::int64_t max_splits, double bound, TreeGraph& graph) {
+        depth = static_cast<int>(std::min<std::int64_t>(depth, max_splits));
+        graph.split_cost = static_cast<std::int64_t>(split_cost_);
+        graph.max_splits = max_splits;
+        graph.counts_tests = counts_tests_;
+        std::vector<Node> level(1), next;
+        level[0].bound = bound;
+        std::vector<Node> parents;
+        graph_bytes_ = 0;
+        bool is_whole = true;
+        if (depth == 0) {
+            // A leaf there always is, also after a stop.
+            Worker worker(0);
+            expand(worker, parents, level[0], 0, 0);
+            link(level, 0, graph, next);
+            return true;
+        }
+        for (int d = depth; is_whole && !level.empty(); --d) {
+            is_whole = expand_level(parents, level, d, max_splits - (depth - d), graph, next);
+            parents = std::move(level);
+            level = std::move(next);
+            next.clear();
+        }
+        // The graph is the caller's.
+        book(-graph_bytes_);
+        return is_whole;
+    }
+
+private:
+    // A test on a column, and the bounds that it leaves to its sides; or the costs of two leaves.
+    struct Option {
+        int place;  // among the node's columns
+        RowKey key[2];
+        double bound[2];
+        double answer[2];
+        double cost = -1.0;  // of a last test
+    };
+    // A node whose children are not known yet.
+    struct Node {
+        std::int32_t parent = -1, column = -1;
+        bool with = false;
+        double bound = 0.0;
+        // Once it is expanded:
+        RowSet rows;
+        std::vector<int> columns;  // one for each partition
+        // Tests that make it, by column; ~test where the outcomes are the other way round.
+        std::vector<std::int32_t> alike_begin, alike;
+        std::vector<Option> options;
+        double leaf_cost = 0.0, leaf_answer = 0.0;
+    };
+    struct Level {
+        NodeColumns columns;
+        DepthTwo depth_two;
+        RowSet with, without;
+        std::vector<std::int64_t> totals_with, totals_without, others;
+        std::vector<double> costs, work;
+    };
+    struct Worker {
+        explicit Worker(int depth) : levels(depth + 1) {}
+        std::vector<Level> levels;  // by remaining depth
+        std::int64_t work = 0;
+    };
+
+    // Books work of about `amount` nanoseconds; true when the search has to end.
+    bool poll(Worker& worker, std::int64_t amount) {
+        worker.work += amount;
+        if (worker.work < 1000000) return control_->stopped();
+        worker.work = 0;
+        return control_->poll();
+    }
+    bool book(std::int64_t bytes) {
+        n_booked_ += bytes;
+        return control_->reserve(bytes);
+    }
+
+    // No split of these rows is of any use: they are pure, or too few.
+    bool is_final(const RowSet& node) const {
+        const std::int64_t n_rows = static_cast<std::int64_t>(node.rows.size());
+        if (n_rows < std::max<std::int64_t>(2, 2 * leaves_.rules().min_rows)) return true;
+        if (table_.values != nullptr || counts_tests_) return false;
+        int n_present = 0;
+        for (int c = 0; c < table_.n_classes; ++c) {
+            n_present += node.class_start[c + 1] > node.class_start[c];
+        }
+        return n_present < 2;
+    }
+
+    std::vector<std::int64_t> totals_of(const RowSet& node) const {
+        std::vector<std::int64_t> totals(table_.n_channels(), 0);
+        for (int c = 0; c < table_.n_classes; ++c) {
+            const std::uint32_t first = node.class_start[c], last = node.class_start[c + 1];
+            if (table_.units == nullptr) {
+                totals[c] = last - first;
+                continue;
+            }
+            for (std::uint32_t k = first; k < last; ++k) totals[c] += table_.units[node.rows[k]];
+        }
+        for (int v = 0; v < table_.n_values; ++v) {
+            for (const std::uint32_t row : node.rows) {
+                totals[table_.n_classes + v] +=
+                    table_.values[std::int64_t{row} * table_.n_values + v];
+            }
+        }
+        if (table_.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
+        return totals;
+    }
+
+    static RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
+        RowKey key = node.key;
+        key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
+        key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
+        return key;
+    }
+
+    // See the public one.
+    double least_cost(Worker& worker, const RowSet& node, const std::vector<int>& candidates,
+                      int depth, std::int64_t splits, double limit) {
+        splits = std::min(splits, most_splits(depth));
+        depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
+        Level& level = worker.levels[depth];
+        const double leaf_cost = leaves_.evaluate_one(totals_of(node), level.work);
+        if (depth == 0 || is_final(node)) return leaf_cost;
+        const RowKey key = key_of(node, depth, splits);
+        LeastCosts::Known known;
+        if (known_costs_.find(key, known) &&
+            (known.is_exact || (use_bounds_ && known.lower > limit))) {
+            ++counters.n_cache_hits;
+            return known.lower;
+        }
+        ++counters.n_nodes;
+        if (poll(worker, static_cast<std::int64_t>(node.rows.size() * candidates.size()) / 8)) {
+            return 0.0;
+        }
+        level.columns.gather(table_, node, candidates);
+        LeastCosts::Known found{leaf_cost, true};
+        if (depth == 1) {
+            stump_costs(level);
+            for (int j = 0; j < level.columns.n_columns(); ++j) {
+                const double sum = level.costs[j] + level.costs[level.columns.stride() + j];
+                found.lower = std::min(found.lower, sum + split_cost_);
+            }
+        } else if (depth == 2) {
+            if (!solve_depth_two(worker)) return 0.0;
+            for (int j = 0; j < level.columns.n_columns(); ++j) {
+                const double sum = pair_of_depth_two(level.depth_two, j, splits).sum;
+                found.lower = std::min(found.lower, sum + split_cost_);
+            }
+        } else {
+            found = least_of_columns(worker, node, depth, splits, leaf_cost, limit);
+        }
+        if (control_->stopped()) return 0.0;
+        if (known_costs_.store(key, found)) {
+            ++counters.n_cached;
+            if (!book(LeastCosts::BYTES)) return 0.0;
+        }
+        return found.lower;
+    }
+
+    LeastCosts::Known least_of_columns(Worker& worker, const RowSet& node, int depth,
+                                       std::int64_t splits, double leaf_cost, double limit) {
+        Level& level = worker.levels[depth];
+        // Least cost known, and what the columns that were given up cost at least.
+        double best = leaf_cost, least = leaf_cost;
+        for (int j = 0; j < level.columns.n_columns(); ++j) {
+            part_rows(table_, node, level.columns.column(j), level.with, level.without);
+            const double budget = std::min(best - 1.0, limit) - split_cost_;
+            const Pair pair = least_pair(worker, level, level.columns.columns(), depth - 1,
+                                         splits - 1, use_bounds_ ? budget : FORBIDDEN);
+            if (control_->stopped()) return {};
+            least = std::min(least, pair.sum + split_cost_);
+            if (pair.is_exact) best = std::min(best, pair.sum + split_cost_);
+        }
+        // A lower bound that a tree attains is exact.
+        return {std::min(best, least), best <= least};
+    }
+
+    // Two trees for the rows with and without a column, which share some splits: their least cost,
+    // and the least costs of either if it gets as many splits as it can use. Exact if the sum is at
+    // most `budget`, else lower bounds.
+    struct Pair {
+        double sum, with, without;
+        bool is_exact;
+    };
+
+    Pair least_pair(Worker& worker, const Level& sides, const std::vector<int>& candidates,
+                    int depth, std::int64_t splits, double budget) {
+        const auto cost = [&](const RowSet& side, std::int64_t n, double limit) {
+            return least_cost(worker, side, candidates, depth, n, limit);
+        };
+        const std::int64_t most = std::min(splits, most_splits(depth));
+        Pair pair{FORBIDDEN, cost(sides.with, most, budget), 0.0, false};
+        if (pair.with > budget || control_->stopped()) {
+            pair.sum = pair.with;
+            return pair;
+        }
+        pair.without = cost(sides.without, most, budget - pair.with);
+        pair.sum = pair.with + pair.without;
+        pair.is_exact = pair.sum <= budget;
+        if (!pair.is_exact || splits >= 2 * most) return pair;
+        pair.sum = 3.0 * FORBIDDEN;
+        for (std::int64_t n = splits - most; n <= most && !control_->stopped(); ++n) {
+            double sum = cost(sides.with, n, budget - pair.without);
+            if (sum + pair.without <= budget) {
+                sum += cost(sides.without, splits - n, budget - sum);
+            } else {
+                sum += pair.without;
+            }
+            pair.sum = std::min(pair.sum, sum);
+        }
+        pair.is_exact = pair.sum <= budget;
+        return pair;
+    }
+
+    Pair pair_of_depth_two(const DepthTwo& found, int j, std::int64_t splits) const {
+        Pair pair{found.with[j] + found.without[j], found.with[j], found.without[j], true};
+        if (splits < 3) {
+            pair.sum = std::min(found.with[j] + found.leaf_without[j],
+                                found.leaf_with[j] + found.without[j]);
+        }
+        return pair;
+    }
+
+    // Costs of the leaves of the rows with each column, then of those without it.
+    void stump_costs(Level& level) {
+        const NodeColumns& columns = level.columns;
+        const int stride = columns.stride();
+        level.others.resize(static_cast<std::size_t>(columns.n_channels()) * stride);
+        for (int c = 0; c < columns.n_channels(); ++c) {
+            for (int j = 0; j < stride; ++j) {
+                level.others[c * stride + j] =
+                    columns.totals()[c] - columns.counts()[c * stride + j];
+            }
+        }
+        level.costs.resize(2 * static_cast<std::size_t>(stride));
+        leaves_.evaluate(columns.counts(), stride, stride, level.work, level.costs.data());
+        leaves_.evaluate(level.others.data(), stride, stride, level.work,
+                         level.costs.data() + stride);
+    }
+
+    bool solve_depth_two(Worker& worker) {
+        Level& level = worker.levels[2];
+        ++counters.n_depth_two;
+        return level.depth_two.solve(table_, level.columns, leaves_, split_cost_,
+                                     [&](std::int64_t amount) { return poll(worker, amount); });
+    }
+
+    // Least costs of the root's children, which the cache then has; threads take columns.
+    void solve_children(int depth, std::int64_t splits, double limit) {
+        NodeColumns columns;
+        columns.gather(table_, root_, all_columns_);
+        std::atomic<double> best{limit};
+        for_columns(depth, columns.n_columns(), [&](Worker& worker, int j) {
+            Level& level = worker.levels[depth];
+            part_rows(table_, root_, columns.column(j), level.with, level.without);
+            const Pair pair = least_pair(worker, level, columns.columns(), depth - 1, splits - 1,
+                                         best.load() - split_cost_);
+            if (control_->stopped() || !pair.is_exact) return;
+            double known = best.load();
+            const double sum = pair.sum + split_cost_;
+            while (sum < known && !best.compare_exchange_weak(known, sum)) {
+            }
+        });
+    }
+
+    // Calls work(worker, j) for each column, on all threads.
+    template <class Work>
+    void for_columns(int depth, int n_columns, Work work) {
+        std::vector<std::unique_ptr<Worker>> workers(n_threads_);
+        run_tasks(*control_, n_threads_, n_columns, [&](std::int64_t j, int thread) {
+            if (control_->stopped()) return;
+            if (!workers[thread]) workers[thread] = std::make_unique<Worker>(depth);
+            work(*workers[thread], static_cast<int>(j));
+        });
+    }
+
+    bool expand_level(const std::vector<Node>& parents, std::vector<Node>& nodes, int depth,
+                      std::int64_t splits, TreeGraph& graph, std::vector<Node>& next) {
+        const std::int64_t n_nodes = static_cast<std::int64_t>(nodes.size());
+        std::vector<std::unique_ptr<Worker>> workers(n_threads_);
+        run_tasks(*control_, n_threads_, n_nodes, [&](std::int64_t k, int thread) {
+            if (control_->stopped()) return;
+            if (!workers[thread]) workers[thread] = std::make_unique<Worker>(depth);
+            expand(*workers[thread], parents, nodes[k], depth, splits);
+        });
+        if (control_->stopped()) return false;
+        link(nodes, static_cast<std::int32_t>(graph.max_splits - splits), graph, next);
+        return !control_->poll();
+    }
+
+    void expand(Worker& worker, const std::vector<Node>& parents, Node& node, int depth,
+                std::int64_t splits) {
+        Level& level = worker.levels[depth];
+        if (node.parent < 0) {
+            node.rows = root_;
+        } else {
+            RowSet other;
+            part_rows(table_, parents[node.parent].rows, node.column, node.with ? node.rows : other,
+                      node.with ? other : node.rows);
+        }
+        const std::vector<std::int64_t> totals = totals_of(node.rows);
+        node.leaf_cost = leaves_.evaluate_one(totals, level.work);
+        node.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
+        if (depth == 0 || is_final(node.rows)) return;
+        gather(parents, node, level.columns);
+        if (poll(worker, static_cast<std::int64_t>(node.rows.rows.size() * node.columns.size()))) {
+            return;
+        }
+        if (depth == 1) {
+            add_stumps(level, node);
+            forget_rows(node);
+        } else if (depth == 2) {
+            if (!solve_depth_two(worker)) return;
+            for (int j = 0; j < level.columns.n_columns(); ++j) {
+                add_option(level, node, j, pair_of_depth_two(level.depth_two, j, splits));
+            }
+        } else {
+            add_columns(worker, node, depth, splits);
+        }
+    }
+
+    // Of a node without children: there are many.
+    static void forget_rows(Node& node) {
+        std::vector<std::int32_t> begin{0}, alike;
+        for (Option& option : node.options) {
+            const auto first = node.alike.begin() + node.alike_begin[option.place];
+            const auto last = node.alike.begin() + node.alike_begin[option.place + 1];
+            alike.insert(alike.end(), first, last);
+            option.place = static_cast<int>(begin.size()) - 1;
+            begin.push_back(static_cast<std::int32_t>(alike.size()));
+        }
+        node.alike_begin = std::move(begin);
+        node.alike = std::move(alike);
+        node.rows = RowSet();
+        node.columns = {};
+    }
+
+    // The node's columns, and which tests are alike.
+    void gather(const std::vector<Node>& parents, Node& node, NodeColumns& columns) {
+        const bool is_root = node.parent < 0;
+        const std::vector<int>& candidates = is_root ? all_columns_ : parents[node.parent].columns;
+        columns.gather(table_, node.rows, candidates);
+        node.columns = columns.columns();
+        const auto for_tests = [&](auto with_test) {
+            for (std::size_t k = 0; k < candidates.size(); ++k) {
+                const int place = columns.place_of(static_cast<int>(k));
+                if (place < 0) continue;
+                const bool flips = columns.is_complement(static_cast<int>(k));
+                if (is_root) {
+                    with_test(place, flips ? ~candidates[k] : candidates[k]);
+                    continue;
+                }
+                const Node& parent = parents[node.parent];
+                for (int t = parent.alike_begin[k]; t < parent.alike_begin[k + 1]; ++t) {
+                    with_test(place, flips ? ~parent.alike[t] : parent.alike[t]);
+                }
+            }
+        };
+        std::vector<std::int32_t> end(node.columns.size() + 1, 0);
+        for_tests([&](int place, std::int32_t) { ++end[place + 1]; });
+        for (std::size_t j = 1; j < end.size(); ++j) end[j] += end[j - 1];
+        std::vector<std::int32_t> all(end.back());
+        std::vector<std::int32_t> at(end.begin(), end.end() - 1);
+        for_tests([&](int place, std::int32_t test) { all[at[place]++] = test; });
+        node.alike_begin.assign(1, 0);
+        for (std::size_t j = 0; j < node.columns.size(); ++j) {
+            std::sort(all.begin() + end[j], all.begin() + end[j + 1],
+                      [](std::int32_t a, std::int32_t b) { return test_of(a) < test_of(b); });
+            for (int t = end[j]; t < end[j + 1]; ++t) {
+                // Of tests of one feature that make the same partition, the first is enough.
+                const bool is_new = counts_tests_ || t == end[j] ||
+                                    feature_[test_of(all[t])] != feature_[test_of(all[t - 1])];
+                if (is_new) node.alike.push_back(all[t]);
+            }
+            node.alike_begin.push_back(static_cast<std::int32_t>(node.alike.size()));
+        }
+    }
+
+    static std::int32_t test_of(std::int32_t signed_test) {
+        return signed_test < 0 ? ~signed_test : signed_test;
+    }
+
+    void add_stumps(Level& level, Node& node) {
+        const NodeColumns& columns = level.columns;
+        const int stride = columns.stride(), n_channels = columns.n_channels();
+        stump_costs(level);
+        std::vector<std::int64_t> totals[2];
+        for (auto& side : totals) side.resize(n_channels);
+        for (int j = 0; j < columns.n_columns(); ++j) {
+            const double sum = level.costs[j] + level.costs[stride + j];
+            const bool is_idle = !counts_tests_ && node.leaf_cost - sum < 2.0;
+            if (sum + split_cost_ > node.bound || is_idle) continue;
+            Option option;
+            option.place = j;
+            option.cost = sum;
+            for (int c = 0; c < n_channels; ++c) {
+                totals[0][c] = columns.counts()[c * stride + j];
+                totals[1][c] = columns.totals()[c] - totals[0][c];
+            }
+            for (int side = 0; side < 2; ++side) {
+                option.answer[side] = answers_.of(totals[side], leaves_.rules().unit_weight);
+            }
+            node.options.push_back(option);
+        }
+    }
+
+    // A test over two nodes, if the least cost of a pair of their trees is within the bound.
+    void add_option(Level& level, Node& node, int place, const Pair& least) {
+        const double bound = node.bound - split_cost_;
+        if (least.sum > bound) return;
+        part_rows(table_, node.rows, level.columns.column(place), level.with, level.without);
+        Option option;
+        option.place = place;
+        option.key[0] = level.with.key;
+        option.key[1] = level.without.key;
+        option.bound[0] = bound - least.without;
+        option.bound[1] = bound - least.with;
+        node.options.push_back(option);
+    }
+
+    void add_columns(Worker& worker, Node& node, int depth, std::int64_t splits) {
+        Level& level = worker.levels[depth];
+        const NodeColumns& columns = level.columns;
+        std::vector<Pair> least(columns.n_columns());
+        const auto solve = [&](Worker& own, int j) {
+            Level& sides = own.levels[depth];
+            part_rows(table_, node.rows, columns.column(j), sides.with, sides.without);
+            least[j] = least_pair(own, sides, columns.columns(), depth - 1, splits - 1,
+                                  node.bound - split_cost_);
+        };
+        if (node.parent < 0 && n_threads_ > 1) {
+            for_columns(depth, columns.n_columns(), solve);
+        } else {
+            for (int j = 0; j < columns.n_columns() && !control_->stopped(); ++j) solve(worker, j);
+        }
+        for (int j = 0; j < columns.n_columns() && !control_->stopped(); ++j) {
+            add_option(level, node, j, least[j]);
+        }
+    }
+
+    // Writes nodes to the graph, and collects their children.
+    void link(std::vector<Node>& nodes, std::int32_t n_above, TreeGraph& graph,
+              std::vector<Node>& next) {
+        struct Hash {
+            std::size_t operator()(const RowKey& key) const {
+                return static_cast<std::size_t>(key.high);
+            }
+        };
+        std::unordered_map<RowKey, std::int32_t, Hash> places;
+        const std::int64_t first_child = graph.n_nodes() + static_cast<std::int64_t>(nodes.size());
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            Node& node = nodes[k];
+            graph.leaf_cost.push_back(static_cast<std::int64_t>(node.leaf_cost));
+            graph.leaf_answer.push_back(node.leaf_answer);
+            graph.may_be_leaf.push_back(1);
+            graph.bound.push_back(static_cast<std::int64_t>(std::min(node.bound, 2.0 * FORBIDDEN)));
+            graph.level.push_back(n_above);
+            std::int64_t bytes = 96;
+            for (const Option& option : node.options) {
+                const bool is_last = option.cost >= 0.0;
+                for (int side = 0; side < 2; ++side) {
+                    graph.answer.push_back(is_last ? option.answer[side] : 0.0);
+                    std::int32_t child = -1;
+                    if (!is_last) {
+                        const auto [at, is_new] = places.try_emplace(
+                            option.key[side], static_cast<std::int32_t>(next.size()));
+                        if (is_new) {
+                            next.emplace_back();
+                            next.back().parent = static_cast<std::int32_t>(k);
+                            next.back().column = node.columns[option.place];
+                            next.back().with = side == 0;
+                        }
+                        Node& below = next[at->second];
+                        below.bound = std::max(below.bound, option.bound[side]);
+                        child = static_cast<std::int32_t>(first_child + at->second);
+                    }
+                    graph.child.push_back(child);
+                }
+                graph.cost.push_back(is_last ? static_cast<std::int64_t>(option.cost) : 0);
+                const int first = node.alike_begin[option.place];
+                const int last = node.alike_begin[option.place + 1];
+                graph.tests.insert(graph.tests.end(), node.alike.begin() + first,
+                                   node.alike.begin() + last);
+                graph.test_begin.push_back(static_cast<std::int64_t>(graph.tests.size()));
+                bytes += 40 + 4 * (last - first);
+            }
+            graph.option_begin.push_back(graph.n_options());
+            node.options = {};
+            graph_bytes_ += bytes;
+            book(bytes);
+        }
+    }
+
+    const RowTable table_;
+    const LeafCosts leaves_;
+    const LeafAnswers answers_;
+    const double split_cost_;
+    const bool counts_tests_;
+    const std::vector<std::int32_t> feature_;  // of each test
+    const std::shared_ptr<SearchControl> held_;
+    SearchControl* control_;
+    const int n_threads_;
+    const bool use_bounds_;
+    std::atomic<std::int64_t> n_booked_{0};
+    std::int64_t graph_bytes_ = 0;
+    RowSet root_;
+    std::vector<int> all_columns_;
+    LeastCosts known_costs_;
+};
+
+}  // namespace sktree_opt

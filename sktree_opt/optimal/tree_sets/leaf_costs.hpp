@@ -1,0 +1,247 @@
+// What leaves cost, for every objective of the registry, as whole multiples of a grid.
+//
+// A cost is rounded to a multiple of 2^-40 of the total, so that sums of costs are exact: ties are
+// ties, whatever the order of additions, and trees can be counted by their cost. Here all costs are
+// in units of the grid: whole numbers below 2^42, held in a double where loops run over lanes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "sktree_opt/optimal/objectives/scores.hpp"
+#include "sktree_opt/optimal/tree_sets/set_rows.hpp"
+#include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/simd/lookup_tables.hpp"
+
+namespace sktree_opt::portable {
+#include "sktree_opt/simd/native.hpp"
+#include "sktree_opt/simd/simd_portable.hpp"
+#include "sktree_opt/simd/lanes.hpp"
+#include "sktree_opt/optimal/objectives/objectives.hpp"
+}  // namespace sktree_opt::portable
+
+namespace sktree_opt {
+
+// Cost of what must not be a leaf; twice and thrice as much is a cost, too.
+constexpr double FORBIDDEN = 0x1p60;
+
+// A whole number; without a call, so that the compiler can make vectors of it.
+SKTREE_INLINE double rounded(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
+
+// The parameters of an objective (see LeafObjective in _leaf_objectives.py), and what may be a
+// leaf.
+struct LeafRules {
+    Score score = Score::TWO_CLASS;
+    int n_sums = 2;  // classes, or weight, target and square
+    int n_channels = 1;
+    std::vector<double> class_channels;  // [sum][channel]: what a unit adds
+    std::vector<double> class_mass;      // [sum]
+    double unit = 0.5;
+    double base_factor = 1.0;
+    double z = 0.0, cf = 0.25;
+    double least_weight = 0.0;  // a leaf of less is empty, but for rounding
+    double grid = 1.0;
+    std::int64_t min_rows = 1;
+    double min_weight = 0.0;
+    std::vector<double> unit_weight;  // [sum]
+    bool has_row_channel = false;
+
+    bool has_minima() const { return min_rows > 1 || min_weight > 0.0; }
+    bool is_large_enough(const std::int64_t* counts, int stride) const {
+        std::int64_t rows = 0;
+        double weight = 0.0;
+        for (int c = 0; c < n_sums; ++c) {
+            rows += counts[c * stride];
+            weight += unit_weight[c] * static_cast<double>(counts[c * stride]);
+        }
+        if (has_row_channel) rows = counts[n_sums * stride];
+        return rows >= min_rows && weight >= min_weight;
+    }
+};
+
+class LeafCosts {
+public:
+    explicit LeafCosts(const LeafRules& rules) : rules_(rules) {
+        // min(a n0, b n1) = (a n0 + b n1 - |a n0 - b n1|) / 2
+        const auto& channels = rules.class_channels;
+        is_minimum_ = rules.score == Score::TWO_CLASS && rules.n_sums == 2;
+        if (is_minimum_) {
+            const double first = rules.base_factor * rules.class_mass[0];
+            const double second = rules.base_factor * rules.class_mass[1];
+            is_minimum_ = first == std::abs(channels[0]) && second == std::abs(channels[1]) &&
+                          (channels[0] > 0.0) != (channels[1] > 0.0);
+            first_ = 2.0 * rules.unit * first / rules.grid;
+            second_ = 2.0 * rules.unit * second / rules.grid;
+        }
+    }
+    const LeafRules& rules() const { return rules_; }
+
+    // Costs of n leaves (n and stride multiples of 8), given their units: counts[sum][stride].
+    SKTREE_INLINE void evaluate(const std::int64_t* counts, int stride, int n,
+                                std::vector<double>& work, double* costs) const {
+        if (is_minimum_) {
+            const std::int64_t* second = counts + stride;
+            for (int j = 0; j < n; ++j) {
+                // Counts are below 2^31 here or there: conversions of 32 bits make vectors.
+                costs[j] = rounded(std::min(first_ * static_cast<double>(counts[j]),
+                                            second_ * static_cast<double>(second[j])));
+            }
+        } else {
+            evaluate_score(counts, stride, n, work, costs);
+        }
+        if (!rules_.has_minima()) return;
+        for (int j = 0; j < n; ++j) {
+            if (!rules_.is_large_enough(counts + j, stride)) costs[j] = FORBIDDEN;
+        }
+    }
+
+    double evaluate_one(const std::vector<std::int64_t>& totals, std::vector<double>& work) const {
+        std::vector<std::int64_t> counts(totals.size() * portable::LANES, 0);
+        for (std::size_t c = 0; c < totals.size(); ++c) counts[c * portable::LANES] = totals[c];
+        double costs[portable::LANES];
+        evaluate(counts.data(), portable::LANES, portable::LANES, work, costs);
+        return costs[0];
+    }
+
+private:
+    typedef portable::PairCounts<double, portable::NoCounts> Leaves;
+
+    void evaluate_score(const std::int64_t* counts, int stride, int n, std::vector<double>& work,
+                        double* costs) const {
+        const int n_channels = rules_.n_channels;
+        work.assign(static_cast<std::size_t>(n_channels + 1) * n, 0.0);
+        double* mass = work.data() + static_cast<std::size_t>(n_channels) * n;
+        for (int c = 0; c < rules_.n_sums; ++c) {
+            const double unit_mass = rules_.class_mass[c];
+            for (int j = 0; j < n; ++j) {
+                mass[j] += unit_mass * static_cast<double>(counts[c * stride + j]);
+            }
+            for (int k = 0; k < n_channels; ++k) {
+                const double factor = rules_.class_channels[c * n_channels + k];
+                if (factor == 0.0) continue;
+                double* channel = work.data() + static_cast<std::size_t>(k) * n;
+                for (int j = 0; j < n; ++j) {
+                    channel[j] += factor * static_cast<double>(counts[c * stride + j]);
+                }
+            }
+        }
+        ScoreParameters<double> parameters;
+        parameters.n_channels = n_channels;
+        parameters.z = rules_.z;
+        parameters.cf = rules_.cf;
+        parameters.least_weight = rules_.least_weight;
+        Leaves leaves{};
+        leaves.stride = n;
+        for (int j = 0; j < n; j += portable::LANES) {
+            leaves.column = work.data() + j;
+            portable::store_pack(costs + j, score_of(leaves, parameters));
+        }
+        const double factor = rules_.unit / rules_.grid;
+        for (int j = 0; j < n; ++j) {
+            const double cost = factor * (rules_.base_factor * mass[j] - costs[j]);
+            costs[j] = std::max(0.0, rounded(cost));
+        }
+    }
+
+    portable::Pack<double> score_of(const Leaves& leaves,
+                                    const ScoreParameters<double>& parameters) const {
+        using Leaf = portable::LeafColumn;
+        switch (rules_.score) {
+            case Score::TWO_CLASS:
+                return portable::TwoClassScore::score<Leaf>(leaves, parameters);
+            case Score::LARGEST:
+                return portable::LargestScore::score<Leaf>(leaves, parameters);
+            case Score::GINI:
+                return portable::GiniScore::score<Leaf>(leaves, parameters);
+            case Score::ENTROPY:
+                return portable::EntropyScore::score<Leaf>(leaves, parameters);
+            case Score::SQUARED:
+                return portable::SquaredScore::score<Leaf>(leaves, parameters);
+            default:
+                return portable::PessimisticScore::score<Leaf>(leaves, parameters);
+        }
+    }
+
+    LeafRules rules_;
+    bool is_minimum_ = false;
+    double first_ = 0.0, second_ = 0.0;
+};
+
+// The best subtree of depth one on either side of each column, from counts of pairs of columns:
+// both children of a root on that column (phase two of MurTree's Algorithm 4). One pair of columns
+// serves both of its columns as roots.
+class DepthTwo {
+public:
+    // Costs of the best leaf or stump on the rows with and without each column, and of the leaf.
+    std::vector<double> with, without, leaf_with, leaf_without;
+
+    // False when `stop`, which is told of the work, asks to end.
+    template <class Stop>
+    bool solve(const RowTable& table, const NodeColumns& columns, const LeafCosts& leaves,
+               double split_cost, Stop stop) {
+        const int stride = columns.stride(), n_channels = columns.n_channels();
+        const std::size_t size = static_cast<std::size_t>(n_channels) * stride;
+        for (auto* counts : {&both_, &here_, &there_, &neither_}) counts->resize(size);
+        for (auto* costs : {&cost_both_, &cost_here_, &cost_there_, &cost_neither_}) {
+            costs->resize(stride);
+        }
+        with.resize(stride);
+        without.resize(stride);
+        leaf_with.resize(stride);
+        leaf_without.resize(stride);
+        for (int c = 0; c < n_channels; ++c) {
+            for (int j = 0; j < stride; ++j) {
+                const std::size_t at = static_cast<std::size_t>(c) * stride + j;
+                there_[at] = columns.totals()[c] - columns.counts()[at];
+            }
+        }
+        leaves.evaluate(columns.counts(), stride, stride, work_, leaf_with.data());
+        leaves.evaluate(there_.data(), stride, stride, work_, leaf_without.data());
+        std::fill(with.begin(), with.end(), 3.0 * FORBIDDEN);
+        std::fill(without.begin(), without.end(), 3.0 * FORBIDDEN);
+        for (int i = 0; i < columns.n_columns(); ++i) {
+            // Columns before i have met it.
+            const int first = i / 8 * 8, n = stride - first;
+            if (stop(static_cast<std::int64_t>(n) * (columns.n_words() / 4 + 8))) return false;
+            columns.count_pairs(table, i, both_.data(), first);
+            for (int c = 0; c < n_channels; ++c) {
+                const std::int64_t* counts = columns.counts() + c * stride;
+                const std::int64_t total = columns.totals()[c], mine = counts[i];
+                for (int j = c * stride + first, k = first; k < stride; ++j, ++k) {
+                    here_[j] = mine - both_[j];
+                    there_[j] = counts[k] - both_[j];
+                    neither_[j] = total - mine - there_[j];
+                }
+            }
+            leaves.evaluate(both_.data() + first, stride, n, work_, cost_both_.data());
+            leaves.evaluate(here_.data() + first, stride, n, work_, cost_here_.data());
+            leaves.evaluate(there_.data() + first, stride, n, work_, cost_there_.data());
+            leaves.evaluate(neither_.data() + first, stride, n, work_, cost_neither_.data());
+            double best_with = with[i], best_without = without[i];
+            double* with_j = with.data() + first;
+            double* without_j = without.data() + first;
+            for (int k = 0; k < n; ++k) {
+                best_with = std::min(best_with, cost_both_[k] + cost_here_[k]);
+                best_without = std::min(best_without, cost_there_[k] + cost_neither_[k]);
+                with_j[k] = std::min(with_j[k], cost_both_[k] + cost_there_[k]);
+                without_j[k] = std::min(without_j[k], cost_here_[k] + cost_neither_[k]);
+            }
+            with[i] = std::min(with[i], best_with);
+            without[i] = std::min(without[i], best_without);
+        }
+        for (int j = 0; j < columns.n_columns(); ++j) {
+            with[j] = std::min(leaf_with[j], with[j] + split_cost);
+            without[j] = std::min(leaf_without[j], without[j] + split_cost);
+        }
+        return true;
+    }
+
+private:
+    std::vector<std::int64_t> both_, here_, there_, neither_;
+    std::vector<double> cost_both_, cost_here_, cost_there_, cost_neither_;
+    std::vector<double> work_;
+};
+
+}  // namespace sktree_opt
