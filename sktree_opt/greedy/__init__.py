@@ -9,7 +9,9 @@ Files in reading order
 ``_classifier.py``, ``_regressor.py``
     The estimators: parameters and documentation.
 ``_base.py``
-    Both estimators' way from a table to a pruned tree.
+    The parameters and ``fit`` of both estimators.
+``_learner.py``
+    From checked data to a pruned tree: ``Learner`` grows DT(S) for any S.
 ``_registries.py``
     What users choose by name: criteria, splits of nominal columns, prunings.
 ``_prune.py``
@@ -23,11 +25,9 @@ Files in reading order
 ``measures.hpp``
     Impurity of a set of cases, kept up to date while cases enter and leave.
 ``split.hpp``
-    A split, the rules it has to meet, and the tree that splits make.
+    A split, the rules it has to meet, the tree that splits make, and the cases of each branch.
 ``evaluator.hpp``
     The best split of the cases on one column.
-``partition.hpp``
-    The cases of each branch of a split.
 ``grower.hpp``
     Algorithm DT(S): the best column of each node, node by node.
 ``pruning.hpp``

@@ -5,10 +5,9 @@ from __future__ import annotations
 from numbers import Real
 from typing import ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sktree_opt.greedy._base import MAX_CLASSES, BaseGreedyTree
+from sktree_opt.greedy._base import BaseGreedyTree
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, CLASSIFICATION_PRUNINGS
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -170,9 +169,6 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     (7, 1.0)
     """
 
-    _criteria = CLASSIFICATION_CRITERIA
-    _prunings = CLASSIFICATION_PRUNINGS
-
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
         "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
@@ -259,24 +255,3 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         return self._fit_tree(
             X, y, sample_weight, is_classifier=True, class_weight=self.class_weight
         )
-
-    def _check_costs(self, n_classes):
-        """The cost matrix as floats, or None."""
-        if n_classes > MAX_CLASSES:
-            raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are possible.")
-        if self.cost_matrix is None:
-            if self._criteria[self.criterion].needs_costs:
-                raise ValueError(f"criterion={self.criterion!r} needs a cost_matrix.")
-            return None
-        costs = np.asarray(self.cost_matrix, dtype=np.float64)
-        if costs.shape != (n_classes, n_classes):
-            raise ValueError(
-                f"cost_matrix has shape {costs.shape}; y has {n_classes} classes, so that "
-                f"{(n_classes, n_classes)} is expected."
-            )
-        if not np.isfinite(costs).all() or (costs < 0.0).any() or costs.diagonal().any():
-            raise ValueError(
-                "cost_matrix must hold finite numbers that are not negative, with zeros on its "
-                "diagonal."
-            )
-        return costs

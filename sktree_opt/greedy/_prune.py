@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import _grow
-from sktree_opt.greedy._base import count_weights
+from sktree_opt.greedy._learner import count_weights
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TreeMixin

@@ -116,9 +116,6 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     (8, 0.51)
     """
 
-    _criteria = REGRESSION_CRITERIA
-    _prunings = REGRESSION_PRUNINGS
-
     _parameter_constraints: ClassVar[dict] = {
         **BaseGreedyTree._parameter_constraints,
         "criterion": [StrOptions(set(REGRESSION_CRITERIA))],

@@ -39,7 +39,6 @@
 #include "sktree_opt/greedy/cases.hpp"
 #include "sktree_opt/greedy/evaluator.hpp"
 #include "sktree_opt/greedy/measures.hpp"
-#include "sktree_opt/greedy/partition.hpp"
 #include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
 #include "sktree_opt/utils/team.hpp"

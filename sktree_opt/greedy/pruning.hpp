@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "sktree_opt/greedy/evaluator.hpp"
-#include "sktree_opt/greedy/partition.hpp"
 #include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
 

@@ -40,7 +40,7 @@ class CompleteRun:
             search.control,
             start=start,
             state=state,
-            n_threads=search.n_threads,
+            n_threads=search.learner.n_threads,
             budget=search.budget,
             **rules,
         )

@@ -343,7 +343,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self._check_sizes(len(problem.kept_features))
         rules = self._rules(problem, penalties)
         best, short_of = self._search_best(search, problem, rules, before)
-        self.support_ = np.zeros(search.table.n_columns, dtype=bool)
+        self.support_ = np.zeros(search.learner.table.n_columns, dtype=bool)
         self.support_[best[0]] = True
         self.n_features_ = len(best[0])
         self._set_errors(problem, best, short_of, penalties)
@@ -445,8 +445,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         parameters = {name: own[name] for name in PROBLEM_PARAMETERS}
         if isinstance(self.random_state, Integral):
             parameters["random_state"] = self.random_state
-        of_tree = {**search.tree.get_params(), "n_jobs": None}
-        table, data = search.table, (search.data.y, search.weights, groups)
+        of_tree = {**search.learner.tree.get_params(), "n_jobs": None}
+        table, data = search.learner.table, (search.learner.data.y, search.learner.weights, groups)
         fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
         key = {"fingerprint": fingerprint, **error_key(self.error)}
         before = getattr(self, "_unfinished", None)
@@ -507,7 +507,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         steps, _ = eliminate(
             problem,
             search.control,
-            n_threads=search.n_threads,
+            n_threads=search.learner.n_threads,
             budget=search.budget,
             target_features=0 if is_by_size else None,
             max_features=self.max_features,
@@ -522,11 +522,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     @staticmethod
     def _nothing(search):
         """All features, without a rating."""
-        return np.arange(search.table.n_columns), None, 0
+        return np.arange(search.learner.table.n_columns), None, 0
 
     def _run_dtaccept(self, search, problem, slack, prices):
         """As `_search_best`, by Algorithms 3 and 4."""
-        self._grow_ahead(search, np.arange(search.table.n_columns))
+        self._grow_ahead(search, np.arange(search.learner.table.n_columns))
         stream = DistinctStream(
             problem,
             search.control,
@@ -545,7 +545,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     def _collect(self, search, problem, best, penalties):
         """Set ``acceptable_subsets_``, ``feature_verdicts_``, and how complete they are."""
-        n_features = search.table.n_columns
+        n_features = search.learner.table.n_columns
         self.acceptable_subsets_, self.n_acceptable_ = [], 0
         self.feature_verdicts_ = np.full(n_features, "open", dtype=object)
         self.collect_status_ = search.status

@@ -17,14 +17,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
-from sktree_opt.greedy._base import (
-    MAX_CLASSES,
-    count_weights,
-    refuse_extreme_targets,
-    refuse_extreme_weights,
-)
+from sktree_opt.greedy._learner import Learner, criterion_of, make_learner
 from sktree_opt.preprocessing._encoder import TableEncoder
-from sktree_opt.preprocessing._table import Table
 from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
 from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
 from sktree_opt.subset.estimators._predictor import SubsetPredictorMixin
@@ -40,7 +34,7 @@ from sktree_opt.utils._params import (
     warn_of_limit,
 )
 from sktree_opt.utils._typing import TableLike
-from sktree_opt.utils._validation import TrainingData, check_columns, check_training_data
+from sktree_opt.utils._validation import check_columns, check_training_data
 
 GreedyTree: TypeAlias = GreedyTreeClassifier | GreedyTreeRegressor
 
@@ -59,28 +53,13 @@ class SubsetFit:
 
     Attributes
     ----------
-    tree : GreedyTreeClassifier or GreedyTreeRegressor
-        The learner's parameters.
-
-    data : TrainingData
-
-    table : Table
-
-    weights : ndarray or None
-        In the learner's unit; None if all are 1.
-
-    unit : float
-        The weight that corresponds to 1.
+    learner : Learner
+        Grows the greedy tree of any features.
 
     control : SearchControl
 
     budget : int
         Bytes that the lattice may keep.
-
-    n_threads : int
-
-    costs : ndarray or None
-        The learner's cost matrix.
 
     groups : list of ndarray or None
         Columns that are kept or dropped together.
@@ -110,15 +89,9 @@ class SubsetFit:
         Ctrl-C, which stops the search and is raised after the fit.
     """
 
-    tree: GreedyTree
-    data: TrainingData
-    table: Table
-    weights: np.ndarray | None
-    unit: float
+    learner: Learner
     control: SearchControl
     budget: int
-    n_threads: int
-    costs: np.ndarray | None = None
     groups: list | None = None
     kept: np.ndarray | tuple = ()
     time_limit: float | None = None
@@ -133,12 +106,6 @@ class SubsetFit:
         """From now on Ctrl-C stops the search, and is raised after the fit."""
         self.interrupt = interrupt
         interrupt.stops(self.control)
-
-    def induction(self):
-        """The learning problem on all rows."""
-        return self.tree._make_induction(
-            self.table, self.data, self.weights, self.costs, self.n_threads, self.unit
-        )
 
     def end_remotely(self, status):
         """End the search for the reason that ended a part of it under another control."""
@@ -207,10 +174,6 @@ class SubsetFit:
         if self.interrupt is not None:
             self.interrupt.stops(control)
         return control
-
-    def row_weights(self):
-        """Weights of all rows in the learner's unit."""
-        return np.ones(self.table.n_rows) if self.weights is None else self.weights
 
 
 _DOCS = {
@@ -294,7 +257,6 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
         control = SearchControl(seconds, limit)
         tree = GreedyTreeClassifier() if self.estimator is None else clone(self.estimator)
         check_tree_parameters(tree)
-        encoder = TableEncoder(tree.categorical_features)
         estimate = estimate_of(self.error)
         if estimate is not None:
             estimate._validate_params()
@@ -305,35 +267,17 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
             raise ValueError(f"loss={self.loss!r} is only supported for regression trees.")
         data = check_training_data(
             self,
-            encoder,
+            TableEncoder(tree.categorical_features),
             X,
             y,
             sample_weight,
             class_weight=getattr(tree, "class_weight", None),
             is_classifier=is_classifier,
         )
-        refuse_extreme_weights(data.weights)
-        if not is_classifier:
-            refuse_extreme_targets(data.y, data.weights)
-        elif len(data.classes) > MAX_CLASSES:
-            raise ValueError(
-                f"y has {len(data.classes)} classes; at most {MAX_CLASSES} are possible."
-            )
-        n_threads = n_threads_for(self.n_jobs)
-        table = tree._learning_table(data.matrix, encoder, n_threads)
-        data.matrix = None
-        tree._refuse_large_subsets(table, data, encoder)
-        weights, unit = (None, 1.0) if data.has_unit_weights else count_weights(data.weights)
         return SubsetFit(
-            tree=tree,
-            data=data,
-            table=table,
-            weights=weights,
-            unit=unit,
+            learner=make_learner(tree, data, n_threads_for(self.n_jobs)),
             control=control,
             budget=DEFAULT_BUDGET if limit is None else int(CACHE_SHARE * limit),
-            n_threads=n_threads,
-            costs=tree._check_costs(len(data.classes)) if is_classifier else None,
             groups=self._column_groups(),
             kept=self._kept_columns(),
             time_limit=seconds,
@@ -379,11 +323,11 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
             raise ValueError(f"groups are not supported with error={name}, which splits no rows.")
         return estimate._make_parts(
             EstimateRequest(
-                y=search.data.y,
-                weights=search.row_weights(),
+                y=search.learner.data.y,
+                weights=search.learner.row_weights,
                 groups=groups,
                 all_y=column_or_1d(y),
-                kept_rows=search.data.kept_rows,
+                kept_rows=search.learner.data.kept_rows,
                 random_state=self.random_state,
                 is_classifier=not self._is_regression,
             )
@@ -391,25 +335,19 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
 
     def _make_problem(self, search, parts, has_penalty=False):
         """The problem that the kernels search: trees of `parts`, rated by the estimate."""
-        tree = search.tree
-        quality = tree._criteria[tree.criterion]
+        learner, tree = search.learner, search.learner.tree
+        rules = {**learner.rules, "nominal_split": tree.nominal_split}
         # Sums of weights may differ from a whole number by rounding.
-        limits = tree._growth_limits(search.table.n_rows, search.unit)
         for name in ("min_split_weight", "min_leaf_weight"):
-            limits[name] *= 1.0 - 1e-9
+            rules[name] *= 1.0 - 1e-9
         problem = SubsetProblem(
-            search.table,
-            search.data.y,
-            0 if self._is_regression else len(search.data.classes),
+            learner.table,
+            learner.data.y,
+            learner.n_classes,
             parts,
-            measure=quality.measure,
-            gain_ratio=quality.gain_ratio,
-            nominal_split=tree.nominal_split,
-            numeric_gain_penalty=tree.numeric_gain_penalty,
-            **limits,
-            max_depth=tree.max_depth,
+            **rules,
             confidence=tree.confidence if search.is_pessimistic else None,
-            costs=search.costs,
+            costs=learner.costs,
             loss="squared_error" if self.loss is None else self.loss,
             groups=search.groups,
             kept=search.kept,
@@ -428,19 +366,7 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
 
         It takes all columns that this estimator was fitted on.
         """
-        tree = clone(search.tree)
-        tree.tree_ = tree._induce(
-            search.induction(),
-            search.data,
-            search.unit,
-            features=features,
-            rows=rows,
-            control=control,
-        )
-        tree._encoder = search.data.encoder
-        if not self._is_regression:
-            tree.classes_, tree._costs = search.data.classes, search.costs
-        tree.n_features_in_ = self.n_features_in_
+        tree = search.learner.fit_on(features, rows, control)
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
         return tree
@@ -491,14 +417,7 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
     def _attributes_on(self, search, features, tree=None):
         """The attributes that predicting by the tree of some features needs."""
         tree = self._fit_tree_on(search, features) if tree is None else tree
-        attributes = {
-            "estimator_": tree,
-            "tree_": tree.tree_,
-            "_encoder": search.data.encoder,
-        }
-        if not self._is_regression:
-            attributes |= {"classes_": search.data.classes, "_costs": search.costs}
-        return attributes
+        return {"estimator_": tree, **search.learner.fitted_attributes(tree.tree_)}
 
     def _grow_ahead(self, search, features):
         """Grow the tree of some features, and keep back as much time for the last tree."""
@@ -611,7 +530,7 @@ def check_tree_parameters(tree):
             "max_leaf_nodes is not supported: with it the split of a node depends on other nodes. "
             "Use max_depth, min_samples_leaf or min_gain."
         )
-    if tree._criteria[tree.criterion].above_average:
+    if criterion_of(tree).above_average:
         raise ValueError(
             f"criterion={tree.criterion!r} is not supported: its choice depends on features that "
             "are not chosen, so that DT(S) cannot be shared between feature sets; use "

@@ -229,7 +229,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
                 min_features=self.min_features,
                 max_features=self.max_features,
                 target_features=self.n_features_to_select,
-                n_threads=search.n_threads,
+                n_threads=search.learner.n_threads,
                 budget=search.budget,
             )
             steps = list(
@@ -241,7 +241,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
             )
             self.search_stats_ = stream.stats
             self.search_stats_["seconds"] = search.control.seconds - started
-            self._set_history(problem, steps, search.table.n_columns)
+            self._set_history(problem, steps, search.learner.table.n_columns)
             self._keep_tree(search, np.flatnonzero(self.support_))
             self._set_status(search.status)
         progress.finish()

@@ -226,12 +226,12 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             search = self._begin(X, y, sample_weight, progress)
             search.hold(interrupt)
             problem, run, make_pieces = self._start(search, y, groups)
-            kept = self._count(search.watch("trees", make_pieces()), search.table.n_columns)
+            kept = self._count(search.watch("trees", make_pieces()), search.learner.table.n_columns)
             self._set_work(search, run)
             supports = [features for features, _, _ in kept]
             self.supports_ = [self._named(features) for features in supports]
             self.errors_ = np.array([problem.to_error(cost) for _, cost, _ in kept])
-            best = supports[0] if kept else np.arange(search.table.n_columns)
+            best = supports[0] if kept else np.arange(search.learner.table.n_columns)
             self._keep_tree(search, best)
             others = [self._fit_tree_in_time(search, features) for features in supports[1:]]
             self.trees_ = [self.estimator_, *others] if kept else []
