@@ -36,6 +36,7 @@ QUICK = {
     "OptimalTreeRegressorCV": {"max_depth": 2},
     "OptimalTreeRegressor": {"max_depth": 2},
     "SmallestTreeClassifier": {"max_depth": 2},
+    "SmallestTreeRegressor": {"max_depth": 2},
     "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},
     "TreeSetRegressor": {"max_depth": 2, "n_trees": 2},
 }

@@ -12,6 +12,7 @@ from sktree_opt.optimal.estimators._cv_regressor import OptimalTreeRegressorCV
 from sktree_opt.optimal.estimators._optimal_path import optimal_path
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.estimators._smallest_tree import SmallestTreeClassifier
+from sktree_opt.optimal.estimators._smallest_tree_regressor import SmallestTreeRegressor
 from sktree_opt.optimal.estimators._tree_set_classifier import TreeSetClassifier
 from sktree_opt.optimal.estimators._tree_set_regressor import TreeSetRegressor
 
@@ -21,6 +22,7 @@ __all__ = [
     "OptimalTreeRegressor",
     "OptimalTreeRegressorCV",
     "SmallestTreeClassifier",
+    "SmallestTreeRegressor",
     "TreeSetClassifier",
     "TreeSetRegressor",
     "optimal_path",

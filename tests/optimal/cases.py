@@ -107,6 +107,8 @@ def reference_of(X, y, weights, options):
         "min_samples_leaf": options.get("min_samples_leaf", 1),
         "min_weight_leaf": options.get("min_weight_leaf", 0.0),
         "split_cost": options.get("complexity_cost", 0.0) * float(weights.sum()),
+        "depth_cost": options.get("depth_cost", 0.0) * float(weights.sum()),
+        "confidence": options.get("confidence", 0.25),
     }
 
 

@@ -11,6 +11,7 @@ from sktree_opt.optimal import (
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     SmallestTreeClassifier,
+    SmallestTreeRegressor,
     TreeSetClassifier,
     TreeSetRegressor,
     optimal_path,
@@ -43,15 +44,19 @@ def costs_by_size(reference, max_depth):
     costs = least_costs(
         rows_of(reference), max_depth, *leaf_rules(reference), reference["split_cost"]
     )
-    return {key: round(cost, DIGITS) for key, cost in costs.items()}
+    level = reference["depth_cost"]
+    return {(n, depth): round(c + level * depth, DIGITS) for (n, depth), c in costs.items()}
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
 @settings(max_examples=examples(100), deadline=None)
 @given(data=st.data())
 def test_ranking_picks_the_first_of_all_trees(objective, data):
     X, y, weights, options = data.draw(small_problems(objective))
     options["complexity_cost"] = data.draw(st.sampled_from([0.0, 0.0, 0.03]))
+    options["depth_cost"] = data.draw(st.sampled_from([0.0, 0.0, 0.02, 0.2]))
+    if objective == "pessimistic_error":
+        options["confidence"] = data.draw(st.sampled_from([0.25, 0.05, 0.4]))
     reference = reference_of(X, y, weights, options)
     costs = costs_by_size(reference, options["max_depth"])
     within = [cost for (n, _), cost in costs.items() if n <= most_splits(options)]
@@ -65,7 +70,10 @@ def test_ranking_picks_the_first_of_all_trees(objective, data):
         most_splits(options),
         math.inf if goal is None else goal + 1e-7,
     )
-    model = SmallestTreeClassifier(**options).fit(X, y, sample_weight=weights)
+    if objective == REGRESSION:
+        del options["objective"]
+    smallest = SmallestTreeRegressor if objective == REGRESSION else SmallestTreeClassifier
+    model = smallest(**options).fit(X, y, sample_weight=weights)
     tree = model.tree_
     found = {"error": model.objective_, "size": tree.n_splits, "depth": tree.depth}
     assert model.status_ == "optimal"

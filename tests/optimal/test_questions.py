@@ -270,6 +270,7 @@ def test_smallest_tree_as_good_as_another(table):
         (SmallestTreeClassifier(max_error=0.5), "max_error=0.5; the least is"),
         (SmallestTreeClassifier(ranking=("error", "depth")), "must contain 'error' and 'size'"),
         (SmallestTreeClassifier(objective="f1"), "'objective' parameter"),
+        (SmallestTreeClassifier(confidence=0.1), "confidence has no meaning for objective='error'"),
         (TreeSetClassifier(objective="mcc"), "'objective' parameter"),
         (OptimalTreeClassifier(objective=lambda fp, fn: -fp, pos_label="yes"), "must not fall"),
         (

@@ -158,13 +158,15 @@ def test_several_trees(global_random_seed):
         assert all(np.asarray(found) >= np.array(costs[: len(found)]) - 1e-9)
 
 
+@pytest.mark.parametrize("depth_cost", [0.0, 0.05])
 @pytest.mark.parametrize("ranking", [("error", "size"), ("error", "depth", "size")])
-def test_rankings(ranking, global_random_seed):
+def test_rankings(ranking, depth_cost, global_random_seed):
     X, y, _ = binary_table(global_random_seed, n=80, m=6)
     problem = reference_of(X, y, None, {"objective": "error", "class_weight": None})
     costs = least_costs(rows_of(problem), 3, *leaf_rules(problem))
+    costs = {at: cost + depth_cost * len(X) * at[1] for at, cost in costs.items()}
     optimum = first_by_ranking(costs, ranking, 7, math.inf)[0]
-    model = SmallestTreeClassifier(max_depth=3, ranking=ranking)
+    model = SmallestTreeClassifier(max_depth=3, ranking=ranking, depth_cost=depth_cost)
     assert_bounds_hold(model, (X, y), optimum, global_random_seed)
 
 

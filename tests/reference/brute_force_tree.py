@@ -46,9 +46,10 @@ def entropy_cost(rows, problem):
 
 
 def pessimistic_cost(rows, problem):
-    """Quinlan's estimate of future errors at confidence 0.25."""
+    """Quinlan's estimate of future errors, by default at confidence 0.25."""
     sums = class_sums(rows, problem)
-    return estimated_errors(sum(sums), sum(sums) - max(sums))
+    cf = problem.get("confidence", 0.25)
+    return estimated_errors(sum(sums), sum(sums) - max(sums), cf)
 
 
 def estimated_errors(n, e, cf=0.25):
@@ -58,8 +59,8 @@ def estimated_errors(n, e, cf=0.25):
     if e < 1e-6:
         return n * (1.0 - math.exp(math.log(cf) / n))
     if e < 0.9999:
-        zero = estimated_errors(n, 0.0)
-        return zero + e * (estimated_errors(n, 1.0) - zero)
+        zero = estimated_errors(n, 0.0, cf)
+        return zero + e * (estimated_errors(n, 1.0, cf) - zero)
     if e + 0.5 >= n:
         return e + 0.67 * (n - e)
     z2 = NormalDist().inv_cdf(1.0 - cf) ** 2

@@ -13,7 +13,11 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from sktree_opt.optimal.objectives._for_data import class_objective, target_objective
+from sktree_opt.optimal.objectives._for_data import (
+    DEFAULT_CONFIDENCE,
+    class_objective,
+    target_objective,
+)
 from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._session import KeptSearch, Session
 from sktree_opt.optimal.run._trees import (
@@ -65,6 +69,41 @@ cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
     "complexity_cost": """\
 complexity_cost : float, default=0.0
     Cost of each test, as a share of the total weight.""",
+    "smallest": """\
+max_error : float or None, default=None
+    Largest objective that is acceptable, in the units of ``objective_``; a billionth is allowed
+    for rounding. A ValueError is raised if no tree is good enough.
+
+ranking : sequence of {"error", "size", "depth"} or None, default=None
+    What is minimised first, second and third: the objective, the number of tests, the depth.
+    "error" and "size" must be among them. None means ("error", "size") without `max_error` and
+    ("size", "error") with it. With "size" or "depth" first and no `max_error`, a single leaf is
+    the answer.""",
+    "depth_cost": """\
+depth_cost : float, default=0.0
+    Cost of each level of the tree, as a share of the total weight. It is part of the objective.""",
+    "of_smallest": """\
+objective_ : float
+    Objective of the tree, the costs of its tests and levels included.
+
+lower_bound_ : float
+    For a proved answer, the objective; else no tree within the limits has a smaller objective.
+
+gap_ : float
+    Difference of the two.
+
+status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+    Whether the tree is proved to be the first by its ranking, or what ended the search before.
+    Unless it is "optimal", the tree may be too large or not good enough.
+
+incumbents_ : list of (float, float, float)
+    Seconds, objective and lower bound, each time a better tree or bound was found.
+
+optimality_scope_ : str
+    What the proof is relative to, in words.
+
+search_stats_ : dict
+    Counters of the search.""",
     "thresholds": """\
 thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
     Which thresholds of numeric columns the tests may use. "all": every midpoint between two values.
@@ -221,7 +260,13 @@ def class_problem(estimator, X, y, sample_weight):
         estimator, X, y, sample_weight, is_classifier=True, class_weight=estimator.class_weight
     )
     pos_label = getattr(estimator, "pos_label", None)
-    objective = class_objective(estimator.objective, data, estimator.cost_matrix, pos_label)
+    objective = class_objective(
+        estimator.objective,
+        data,
+        estimator.cost_matrix,
+        pos_label,
+        getattr(estimator, "confidence", DEFAULT_CONFIDENCE),
+    )
     vars(estimator).update(class_attributes(objective))
     return Problem(data, objective, limits_of(estimator, data))
 
@@ -258,6 +303,7 @@ def limits_of(estimator, data):
         min_samples_leaf=rows_from(estimator.min_samples_leaf, n_rows),
         min_weight_leaf=max(estimator.min_weight_leaf, estimator.min_weight_fraction_leaf * total),
         split_cost=estimator.complexity_cost * total,
+        depth_cost=getattr(estimator, "depth_cost", 0.0) * total,
         time_limit=seconds_from(estimator.time_limit),
         memory_limit=bytes_from(estimator.memory_limit),
         n_threads=n_threads_for(estimator.n_jobs),

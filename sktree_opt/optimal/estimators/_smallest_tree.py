@@ -42,15 +42,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Parameters
     ----------
-    max_error : float or None, default=None
-        Largest objective that is acceptable, in the units of ``objective_``; a billionth is allowed
-        for rounding. A ValueError is raised if no tree is good enough.
-
-    ranking : sequence of {"error", "size", "depth"} or None, default=None
-        What is minimised first, second and third: the objective, the number of tests, the depth.
-        "error" and "size" must be among them. None means ("error", "size") without `max_error` and
-        ("size", "error") with it. With "size" or "depth" first and no `max_error`, a single leaf is
-        the answer.
+    %(smallest)s
 
     %(max_depth)s
 
@@ -71,7 +63,12 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(cost_matrix)s
 
+    confidence : float, default=0.25
+        Of "pessimistic_error": a smaller one fears more errors. C4.5's is 0.25.
+
     %(complexity_cost)s
+
+    %(depth_cost)s
 
     %(class_weight)s
 
@@ -94,27 +91,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     tree_ : Tree
         The tree. It does not know the answers of a cost: predict with, and export, the estimator.
 
-    objective_ : float
-        Objective of the tree, the cost of its tests included.
-
-    lower_bound_ : float
-        For a proved answer, the objective; else no tree within the limits has a smaller objective.
-
-    gap_ : float
-        Difference of the two.
-
-    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
-        Whether the tree is proved to be the first by its ranking, or what ended the search before.
-        Unless it is "optimal", the tree may be too large or not good enough.
-
-    incumbents_ : list of (float, float, float)
-        Seconds, objective and lower bound, each time a better tree or bound was found.
-
-    optimality_scope_ : str
-        What the proof is relative to, in words.
-
-    search_stats_ : dict
-        Counters of the search.
+    %(of_smallest)s
 
     classes_ : ndarray of shape (n_classes,)
         Class labels. A class with a `class_weight` of 0 stays among them; one whose rows all have
@@ -125,18 +102,22 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     See Also
     --------
     OptimalTreeClassifier : The tree of the least objective.
+    SmallestTreeRegressor : The same for numbers.
     TreeSetClassifier : The best tree, the second best, and so on.
     optimal_path : The trees of all depths and numbers of leaves.
 
     Notes
     -----
-    The queries are those of DL8 [1]_. The search takes binary tests, at most 10,000 of them: choose
-    some by `thresholds` where a table has more.
+    The queries are those of DL8 [1]_, the cost of levels is that of MurTree [2]_, section 4.8.3.
+    The search takes binary tests, at most 10,000 of them: choose some by `thresholds` where a table
+    has more.
 
     References
     ----------
     .. [1] S. Nijssen and E. Fromont, "Mining Optimal Decision Trees from Itemset Lattices",
        KDD 2007.
+    .. [2] E. Demirovic et al., "MurTree: Optimal Decision Trees via Dynamic Programming and
+       Search", JMLR 23, 2022.
 
     Examples
     --------
@@ -154,6 +135,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "max_error": [Interval(Real, 0, None, closed="left"), None],
         "ranking": [list, tuple, None],
         "objective": [StrOptions(set(OBJECTIVES))],
+        "confidence": [Interval(Real, 0, 0.5, closed="neither")],
+        "depth_cost": [Interval(Real, 0, None, closed="left")],
         **shared_constraints("cost_matrix", "class_weight"),
     }
 
@@ -169,7 +152,9 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         min_weight_fraction_leaf: float = 0.0,
         objective: LeafObjectiveName = "error",
         cost_matrix: ArrayLike | None = None,
+        confidence: float = 0.25,
         complexity_cost: float = 0.0,
+        depth_cost: float = 0.0,
         class_weight: ClassWeight = None,
         thresholds: Thresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
@@ -188,7 +173,9 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
+        self.confidence = confidence
         self.complexity_cost = complexity_cost
+        self.depth_cost = depth_cost
         self.class_weight = class_weight
         self.thresholds = thresholds
         self.categorical_features = categorical_features
@@ -230,9 +217,13 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             session.begin()
             solution = find_smallest_tree(plan, session, ranking, self.max_error)
             self._keep(plan, solution, gap_is_proof=False)
-        found = (
-            f"The objective of the tree found is {self.objective_!r}, with {self.get_n_leaves()} "
-            "leaves; a smaller or a better one may exist."
-        )
-        warn_of_limit(self, self.status_, found)
+        warn_of_limit(self, self.status_, what_was_found(self))
         return self
+
+
+def what_was_found(estimator):
+    """The result of a search that a limit ended, for its warning."""
+    return (
+        f"The objective of the tree found is {estimator.objective_!r}, with "
+        f"{estimator.get_n_leaves()} leaves; a smaller or a better one may exist."
+    )

@@ -17,8 +17,12 @@ from sktree_opt.optimal.objectives._leaf_objectives import (
     OBJECTIVES,
     REGRESSION_OBJECTIVES,
     LeafObjective,
+    PessimisticError,
 )
 from sktree_opt.optimal.objectives._metrics import METRICS, SYMMETRIC_METRICS, check_callable
+
+# C4.5's own.
+DEFAULT_CONFIDENCE = PessimisticError().confidence
 
 # The largest and the smallest sum of errors has about so many decimal digits.
 EXTREME_ERROR = 290.0
@@ -122,7 +126,7 @@ def is_metric(objective):
     return callable(objective) or objective in METRICS
 
 
-def class_objective(objective, data, cost_matrix=None, pos_label=None):
+def class_objective(objective, data, cost_matrix=None, pos_label=None, confidence=0.25):
     """The objective of a classification for some rows.
 
     Parameters
@@ -138,6 +142,9 @@ def class_objective(objective, data, cost_matrix=None, pos_label=None):
     pos_label : label or None, default=None
         The positive class of a metric.
 
+    confidence : float, default=0.25
+        Of "pessimistic_error".
+
     Returns
     -------
     objective : ClassObjective
@@ -151,6 +158,10 @@ def class_objective(objective, data, cost_matrix=None, pos_label=None):
         raise ValueError(f"pos_label has no meaning for objective={objective!r}.")
     # The nodes of a tree by a metric are measured by their errors.
     rule = OBJECTIVES["error" if metric is not None else objective]
+    if objective == "pessimistic_error":
+        rule = PessimisticError(confidence)
+    elif confidence != DEFAULT_CONFIDENCE:
+        raise ValueError(f"confidence has no meaning for objective={objective!r}.")
     costs = class_factors = None
     if rule.needs_costs:
         if cost_matrix is None:

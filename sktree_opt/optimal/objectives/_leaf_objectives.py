@@ -262,11 +262,12 @@ def x_log_x(x):
     return x * np.log2(np.where(x > 0.0, x, 1.0))
 
 
+@dataclass(frozen=True)
 class PessimisticError:
-    """C4.5's estimate of the errors that each leaf makes on new rows, at confidence 0.25."""
+    """C4.5's estimate of the errors that each leaf makes on new rows, by its confidence."""
 
+    confidence: float = 0.25
     needs_costs = False
-    confidence = 0.25
 
     def leaf_form(self, class_weights, weights, cost_matrix=None):
         """The objective for these data."""

@@ -26,6 +26,9 @@ class Limits:
     split_cost : float
         Cost of a test, in units of the objective.
 
+    depth_cost : float
+        Cost of a level, in units of the objective; for searches that know it.
+
     time_limit : float or None
         Seconds.
 
@@ -41,6 +44,7 @@ class Limits:
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     split_cost: float = 0.0
+    depth_cost: float = 0.0
     time_limit: float | None = None
     memory_limit: int | None = None
     n_threads: int = 1

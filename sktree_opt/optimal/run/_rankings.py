@@ -59,6 +59,8 @@ def find_smallest_tree(plan, session, ranking, max_error):
     control, engine = session.control, opened.search
     split_cost = limits.split_cost / problem.form.scale
     solver = BitsSolver(problem, tests, session, engine, split_cost)
+    if limits.depth_cost:
+        solver = DepthCostSolver(solver, limits.depth_cost / problem.form.scale)
     worst = known = np.inf
     if max_error is not None:
         worst = within_rounding(problem, max_error)
@@ -71,7 +73,7 @@ def find_smallest_tree(plan, session, ranking, max_error):
     session.close(opened, found.nodes if found is not None else None)
     if found is None:
         refuse_max_error(problem, solver, max_error)
-    if control.stopped:
+    if control.stopped and not limits.depth_cost:
         acceptable = found.cost if ranking[0] == "error" or max_error is None else worst
         found = smallest_pruning(problem, found, acceptable)
     cost = problem.in_units(found.cost)
@@ -91,6 +93,59 @@ def find_smallest_tree(plan, session, ranking, max_error):
         incumbents=closed(problem.moments_in_units(moments), control.seconds, cost, bound),
         stats=engine.stats | {"seconds": control.seconds},
     )
+
+
+class DepthCostSolver:
+    """Optima where each level of a tree costs something (MurTree, section 4.8.3).
+
+    The cheapest tree of depth d is among the optima within depths 0, 1, ..., each with the cost of
+    its levels. The least of them is within the whole limit: within depth d the optimum may have
+    fewer levels, but was then met before.
+
+    Parameters
+    ----------
+    solver : BitsSolver
+
+    depth_cost : float
+        Of a level, in the engine's units.
+    """
+
+    def __init__(self, solver, depth_cost):
+        self.solver, self.depth_cost = solver, depth_cost
+        # No tree costs less, as far as the last search that allowed discrepancies has shown.
+        self.full_bound = 0.0
+
+    @property
+    def stopped(self):
+        """Whether no further search is worth beginning."""
+        return self.solver.stopped
+
+    # Those of the inner searches have no cost of levels.
+    full_moments = ()
+
+    def poll(self):
+        """Read the clock; True if the search has to end."""
+        return self.solver.poll()
+
+    def solve(self, max_depth, max_splits, upper=np.inf, by_discrepancy=False):
+        """As `BitsSolver.solve`."""
+        best = None
+        for depth in range(min(max_depth, max_splits) + 1):
+            levels = depth * self.depth_cost
+            if best is not None and (self.stopped or levels >= best.cost):
+                break
+            limit = upper if best is None else min(upper, best.cost)
+            found = self.solver.solve(depth, max_splits, limit - levels, by_discrepancy)
+            # Only some depths may have been searched.
+            if found is not None and (best is None or found.cost + levels < best.cost):
+                best = replace(found, max_depth=max_depth, cost=found.cost + levels)
+            if by_discrepancy:
+                # Deeper trees pay for one level more at least.
+                deeper = levels + self.depth_cost
+                self.full_bound = min(self.solver.full_bound + levels, deeper)
+        if best is not None and self.stopped:
+            best = replace(best, is_proved=False)
+        return best
 
 
 def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, known_error=np.inf):

@@ -111,8 +111,10 @@ def tree_and_objective(problem, tests, nodes):
     shares = np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0)
     is_leaf = reached.nodes[:, 0] < 0
     n_splits = len(is_leaf) // 2
-    objective = float(costs[is_leaf].sum()) + problem.limits.split_cost * n_splits
-    return make_tree(problem.data, tests, reached, values, shares), objective
+    tree = make_tree(problem.data, tests, reached, values, shares)
+    limits = problem.limits
+    objective = float(costs[is_leaf].sum()) + limits.split_cost * n_splits
+    return tree, objective + (limits.depth_cost * tree.depth if limits.depth_cost else 0.0)
 
 
 def make_tree(data, tests, reached, values, impurities):
