@@ -1,27 +1,26 @@
-"""Accuracy on rows left out: optimal trees against greedy ones of equal depth, and a forest.
+"""Scores on rows left out: tuned optimal trees against tuned CART of the same depth.
 
     python benchmarks/generalisation.py --quick
-    python benchmarks/generalisation.py --sets ionosphere bank --depth 4 --repeats 5
-    python benchmarks/generalisation.py --depth 3 --most-rows 2000 --time-limit 4 --plot out.png
+    python benchmarks/generalisation.py --csv doc/benchmarks/new_rows.csv
+    python benchmarks/generalisation.py --sets ionosphere diabetes --depth 4 --repeats 5
 
-What MurTree's section 5.4 asks (Demirovic et al., JMLR 23(26), 2022), but for one thing: there the
-parameters were chosen by the accuracy on the test rows. Here every tree is tuned by 5-fold
-cross-validation of the training rows alone, and is then scored on rows it has not seen:
+Every tree is tuned by 5-fold cross-validation of the training rows alone, and is then scored on
+rows that it has not seen: by accuracy, or by R2 for the regression sets.
 
 optimal
-    OptimalTreeClassifierCV: every depth and number of tests.
+    OptimalTreeClassifierCV and OptimalTreeRegressorCV with their defaults.
+by forest
+    The same, which may also fit the trees to the answers of a forest (``targets``).
 cart
-    scikit-learn's DecisionTreeClassifier: every depth with several numbers of leaves, and two
-    criteria; nominal columns as columns of zeros and ones.
-greedy
-    GreedyTreeClassifier: the same, with two criteria; nominal columns as they are.
+    scikit-learn's decision trees: GridSearchCV over `max_depth`, `min_samples_leaf`, `ccp_alpha`
+    and, for classes, `criterion`; nominal columns as columns of zeros and ones.
 forest
-    scikit-learn's RandomForestClassifier of 100 trees, as it comes; with ``--tune-forest`` it takes
-    the best of three numbers of columns per split.
+    scikit-learn's random forests of 100 trees, as they come.
 
-Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``; all methods see the same folds.
-Prints the mean accuracy of each method on each set, the differences from the optimal tree, and on
-how many sets it wins; ``--plot`` draws the differences as a histogram like the paper's Figure 2.
+Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``, and scikit-learn's diabetes. Without
+a network there are no other regression sets: numeric columns of four tables stand in for them, to
+be predicted from the other columns. All methods see the same folds. Prints the mean score of each
+method on each set, and the leads of optimal trees over CART with standard errors over folds.
 """
 
 import argparse
@@ -31,16 +30,22 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_regressor
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    train_test_split,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifierCV
+from sktree_opt import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 from uci import FOLDER, load, require_data
 
 UCI = [
@@ -56,15 +61,22 @@ UCI = [
     "adult",
 ]
 CONTINUOUS = ["bank", "raisin", "fault", "segment", "rice", "wilt", "page", "room"]
-QUICK = ["sonar", "ionosphere", "anneal", "kr_vs_kp", "bank", "raisin", "wilt"]
-# A greedy tree with one leaf more or less is much the same: these are close enough.
-LEAVES = [2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64]
-# Means that differ by less are a tie.
-TIE = 0.001
+# Tables of which a numeric column is the target.
+TARGETS = {"adult age": "age", "bank x3": "x3", "page x3": "x3", "wilt x2": "x2"}
+REGRESSION = ["diabetes", *TARGETS]
+METHODS = ["optimal", "by forest", "cart", "forest"]
+QUICK = ["sonar", "ionosphere", "raisin", "wilt", "diabetes", "bank x3"]
 
 
 def load_set(name):
-    """A table and its labels, from either folder."""
+    """A table and its targets; numbers are those of a regression."""
+    if name == "diabetes":
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+        return X, y.to_numpy()
+    if name in TARGETS:
+        X, _ = load_set(name.split()[0])
+        y = X.pop(TARGETS[name]).to_numpy(dtype=np.float64)
+        return X, y
     if name in UCI:
         return load(name)
     rows = np.loadtxt(FOLDER / "continuous" / f"{name}.txt.gz")
@@ -81,127 +93,120 @@ def on_numbers(model):
     return make_pipeline(columns, model)
 
 
-def shapes(max_depth):
-    """Depths of a greedy tree, each with numbers of leaves (see ``LEAVES``) that need it."""
-    return [
-        {"max_depth": [depth], "max_leaf_nodes": [k for k in LEAVES if depth < k <= 2**depth]}
-        for depth in range(1, max_depth + 1)
-    ]
-
-
-def methods(options):
-    """The tuned methods by name."""
-    cart = DecisionTreeClassifier(random_state=0)
-    greedy = GreedyTreeClassifier(nominal_split="one_vs_rest")
-    forest = RandomForestClassifier(n_jobs=options.jobs, random_state=0)
-    if options.tune_forest:
-        forest = GridSearchCV(forest, {"max_features": ["sqrt", "log2", 0.5]})
-    return {
-        "optimal": OptimalTreeClassifierCV(
-            max_depth=options.depth,
-            thresholds=options.thresholds,
-            time_limit=options.time_limit,
-            n_jobs=options.jobs,
-        ),
-        "cart": on_numbers(
-            GridSearchCV(
-                cart,
-                [{**grid, "criterion": ["gini", "entropy"]} for grid in shapes(options.depth)],
-                n_jobs=options.jobs,
-            )
-        ),
-        "greedy": GridSearchCV(
-            greedy,
-            [{**grid, "criterion": ["gini", "gain_ratio"]} for grid in shapes(options.depth)],
-            n_jobs=options.jobs,
-        ),
-        "forest": on_numbers(forest),
+def tuned_cart(model, y, depth, jobs):
+    """CART with the best of its parameters; `ccp_alpha` is a share of the impurity of all rows."""
+    grid = {
+        "max_depth": range(1, depth + 1),
+        "min_samples_leaf": [1, 5, 20],
+        "ccp_alpha": [0.0, 0.003, 0.01],
     }
+    if is_regressor(model):
+        grid["ccp_alpha"] = [alpha * y.var() for alpha in grid["ccp_alpha"]]
+    else:
+        grid["criterion"] = ["gini", "entropy"]
+    return on_numbers(GridSearchCV(model, grid, n_jobs=jobs))
 
 
-def accuracies(name, options):
-    """Accuracy of each method on each fold, and the share of folds with all trees proved."""
+def methods(y, options):
+    """The tuned methods by name."""
+    shared = {
+        "max_depth": options.depth,
+        "thresholds": options.thresholds,
+        "time_limit": options.time_limit,
+        "n_jobs": options.jobs,
+    }
+    by_forest = {"targets": ["given", "forest"], "min_samples_leaf": 5}
+    if y.dtype.kind == "f":
+        tree, forest = DecisionTreeRegressor(random_state=0), RandomForestRegressor
+        optimal = OptimalTreeRegressorCV
+    else:
+        tree, forest = DecisionTreeClassifier(random_state=0), RandomForestClassifier
+        optimal = OptimalTreeClassifierCV
+    found = {
+        "optimal": optimal(**shared),
+        "by forest": optimal(**shared, **by_forest),
+        "cart": tuned_cart(tree, y, options.depth, options.jobs),
+        "forest": on_numbers(forest(n_jobs=options.jobs, random_state=0)),
+    }
+    return {name: found[name] for name in options.methods}
+
+
+def scores_of(name, options):
+    """Score of each method on each fold, and the share of folds with all trees proved."""
     X, y = load_set(name)
+    y = np.asarray(y)
+    is_numeric = y.dtype.kind == "f"
     if len(y) > options.most_rows:
-        X, _, y, _ = train_test_split(
-            X, y, train_size=options.most_rows, random_state=0, stratify=y
-        )
+        part = {"train_size": options.most_rows, "random_state": 0}
+        X, _, y, _ = train_test_split(X, y, **part, stratify=None if is_numeric else y)
         X = X.reset_index(drop=True)
-    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=options.repeats, random_state=0)
-    scores = {method: [] for method in methods(options)}
+    kind = RepeatedKFold if is_numeric else RepeatedStratifiedKFold
+    folds = kind(n_splits=5, n_repeats=options.repeats, random_state=options.seed)
+    scores = {method: [] for method in options.methods}
     n_proved = 0
     for train, test in folds.split(X, y):
-        for method, model in methods(options).items():
+        for method, model in methods(y, options).items():
             fitted = model.fit(X.iloc[train], y[train])
             scores[method].append(fitted.score(X.iloc[test], y[test]))
-            n_proved += getattr(fitted, "status_", None) == "optimal"
-    arrays = {method: np.array(found) for method, found in scores.items()}
-    return arrays, n_proved / len(scores["optimal"])
+            n_proved += method == "optimal" and fitted.status_ == "optimal"
+    arrays = {method: 100 * np.array(found) for method, found in scores.items()}
+    return arrays, n_proved / len(next(iter(arrays.values())))
 
 
-def print_summary(means):
-    """Differences from the optimal tree over all sets."""
-    for method in means.columns.drop("optimal"):
-        lead = means["optimal"] - means[method]
-        wins, losses = (lead > TIE).sum(), (lead < -TIE).sum()
-        print(
-            f"optimal against {method}: wins {wins}, ties {len(lead) - wins - losses}, "
-            f"losses {losses}; mean difference {100 * lead.mean():+.2f} points, "
-            f"from {100 * lead.min():+.2f} ({lead.idxmin()}) to {100 * lead.max():+.2f} "
-            f"({lead.idxmax()})"
-        )
+def lead_of(scores, method):
+    """Mean lead of a method over CART, and its standard error over folds."""
+    lead = scores[method] - scores["cart"]
+    return lead.mean(), lead.std(ddof=1) / np.sqrt(len(lead))
 
 
-def draw(means, path):
-    """Histograms of the differences from the optimal tree, one panel for each other method."""
-    import matplotlib.pyplot as plt
-
-    others = means.columns.drop("optimal")
-    figure, axes = plt.subplots(1, len(others), figsize=(4 * len(others), 3), layout="constrained")
-    for axis, method in zip(axes, others, strict=True):
-        lead = 100 * (means["optimal"] - means[method])
-        axis.hist(lead, bins=np.arange(np.floor(lead.min()) - 0.5, lead.max() + 1.5))
-        axis.axvline(0.0, color="black", linewidth=0.8)
-        axis.set(title=f"optimal - {method}", xlabel="points of accuracy", ylabel="sets")
-    figure.savefig(path)
+def print_summary(method, leads):
+    """On how many sets a method is ahead of CART, or behind it."""
+    means, errors = np.array(leads).T
+    for title, width in (("by any difference", 0.0), ("by two standard errors", 2.0)):
+        ahead, behind = (means > width * errors).sum(), (means < -width * errors).sum()
+        print(f"{method} {title}: ahead on {ahead}, behind on {behind} of {len(means)} sets")
+    print(f"{method}: mean lead {means.mean():+.2f} points, median {np.median(means):+.2f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=UCI + CONTINUOUS)
-    parser.add_argument("--depth", type=int, default=4)
-    parser.add_argument("--repeats", type=int, default=5, help="of 5 folds")
-    parser.add_argument("--thresholds", default="ensemble", help="a name, or a number of quantiles")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of each search")
-    parser.add_argument("--most-rows", type=int, default=10**9, help="of a set, drawn at random")
-    parser.add_argument("--tune-forest", action="store_true")
+    parser.add_argument("--sets", nargs="+", choices=UCI + CONTINUOUS + REGRESSION)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=1, help="of 5 folds")
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
+    parser.add_argument("--thresholds", default="all", help="a name, or a number of quantiles")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of each fit")
+    parser.add_argument("--most-rows", type=int, default=1000, help="of a set, drawn at random")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--plot", help="file for the histograms")
-    parser.add_argument("--quick", action="store_true", help="small sets, depth 3, 5 folds once")
+    parser.add_argument("--csv", help="file for the table")
+    parser.add_argument("--quick", action="store_true", help="small sets")
     options = parser.parse_args()
     require_data()
-    if options.quick:
-        options.depth, options.repeats = min(options.depth, 3), 1
     if options.thresholds.isdecimal():
         options.thresholds = int(options.thresholds)
     warnings.simplefilter("ignore", ConvergenceWarning)
     # A class of fewer rows than folds is stratified as far as it goes.
     warnings.filterwarnings("ignore", "The least populated class")
-    rows = {}
-    for name in options.sets or (QUICK if options.quick else UCI + CONTINUOUS):
-        start = time.perf_counter()
-        scores, proved = accuracies(name, options)
-        rows[name] = {method: found.mean() for method, found in scores.items()}
-        cells = "  ".join(
-            f"{method} {100 * found.mean():6.2f} ({100 * found.std():4.2f})"
-            for method, found in scores.items()
-        )
-        seconds = time.perf_counter() - start
-        print(f"{name:12s} {cells}  proved {proved:4.0%}  {seconds:5.0f} s", flush=True)
-    means = pd.DataFrame.from_dict(rows, orient="index")
-    print_summary(means)
-    if options.plot:
-        draw(means, options.plot)
+    ours = [method for method in ("optimal", "by forest") if method in options.methods]
+    leads, table = {method: [] for method in ours}, []
+    for name in options.sets or (QUICK if options.quick else UCI + CONTINUOUS + REGRESSION):
+        start = time.process_time()
+        scores, proved = scores_of(name, options)
+        row = {"set": name} | {method: f"{found.mean():.1f}" for method, found in scores.items()}
+        for method in ours if "cart" in scores else []:
+            leads[method].append(lead_of(scores, method))
+            row[f"{method} - cart"] = "{:+.1f} ± {:.1f}".format(*leads[method][-1])
+        table.append(row)
+        cells = "  ".join(f"{column} {value:>6s}" for column, value in row.items())
+        seconds = time.process_time() - start
+        print(f"{cells}  proved {proved:4.0%}  {seconds:5.0f} s of processor", flush=True)
+        if options.csv:
+            # After each set, because all of them take long.
+            pd.DataFrame(table).to_csv(options.csv, index=False)
+    if "cart" in options.methods:
+        for method in ours:
+            print_summary(method, leads[method])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import math
 from ctypes import c_float
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -104,6 +104,10 @@ class BinaryTests:
     def n_tests(self):
         """Number of tests."""
         return len(self.kind)
+
+    def of_rows(self, rows):
+        """The same tests with the outcomes of some rows."""
+        return replace(self, bits=self.bits[rows])
 
     def thresholds(self, tests=slice(None)):
         """Thresholds of some tests; made for those that a tree takes, because it takes time."""

@@ -33,6 +33,7 @@ MetricName: TypeAlias = Literal["f1", "mcc", "g_mean"]
 # Takes the weights of the false positives and the false negatives.
 MetricLoss: TypeAlias = Callable[[float, float], float]
 RankingCriterion: TypeAlias = Literal["error", "size", "depth"]
+TargetsName: TypeAlias = Literal["given", "forest"]
 ErrorName: TypeAlias = Literal["search", "training", "cross_validation", "bootstrap", "pessimistic"]
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | ArrayLike | None
 CategoricalSplit: TypeAlias = Literal["one_vs_rest", "subset"]

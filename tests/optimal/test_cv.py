@@ -5,6 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
@@ -200,6 +201,61 @@ def test_folds_search_few_thresholds_and_the_tree_all():
     assert "every midpoint" in model.optimality_scope_
     same = clone(model).set_params(fold_thresholds=None).fit(X, y)
     assert same.objective_ == pytest.approx(same.path_.objectives[2, 3])
+
+
+def noisy(seed):
+    """Ranks as columns, and a noisy target."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.permutation(120) for _ in range(4)]).astype(float)
+    return X, X[:, 0] + 40.0 * (X[:, 1] > 60) + 30.0 * rng.normal(size=120)
+
+
+@pytest.mark.parametrize(
+    ("objective", "answer"), [("squared_error", np.mean), ("absolute_error", np.median)]
+)
+def test_a_tree_of_the_answers_of_a_forest(objective, answer, global_random_seed):
+    X, y = noisy(global_random_seed)
+    settings = {"min_samples_leaf": 3, "max_features": 0.5, "max_samples": 120, "random_state": 0}
+    forest = RandomForestRegressor(oob_score=True, **settings).fit(X, y)
+    model = OptimalTreeRegressor(max_depth=2, objective=objective)
+    plain = clone(model).fit(X, forest.oob_prediction_)
+    model.set_params(targets="forest").fit(X, y)
+    assert model.objective_ == pytest.approx(plain.objective_)
+    leaves = model.apply(X)
+    assert (leaves == plain.apply(X)).all()
+    expected = [answer(y[leaves == leaf]) for leaf in leaves]
+    np.testing.assert_allclose(model.predict(X), expected)
+
+
+@pytest.mark.parametrize("objective", ["error", "gini", "balanced_error"])
+def test_a_tree_of_the_classes_of_a_forest(objective, global_random_seed):
+    X, y = noisy(global_random_seed)
+    y = np.array(["a", "b", "c"])[np.digitize(y, [60.0, 120.0])]
+    settings = {"min_samples_leaf": 2, "max_samples": 120, "random_state": 0}
+    forest = RandomForestClassifier(oob_score=True, **settings).fit(X, y)
+    shares = np.round(8 * forest.oob_decision_function_) / 8
+    shares[np.arange(120), shares.argmax(axis=1)] += 1.0 - shares.sum(axis=1)
+    rows, codes = np.nonzero(shares)
+    model = OptimalTreeClassifier(max_depth=2, objective=objective, min_samples_leaf=7)
+    plain = clone(model).set_params(min_samples_leaf=1, min_weight_leaf=7.0)
+    plain.fit(X[rows], forest.classes_[codes], shares[rows, codes])
+    model.set_params(targets="forest").fit(X, y)
+    assert model.objective_ == pytest.approx(plain.objective_)
+    leaves = model.apply(X)
+    # Leaves know the rows as they were given.
+    counts = np.array([[(y[leaves == leaf] == label).sum() for label in "abc"] for leaf in leaves])
+    np.testing.assert_array_equal(model.tree_.values[leaves], counts)
+    assert (model.tree_.nodes["n_samples"][leaves] == counts.sum(axis=1)).all()
+
+
+def test_targets_are_tried(global_random_seed):
+    X, y = noisy(global_random_seed)
+    model = OptimalTreeRegressorCV(targets=["given", "forest"], cv=KFold(3), max_depth=2)
+    model.fit(X, y)
+    search = grid_search(model, OptimalTreeRegressor(thresholds="ensemble")).fit(X, y)
+    assert_same_choice(model, search)
+    with pytest.raises(ValueError, match="'forest' is not supported with objective='f1'"):
+        OptimalTreeClassifier(targets="forest", objective="f1").fit(X, (y > 70).astype(int))
 
 
 def test_several_workers_choose_alike(table):

@@ -7,6 +7,7 @@ a ``Plan``, a search makes a ``Solution`` of it, and the solution becomes fitted
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,6 +18,11 @@ from sktree_opt.optimal.objectives._for_data import (
     DEFAULT_CONFIDENCE,
     class_objective,
     target_objective,
+)
+from sktree_opt.optimal.objectives._forest_targets import (
+    Given,
+    with_forest_classes,
+    with_forest_targets,
 )
 from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._session import KeptSearch, Session
@@ -131,6 +137,12 @@ warm_start : bool, default=False
     Keep what the search has found: the next fit on the same data, with another `max_depth`,
     `max_leaf_nodes` or `complexity_cost`, searches only what is new. Copies and pickles do not keep
     it.""",
+    "targets": """\
+targets : {"given", "forest"}, default="given"
+    The targets that the tree is fitted to. "forest": what a random forest of 100 trees answers for
+    each row, by those of its trees that have not seen the row. These answers are less noisy than
+    `y`, so that the tree is often better on new rows. The objective and its proof are about them.
+    Leaves answer what the rows of `y` say all the same.""",
     "proof": """\
 objective_ : float
     Objective of the tree, the cost of its tests included.
@@ -260,21 +272,47 @@ def class_problem(estimator, X, y, sample_weight):
         estimator, X, y, sample_weight, is_classifier=True, class_weight=estimator.class_weight
     )
     pos_label = getattr(estimator, "pos_label", None)
-    objective = class_objective(
-        estimator.objective,
-        data,
-        estimator.cost_matrix,
-        pos_label,
-        getattr(estimator, "confidence", DEFAULT_CONFIDENCE),
-    )
-    vars(estimator).update(class_attributes(objective))
-    return Problem(data, objective, limits_of(estimator, data))
+
+    def problem_of(data):
+        objective = class_objective(
+            estimator.objective,
+            data,
+            estimator.cost_matrix,
+            pos_label,
+            getattr(estimator, "confidence", DEFAULT_CONFIDENCE),
+        )
+        return Problem(data, objective, limits_of(estimator, data))
+
+    problem = problem_of(data)
+    if is_fitted_to_forest(estimator):
+        if problem.objective.metric is not None:
+            raise ValueError(
+                f"targets='forest' is not supported with objective={estimator.objective!r}."
+            )
+        given, (copies, rows) = Given(problem, None), with_forest_classes(data)
+        least = problem.limits.min_samples_leaf * float(data.weights.mean())
+        searched = problem_of(copies).within(
+            min_samples_leaf=1, min_weight_leaf=max(problem.limits.min_weight_leaf, least)
+        )
+        problem = replace(searched, given=replace(given, rows=rows))
+    vars(estimator).update(class_attributes(problem.objective))
+    return problem
 
 
 def target_problem(estimator, X, y, sample_weight, objective):
     """The checked and encoded problem of a regressor; sets what depends on the data alone."""
     data = checked_data(estimator, X, y, sample_weight, is_classifier=False)
-    return Problem(data, target_objective(objective, data), limits_of(estimator, data))
+    problem = Problem(data, target_objective(objective, data), limits_of(estimator, data))
+    if not is_fitted_to_forest(estimator):
+        return problem
+    fitted = with_forest_targets(data)
+    given = Given(problem, slice(None))
+    return Problem(fitted, target_objective(objective, fitted), problem.limits, given)
+
+
+def is_fitted_to_forest(estimator):
+    """Whether the targets are the answers of a forest."""
+    return getattr(estimator, "targets", "given") == "forest"
 
 
 def checked_data(estimator, X, y, sample_weight, **kind):

@@ -30,6 +30,7 @@ from sktree_opt.utils._typing import (
     MetricLoss,
     MetricName,
     TableLike,
+    TargetsName,
     Thresholds,
 )
 
@@ -72,6 +73,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         For a metric: the positive class. None means 1 if the classes are 0 and 1, or -1 and 1; for
         "mcc" and "g_mean", which treat both classes alike, the second of `classes_`. Otherwise it
         is required.
+
+    %(targets)s
 
     complexity_cost : float, default=0.0
         Cost of each test, as a share of the total weight; for a metric it is added to the metric.
@@ -178,6 +181,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
+        "targets": [StrOptions({"given", "forest"})],
         **shared_constraints(
             "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
         ),
@@ -195,6 +199,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         objective: LeafObjectiveName | MetricName | MetricLoss = "error",
         cost_matrix: ArrayLike | None = None,
         pos_label: Label | None = None,
+        targets: TargetsName = "given",
         complexity_cost: float = 0.0,
         class_weight: ClassWeight = None,
         leaf_smoothing: Literal["laplace"] | float | None = None,
@@ -215,6 +220,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.pos_label = pos_label
+        self.targets = targets
         self.complexity_cost = complexity_cost
         self.class_weight = class_weight
         self.leaf_smoothing = leaf_smoothing

@@ -45,9 +45,6 @@ from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import document_shared, seconds_from, warn_of_limit, warn_user
 from sktree_opt.utils._typing import TableLike
 
-# Parameters of which each value needs a search of its own.
-SEARCHED = ("min_samples_leaf", "objective")
-
 # Parameters of the estimator of a tree that the grid, or each search, has values of its own for.
 OF_SEARCH = {"max_depth", "max_leaf_nodes", "complexity_cost", "time_limit", "n_jobs"}
 
@@ -75,7 +72,7 @@ OF_TREE = (
 
 CV_DOCS = DOCS | {
     "cv_depth": """\
-max_depth : int or array-like of int, default=4
+max_depth : int or array-like of int, default=3
     Largest depths to try: those of a list, or every depth up to a number. At most 10. With a
     `complexity_cost`, a number is the only depth.""",
     "cv_leaves": """\
@@ -91,6 +88,11 @@ complexity_cost : "all", float, array-like of float or None, default=None
     Cost of each test, as a share of the total weight. None: numbers of leaves are tried instead. A
     number or a list: these costs are tried. "all": every cost is tried, by one value of each range
     in which no fold changes its tree.""",
+    "cv_targets": """\
+targets : {"given", "forest"} or list of them, default="given"
+    The targets that each tree is fitted to. "forest": what a random forest answers for the training
+    rows, see the estimator of a single tree. Each value of a list is tried, with a search of its
+    own on each fold. Scores are about `y`.""",
     "cv": """\
 cv : int, cross-validation generator, iterable or None, default=None
     Folds: a number of them (None for 5; stratified for a classifier), a splitter, or pairs of row
@@ -203,8 +205,9 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
     n_splits_: int
     pareto_front_: NDArray[np.void]
 
-    # The estimator of one tree.
+    # The estimator of one tree, and its parameters of which each value needs a search of its own.
     _tree_type: ClassVar[type]
+    _searched: ClassVar[tuple[str, ...]] = ("min_samples_leaf", "objective", "targets")
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
@@ -220,6 +223,7 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
             "array-like",
             None,
         ],
+        "targets": [StrOptions({"given", "forest"}), "array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, HasMethods("__call__"), list, tuple, set, dict, None],
         "refit": ["boolean", str, callable],
@@ -255,7 +259,7 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
 
     def _grid(self):
         """The grid; parameters that an estimator would refuse are refused at once."""
-        grid = make_grid(self, SEARCHED)
+        grid = make_grid(self, self._searched)
         for setting in grid.settings:
             self._model(setting)._validate_params()
         if is_list(self.scoring) and not (

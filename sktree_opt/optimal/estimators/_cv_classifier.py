@@ -23,6 +23,7 @@ from sktree_opt.utils._typing import (
     MetricName,
     Scoring,
     TableLike,
+    TargetsName,
     Thresholds,
 )
 
@@ -52,6 +53,8 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
     objective : str, callable or list of them, default="error"
         What each tree minimises on its training rows, as in :class:`OptimalTreeClassifier`. Each
         value of a list is tried, with a search of its own on each fold.
+
+    %(cv_targets)s
 
     %(cv)s
 
@@ -148,7 +151,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
     def __init__(
         self,
         *,
-        max_depth: int | Sequence[int] = 4,
+        max_depth: int | Sequence[int] = 3,
         max_leaf_nodes: int | Sequence[int] | None = None,
         min_samples_leaf: float | Sequence[float] = 1,
         complexity_cost: Literal["all"] | float | Sequence[float] | None = None,
@@ -156,6 +159,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
         | MetricName
         | MetricLoss
         | Sequence[LeafObjectiveName | MetricName | MetricLoss] = "error",
+        targets: TargetsName | Sequence[TargetsName] = "given",
         cv: CV = None,
         scoring: Scoring = None,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
@@ -180,6 +184,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
         self.min_samples_leaf = min_samples_leaf
         self.complexity_cost = complexity_cost
         self.objective = objective
+        self.targets = targets
         self.cv = cv
         self.scoring = scoring
         self.refit = refit

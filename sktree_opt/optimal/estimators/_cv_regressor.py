@@ -19,10 +19,10 @@ from sktree_opt.utils._typing import (
     RegressionThresholds,
     Scoring,
     TableLike,
+    TargetsName,
 )
 
 TargetObjectiveName: TypeAlias = Literal["squared_error", "absolute_error"]
-
 _CHECKS = OptimalTreeRegressor._parameter_constraints
 
 
@@ -49,6 +49,8 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
     objective : {"squared_error", "absolute_error"} or list of them, default="squared_error"
         What each tree minimises on its training rows, as in :class:`OptimalTreeRegressor`. Each
         value of a list is tried, with a search of its own on each fold.
+
+    %(cv_targets)s
 
     %(cv)s
 
@@ -118,11 +120,12 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
     def __init__(
         self,
         *,
-        max_depth: int | Sequence[int] = 4,
+        max_depth: int | Sequence[int] = 3,
         max_leaf_nodes: int | Sequence[int] | None = None,
         min_samples_leaf: float | Sequence[float] = 1,
         complexity_cost: Literal["all"] | float | Sequence[float] | None = None,
         objective: TargetObjectiveName | Sequence[TargetObjectiveName] = "squared_error",
+        targets: TargetsName | Sequence[TargetsName] = "given",
         cv: CV = None,
         scoring: Scoring = None,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,
@@ -142,6 +145,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
         self.min_samples_leaf = min_samples_leaf
         self.complexity_cost = complexity_cost
         self.objective = objective
+        self.targets = targets
         self.cv = cv
         self.scoring = scoring
         self.refit = refit

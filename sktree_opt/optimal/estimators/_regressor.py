@@ -25,6 +25,7 @@ from sktree_opt.utils._typing import (
     CategoricalSplit,
     RegressionThresholds,
     TableLike,
+    TargetsName,
 )
 
 
@@ -54,6 +55,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     objective : {"squared_error", "absolute_error"}, default="squared_error"
         What is minimised, by weight: the squares of the distances from the leaves' means, or the
         distances from their medians.
+
+    %(targets)s
 
     %(complexity_cost)s
 
@@ -120,6 +123,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         **BaseOptimalTree._parameter_constraints,
         "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
+        "targets": [StrOptions({"given", "forest"})],
     }
 
     def __init__(
@@ -131,6 +135,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         min_weight_leaf: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
         objective: Literal["squared_error", "absolute_error"] = "squared_error",
+        targets: TargetsName = "given",
         complexity_cost: float = 0.0,
         thresholds: RegressionThresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
@@ -146,6 +151,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.min_weight_leaf = min_weight_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
+        self.targets = targets
         self.complexity_cost = complexity_cost
         self.thresholds = thresholds
         self.categorical_features = categorical_features

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sktree_opt.optimal.objectives._forest_targets import Given
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._validation import TrainingData
 
@@ -67,11 +68,15 @@ class Problem:
 
     limits : Limits
         Which trees are allowed.
+
+    given : Given or None
+        The rows with the targets that leaves answer, where the tree is fitted to others.
     """
 
     data: TrainingData
     objective: Any
     limits: Limits
+    given: Given | None = None
 
     @property
     def form(self):

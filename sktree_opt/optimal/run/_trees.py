@@ -111,9 +111,14 @@ def tree_and_objective(problem, tests, nodes):
     shares = np.divide(costs, weights, out=np.zeros_like(costs), where=weights > 0.0)
     is_leaf = reached.nodes[:, 0] < 0
     n_splits = len(is_leaf) // 2
-    tree = make_tree(problem.data, tests, reached, values, shares)
-    limits = problem.limits
+    data, given, limits = problem.data, problem.given, problem.limits
     objective = float(costs[is_leaf].sum()) + limits.split_cost * n_splits
+    if given is not None:
+        # The leaves answer other targets than those that the tree is fitted to.
+        data, tests = given.problem.data, tests.of_rows(given.rows)
+        reached = rows_in(given.problem, tests, nodes)
+        values = given.problem.objective.node_values(reached)[0]
+    tree = make_tree(data, tests, reached, values, shares)
     return tree, objective + (limits.depth_cost * tree.depth if limits.depth_cost else 0.0)
 
 
