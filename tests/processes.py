@@ -52,3 +52,14 @@ def processor_seconds(pid):
     # The name, in parentheses, may hold blanks; after it, user and system time are 12th and 13th.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_processor(pid, seconds):
+    """Wait until a process has used the processors for some seconds, or by the clock elsewhere."""
+    before = processor_seconds(pid)
+    if before is None:
+        time.sleep(seconds)
+        return
+    end = time.monotonic() + 60.0
+    while processor_seconds(pid) < before + seconds and time.monotonic() < end:
+        time.sleep(0.005)

@@ -37,7 +37,7 @@ def assert_between(model, optimum):
     return model.status_
 
 
-def assert_bounds_hold(model, data, optimum, seed, n_stops=12, *, is_short=False):
+def assert_bounds_hold(model, data, optimum, seed, n_stops=8, *, is_short=False):
     """Stops copies of the model by time limits and by a callback at random moments.
 
     A search that `is_short` may have its proof before it can be stopped.

@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.effort import long_test
+
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 COMPILER = os.environ.get("CXX", "c++")
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="needs a checkout of the project")
 
+TASKS = ["complexity", "regression", "raw-regression"]
 UCI = ["adult", "hypothyroid", "ionosphere", "soybean", "anneal_na_as_value", "sonar"]
 
 
@@ -55,6 +58,7 @@ def run(small_data, script, *arguments):
     return done.stdout
 
 
+@long_test
 def test_tables_of_the_paper(small_data):
     sets = ["Hypo", "Ionosphere", "Soybean", "Anneal", "Sonar"]
     options = ["--quick", "--folds", 1, "--jobs", 1, "--time-limit", 1, "--datasets", *sets]
@@ -64,6 +68,7 @@ def test_tables_of_the_paper(small_data):
     assert printed.count("Sonar") >= 8
 
 
+@long_test
 @pytest.mark.parametrize("number", [4, 5, 6, 7, 8])
 def test_figures_of_the_paper(small_data, tmp_path, number):
     options = ["--quick", "--folds", 2, "--jobs", 1, "--time-limit", 1, "--leaf-weights", 8]
@@ -71,6 +76,7 @@ def test_figures_of_the_paper(small_data, tmp_path, number):
     assert (tmp_path / f"ruggieri2019_figure{number}.png").stat().st_size > 1000
 
 
+@long_test
 def test_times_of_subset_searches(small_data):
     options = ["--sets", "sonar", "--complete", 1, "--sequential", 1]
     printed = run(small_data, "bench_subset.py", *options)
@@ -78,12 +84,16 @@ def test_times_of_subset_searches(small_data):
     assert "optimal" in printed
 
 
+@long_test
 @pytest.mark.skipif(shutil.which(COMPILER) is None, reason="needs a C++ compiler")
 def test_a_naive_program_selects_the_same(small_data):
     assert "naive" in run(small_data, "bench_subset.py", "--sets", "sonar", "adult", "--naive")
 
 
-@pytest.mark.parametrize("task", ["error", "complexity", "regression", "raw-regression"])
+@pytest.mark.parametrize(
+    "task",
+    ["error", *(pytest.param(task, marks=long_test) for task in TASKS)],
+)
 def test_times_of_optimal_trees(small_data, task):
     options = ["--worker", "ours", "--sets", "small", "--task", task, "--depth", 3, "--limit", 5]
     cost = 0.01 if task == "complexity" else 0.0
@@ -92,6 +102,7 @@ def test_times_of_optimal_trees(small_data, task):
     assert result["loss"] >= 0.0
 
 
+@long_test
 def test_what_each_technique_is_worth(tmp_path):
     printed = run(tmp_path, "ablation.py", "--quick", "--workloads", 1)
     for search in ("bits", "thresholds", "tree sets", "backward elimination", "best subset"):
@@ -99,6 +110,7 @@ def test_what_each_technique_is_worth(tmp_path):
     assert "DIFFERENT" not in printed
 
 
+@long_test
 def test_speed_and_memory_of_two_versions_are_compared(tmp_path):
     # The ratios of such short fits are left to chance, and so is the exit code.
     done = subprocess.run(

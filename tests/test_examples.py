@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import long_test
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="needs a checkout of the project")
@@ -48,6 +50,7 @@ def test_the_gallery_has_a_folder_for_each_room():
     }
 
 
+@long_test
 @pytest.mark.parametrize("name", GALLERY)
 def test_no_picture_of_the_gallery_is_empty(run, name):
     """Each example runs, with what it asserts, and draws something in each of its axes."""
@@ -64,6 +67,7 @@ def test_an_empty_panel_is_noticed():
     plt.close("all")
 
 
+@long_test
 def test_quickstart_says_what_is_so(run, tmp_path, capsys):
     """The optimal tree is ahead on new rows of each table; picture and page are written."""
     run("quickstart.py")
@@ -74,6 +78,7 @@ def test_quickstart_says_what_is_so(run, tmp_path, capsys):
     assert "employment" in (tmp_path / "quickstart.html").read_text("utf-8")
 
 
+@long_test
 @pytest.mark.parametrize("name", ["optimal/plot_f1_front.py", "optimal/plot_error_against_size.py"])
 def test_what_the_legend_names_is_in_view(run, name):
     (figure,) = run(name)
@@ -86,6 +91,7 @@ def test_what_the_legend_names_is_in_view(run, name):
         assert sum(in_view) > (line.get_marker() in ("None", None, "")), line
 
 
+@long_test
 def test_the_legend_covers_no_bar(run):
     (figure,) = run("subset/plot_oversearching.py")
     (axes,) = (axes for axes in figure.axes if axes.get_legend() is not None)
@@ -93,6 +99,7 @@ def test_the_legend_covers_no_bar(run):
     assert not any(legend.overlaps(bar.get_window_extent()) for bar in axes.patches)
 
 
+@long_test
 def test_the_bound_moves(run):
     (figure,) = run("optimal/plot_anytime.py")
     tree, bound = (line.get_ydata() for line in figure.axes[0].lines)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
@@ -12,6 +12,7 @@ from sktree_opt.datasets import load_loans
 from sktree_opt.export import RowPredictor, counterfactual
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import examples
 from tests.reference.brute_force_counterfactual import nearest_cost
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
@@ -43,7 +44,7 @@ def grids_of(tree, columns):
     st.dictionaries(st.integers(0, 3), st.sampled_from([0.0, 0.25, 3.0])),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_row_is_nearer(seed, by_weight, fixed, costs, is_named):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, CHOSEN, max_depth=3, by_weight=by_weight)

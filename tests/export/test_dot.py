@@ -3,10 +3,11 @@
 import re
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_dot
+from tests.effort import examples
 from tests.export.interpreter import Question, obey_note, parse_leaf, predict
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
@@ -43,7 +44,7 @@ def build(index, labels, edges):
 
 
 @given(seeds, st.sampled_from([None, True, False]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_source_predicts_the_same(seed, by_weight, filled):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=by_weight))
@@ -54,7 +55,7 @@ def test_the_source_predicts_the_same(seed, by_weight, filled):
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_source_of_a_regression_predicts_the_same(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, is_classifier=False))

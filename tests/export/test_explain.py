@@ -4,13 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.datasets import load_loans
 from sktree_opt.export import RowPredictor, explain, export_rules
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -23,7 +24,7 @@ def as_dicts(rows):
 
 
 @given(seeds, st.sampled_from([None, True, False]), st.sampled_from([None, COSTS]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_single_rows_get_the_same_answers(seed, by_weight, costs, smooth):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=by_weight), costs=costs, smooth=smooth)
@@ -47,7 +48,7 @@ def test_single_rows_get_the_same_answers(seed, by_weight, costs, smooth):
 
 
 @given(seeds, st.sampled_from([None, True, False]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_single_rows_get_the_same_means(seed, by_weight):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, is_classifier=False, by_weight=by_weight))
@@ -60,7 +61,7 @@ def test_single_rows_get_the_same_means(seed, by_weight):
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_reasons_are_those_of_the_rule(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=False))

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.datasets import load_diabetes, load_digits
@@ -17,6 +17,7 @@ from sktree_opt.datasets import load_loans
 from sktree_opt.export import RowPredictor, counterfactual, explain, export_html
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import examples
 from tests.export.chromium import Browser
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
@@ -279,7 +280,7 @@ def test_text_cannot_become_markup():
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_rows_are_encoded_as_in_fit(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng))

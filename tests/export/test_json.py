@@ -5,7 +5,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sktree_opt.export import export_text, from_json, to_json
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
+from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -23,7 +24,7 @@ COSTS = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
 
 
 @given(seeds, st.sampled_from([None, COSTS]), st.booleans(), st.sampled_from([None, 2]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_classifier(seed, costs, smooth, indent):
     rng = np.random.default_rng(seed)
     model, rows = model_of(random_tree(rng), costs=costs, smooth=smooth), random_rows(rng, 40)
@@ -37,7 +38,7 @@ def test_classifier(seed, costs, smooth, indent):
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_regressor(seed):
     rng = np.random.default_rng(seed)
     model, rows = model_of(random_tree(rng, is_classifier=False)), random_rows(rng, 40)
@@ -302,7 +303,7 @@ def test_texts_of_the_first_version():
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_schema(seed, is_classifier):
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((resources.files("sktree_opt.export") / "tree.schema.json").read_text())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
@@ -10,6 +10,7 @@ from sktree_opt.datasets import load_loans
 from sktree_opt.export import to_onnx
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 pytest.importorskip("onnx")
@@ -47,7 +48,7 @@ def as_dicts(rows):
     st.booleans(),
     st.sampled_from([None, [3, 5, 7], [0.5, 1.0, 2.0]]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_classifiers(seed, by_weight, costs, smooth, labels):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, max_depth=3, by_weight=by_weight)
@@ -59,7 +60,7 @@ def test_classifiers(seed, by_weight, costs, smooth, labels):
 
 
 @given(seeds, st.sampled_from([None, True, False]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_regressors(seed, by_weight):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, is_classifier=False, max_depth=3, by_weight=by_weight))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_dot, plot_tree
@@ -12,6 +12,7 @@ from sktree_opt.export._drawing import lay_out
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.tree import Tree
+from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_tree
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -43,7 +44,7 @@ def overlap(first, second):
 
 
 @given(seeds, st.integers(1, 4), st.booleans())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_nothing_overlaps(seed, max_depth, is_classifier):
     model = draw_tree(seed, max_depth=max_depth, is_classifier=is_classifier)
     long_names = [f"{column['name']} of something very long" for column in COLUMNS]
@@ -76,7 +77,7 @@ def test_nothing_overlaps(seed, max_depth, is_classifier):
 
 
 @given(seeds, st.floats(0.0, 3.0))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_layout(seed, gap):
     """Boxes keep their distance on each level; parents stand over the middle of their children."""
     rng = np.random.default_rng(seed)

@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_rules
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.tree._node import LEAF
+from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
@@ -59,7 +60,7 @@ def rows_as_dicts(rows):
 
 
 @given(seeds, st.sampled_from([None, True, False]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_rules_predict_the_same(seed, by_weight):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=by_weight))
@@ -80,7 +81,7 @@ def test_the_rules_predict_the_same(seed, by_weight):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_rules_of_a_regression_predict_the_same(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, is_classifier=False))
@@ -93,7 +94,7 @@ def test_the_rules_of_a_regression_predict_the_same(seed):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_records(seed, is_classifier):
     model = model_of(random_tree(np.random.default_rng(seed), is_classifier=is_classifier))
     tree, rules = model.tree_, export_rules(model)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
@@ -18,6 +18,7 @@ from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.tree import Tree
+from tests.effort import examples
 from tests.tree.random_tree import (
     COLUMNS,
     encode,
@@ -51,7 +52,7 @@ def share_all_missing_values(tree):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_classifier(seed, smooth):
     model, rows, X = draw(seed, smooth=smooth)
     other = to_sklearn(model)
@@ -65,7 +66,7 @@ def test_classifier(seed, smooth):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_regressor(seed):
     model, rows, X = draw(seed, is_classifier=False)
     other = to_sklearn(model)
@@ -74,7 +75,7 @@ def test_regressor(seed):
 
 
 @given(seeds, st.sampled_from([None, True, False]), st.sampled_from([None, COSTS]), st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_categories_and_shared_rows(seed, by_weight, costs, smooth):
     """Every kind of test, through a transformer of scikit-learn."""
     model, rows, _ = draw(seed, by_weight, COLUMNS, max_depth=3, costs=costs, smooth=smooth)
@@ -99,7 +100,7 @@ def test_categories_and_shared_rows(seed, by_weight, costs, smooth):
 
 
 @given(seeds, st.sampled_from([None, True, False]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_means_of_shared_rows(seed, by_weight):
     model, rows, _ = draw(seed, by_weight, COLUMNS, max_depth=3, is_classifier=False)
     model.tree_ = share_all_missing_values(model.tree_)
@@ -107,7 +108,7 @@ def test_means_of_shared_rows(seed, by_weight):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_without_missing_values_any_routing_will_do(seed):
     model, _, X = draw(seed, by_weight=True)
     tree = model.tree_
@@ -195,7 +196,7 @@ floats32 = st.floats(-(2.0**100), 2.0**100, width=32)
 
 
 @given(floats32, floats32, st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_thresholds_between_float32_values(first, second, adjacent):
     if adjacent:
         second = float(np.nextafter(np.float32(first), np.float32(np.inf)))
@@ -207,7 +208,7 @@ def test_thresholds_between_float32_values(first, second, adjacent):
 
 
 @given(st.floats(-1e30, 1e30))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_thresholds_are_the_nearest_float32(threshold):
     (safe,) = safe_thresholds(np.array([threshold]))
     nearest = float(np.float32(threshold))

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.export import export_text
+from tests.effort import examples
 from tests.export.interpreter import Question, obey_note, parse_leaf, predict
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
@@ -48,7 +49,7 @@ def leaf_of(text):
 
 
 @given(seeds, st.sampled_from([None, True, False]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_text_predicts_the_same(seed, by_weight):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=by_weight))
@@ -59,7 +60,7 @@ def test_the_text_predicts_the_same(seed, by_weight):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_text_of_a_regression_predicts_the_same(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, is_classifier=False))
@@ -70,7 +71,7 @@ def test_the_text_of_a_regression_predicts_the_same(seed):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_rounding_moves_no_row(seed):
     rng = np.random.default_rng(seed)
     model = model_of(random_tree(rng, by_weight=False))

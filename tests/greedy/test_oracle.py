@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLITS
+from tests.effort import examples
 from tests.reference.naive_greedy_tree import Problem, check_tree, with_missing_as_value
 
 COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]
@@ -102,7 +103,7 @@ def unit_of(weights):
 
 
 @pytest.mark.parametrize("criterion", CLASSIFICATION_CRITERIA)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(tables(), PARAMETERS, st.data())
 def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, data):
     table, nominal, weights = drawn
@@ -134,7 +135,7 @@ def test_classification_tree_is_the_greedy_one(criterion, drawn, parameters, dat
     check_tree(problem, tree.tree_, list(enumerate(weights)))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(tables(), PARAMETERS, st.data())
 def test_regression_tree_is_the_greedy_one(drawn, parameters, data):
     table, nominal, weights = drawn

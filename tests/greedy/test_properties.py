@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor, _grow
@@ -14,6 +14,7 @@ from sktree_opt.greedy._registries import (
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
+from tests.effort import examples
 
 QUALITIES = {**CLASSIFICATION_CRITERIA, **REGRESSION_CRITERIA}
 COSTS = np.array([[0, 1, 4], [3, 0, 1], [1, 2, 0]], dtype=float)
@@ -88,7 +89,7 @@ LIMITS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("quality", [name for name in QUALITIES if "average" not in name])
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32 - 1), LIMITS)
 def test_lemma_6(quality, seed, limits):
     """features(DT(S)) <= S' <= S gives DT(S') = DT(S)."""
@@ -104,7 +105,7 @@ def test_lemma_6(quality, seed, limits):
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), LIMITS)
 def test_threads_and_blocks_leave_no_trace(quality, seed, limits):
     """One thread or three, presorted blocks or sorting at each node: the same tree."""
@@ -131,7 +132,7 @@ def assert_same_tree(a, b):
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32 - 1), LIMITS)
 def test_a_weight_of_k_is_k_rows(quality, seed, limits):
     rng = np.random.default_rng(seed)
@@ -147,7 +148,7 @@ def test_a_weight_of_k_is_k_rows(quality, seed, limits):
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_leaves_no_trace(quality, seed):
     rng = np.random.default_rng(seed)
@@ -172,7 +173,7 @@ def test_rows_are_those_of_a_smaller_table(quality, global_random_seed):
     np.testing.assert_allclose(a.values, b.values)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 2**32 - 1), LIMITS)
 def test_max_leaf_nodes_is_kept(seed, limits):
     problem = random_problem(np.random.default_rng(seed))

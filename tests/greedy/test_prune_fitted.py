@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -17,6 +17,7 @@ from sktree_opt import (
     cost_complexity_path,
     prune,
 )
+from tests.effort import examples
 from tests.reference.naive_greedy_tree import Problem, close
 from tests.reference.naive_pruning import cost_of_tree, error_based, estimate, nested, reduced_error
 
@@ -46,7 +47,7 @@ def problem_of(X, y, n_classes, costs=None):
 
 
 @pytest.mark.parametrize("is_classifier", [True, False])
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["distribute", "majority"]), st.booleans())
 def test_reduced_error_on_other_rows(is_classifier, seed, missing, has_costs):
     rng = np.random.default_rng(seed)
@@ -85,7 +86,7 @@ def test_reduced_error_on_other_rows(is_classifier, seed, missing, has_costs):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32 - 1))
 def test_error_based_of_a_fitted_tree(seed):
     X, y, _, _ = random_tables(np.random.default_rng(seed), True)

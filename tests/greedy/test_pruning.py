@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -12,6 +12,7 @@ from sktree_opt.greedy._registries import split_for_validation
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.tree import Tree
 from sktree_opt.utils._control import SearchControl
+from tests.effort import examples
 from tests.reference.naive_greedy_tree import Problem, close
 from tests.reference.naive_pruning import cost_of_tree, error_based, estimate, nested, reduced_error
 
@@ -61,7 +62,7 @@ def as_tree(grown, problem):
     return Tree(*arrays, n_features=len(problem.nominal), is_classifier=problem.n_classes > 0)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.25, 0.05, 0.5]))
 def test_error_based(seed, confidence):
     learner, problem, weights = random_problem(np.random.default_rng(seed))
@@ -90,7 +91,7 @@ def check_counts(problem, tree, cases):
 
 
 @pytest.mark.parametrize("is_classifier", [True, False])
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.integers(0, 2**32 - 1))
 def test_reduced_error(is_classifier, seed):
     rng = np.random.default_rng(seed)

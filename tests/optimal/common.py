@@ -5,7 +5,6 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import settings
 from sklearn.base import is_regressor
 
 from sktree_opt.optimal.bits._bit_engine import COLUMN_ORDERS, SWITCHES
@@ -18,11 +17,6 @@ from sktree_opt.optimal.run._session import Session
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
-
-
-def examples(count):
-    """Examples of a hypothesis test: `count` in CI, more with a more thorough profile."""
-    return count * settings.default.max_examples // 100
 
 
 def load_binary(data_dir, name):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.preprocessing._binary_tests import Subset
 from sktree_opt.tree._node import CATEGORY_ONE, NUMERIC
+from tests.effort import examples
 from tests.reference import naive_predict
 from tests.reference.brute_force_thresholds import best_cost
 from tests.reference.brute_force_tree import LEAF_COSTS
@@ -77,13 +78,13 @@ def check_against_brute_force(data, objective, max_rows=(14, 14, 12, 6), **param
 
 
 @pytest.mark.parametrize("objective", ["error", "gini", "balanced_error", "squared_error"])
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_equals_brute_force(objective, data):
     check_against_brute_force(data, objective)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_equals_brute_force_by_ranks(data):
     with use_engine("thresholds"):
@@ -91,7 +92,7 @@ def test_equals_brute_force_by_ranks(data):
 
 
 @pytest.mark.parametrize("objective", ["error", "entropy", "squared_error"])
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_subsets_equal_brute_force(objective, data):
     check_against_brute_force(data, objective, max_rows=(12, 12, 9, 5), categorical_splits="subset")

@@ -1,13 +1,13 @@
 """Objectives of optimal trees against trying every tree."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from tests.effort import examples
 from tests.optimal.cases import REGRESSION, problems, reference_of
-from tests.optimal.common import examples
 from tests.reference.brute_force_tree import best_cost
 
 
@@ -31,7 +31,7 @@ def check_problem(problem):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
-@settings(max_examples=examples(150), deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_no_tree_is_better(objective, data):
     X, y, weights, options = data.draw(problems(objective))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import (
@@ -17,6 +17,7 @@ from sktree_opt.optimal import (
     optimal_path,
 )
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from tests.effort import examples
 from tests.optimal.cases import (
     REGRESSION,
     leaf_rules,
@@ -25,7 +26,6 @@ from tests.optimal.cases import (
     reference_of,
     rows_of,
 )
-from tests.optimal.common import examples
 from tests.optimal.test_queries import RANKINGS
 from tests.reference.brute_force_k_best import all_trees
 from tests.reference.brute_force_queries import first_by_ranking, least_costs
@@ -49,7 +49,7 @@ def costs_by_size(reference, max_depth):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
-@settings(max_examples=examples(100), deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_ranking_picks_the_first_of_all_trees(objective, data):
     X, y, weights, options = data.draw(small_problems(objective))
@@ -94,7 +94,7 @@ def form_of(tree, X):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
-@settings(max_examples=examples(100), deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_every_one_of_several_trees_is_the_next_of_all(objective, data):
     X, y, weights, options = data.draw(small_problems(objective))
@@ -131,7 +131,7 @@ def test_every_one_of_several_trees_is_the_next_of_all(objective, data):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
-@settings(max_examples=examples(100), deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_path_holds_the_optimum_of_every_depth_and_size(objective, data):
     X, y, weights, options = data.draw(small_problems(objective))

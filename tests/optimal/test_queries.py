@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal.bits._bit_engine import BitEngine
@@ -15,7 +15,8 @@ from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._rankings import best_by_ranking, check_ranking
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._control import SearchControl
-from tests.optimal.common import examples, new_session, training_data
+from tests.effort import examples
+from tests.optimal.common import new_session, training_data
 from tests.optimal.test_set_search import kernel_objective, problems
 from tests.reference.brute_force_queries import first_by_ranking, least_costs
 
@@ -84,7 +85,7 @@ def depth_of(nodes, at=0):
     return 0 if column < 0 else 1 + max(depth_of(nodes, first), depth_of(nodes, second))
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(
     problem=problems(),
     ranking=st.sampled_from(RANKINGS),
@@ -106,7 +107,7 @@ def test_ranking_picks_the_first_of_all_trees(problem, ranking, max_error, split
     assert tuple(found[name] for name in ranking) == expected
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(problem=problems(), split_cost=st.sampled_from([0.0, 0.25, 1.0, 1 / 3]))
 def test_ties_fall_to_the_fewest_splits(problem, split_cost):
     costs = all_costs(problem, split_cost)
@@ -123,7 +124,7 @@ def test_ties_fall_to_the_fewest_splits(problem, split_cost):
         assert np.count_nonzero(nodes[:, 0] >= 0) == n_splits
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(problem=problems())
 def test_path_holds_the_optimum_of_every_depth_and_size(problem):
     costs = all_costs(problem)

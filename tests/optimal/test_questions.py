@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -19,8 +19,9 @@ from sktree_opt.optimal import (
     TreeSetRegressor,
     optimal_path,
 )
+from tests.effort import examples
 from tests.optimal.cases import most_splits, problems, reference_of
-from tests.optimal.common import examples, random_table
+from tests.optimal.common import random_table
 from tests.reference.brute_force_pareto import errors_of_all_trees
 
 
@@ -41,7 +42,7 @@ def g_mean(fp, fn, n, p):
 REFERENCES = {"f1": f1, "mcc": mcc, "g_mean": g_mean}
 
 
-@settings(deadline=None, max_examples=examples(200))
+@examples(200)
 @given(
     problem=problems("error", max_columns=4, n_classes=2),
     metric=st.sampled_from(sorted(REFERENCES)),

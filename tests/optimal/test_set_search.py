@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
@@ -12,7 +12,7 @@ from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, class_units, target
 from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
 from sktree_opt.optimal.tree_sets._tree_graph import GraphSearch
 from sktree_opt.utils._control import SearchControl
-from tests.optimal.common import examples
+from tests.effort import examples
 from tests.reference.brute_force_pareto import errors_of_all_trees, pareto_front
 from tests.reference.brute_force_tree_sets import all_test_trees, form_of, tree_set
 
@@ -98,7 +98,7 @@ def answers(columns, labels, matrix):
     return result
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(problem=problems(n_classes=2))
 def test_front_is_the_front_of_all_trees(problem):
     matrix, classes, weights = (problem[name] for name in ("matrix", "classes", "weights"))
@@ -135,7 +135,7 @@ GRAPHS = {
 }
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(problem=problems(), objective=st.sampled_from(sorted(LEAF_COSTS)), **GRAPHS)
 def test_a_graph_has_all_trees(problem, objective, **graph):
     n_classes = problem["n_classes"]
@@ -150,7 +150,7 @@ def test_a_graph_has_all_trees(problem, objective, **graph):
     )
 
 
-@settings(deadline=None, max_examples=examples(300))
+@examples(300)
 @given(
     problem=problems(),
     targets=st.sampled_from(["normal", "few", "equal"]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -27,6 +27,7 @@ from sktree_opt.preprocessing._thresholds import (
 )
 from sktree_opt.tree._node import NUMERIC
 from sktree_opt.utils._validation import check_training_data
+from tests.effort import examples
 from tests.reference.brute_force_tree import best_cost
 
 NAN = float("nan")
@@ -54,7 +55,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_thresholds_are_midpoints_of_the_column(choice, seed):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal import (
@@ -12,7 +12,8 @@ from sktree_opt.optimal import (
 )
 from sktree_opt.optimal.run import _bits_solver
 from sktree_opt.simd._dispatch import available_instruction_sets
-from tests.optimal.common import examples, load_binary
+from tests.effort import examples
+from tests.optimal.common import load_binary
 from tests.reference.brute_force_queries import least_costs
 
 
@@ -56,7 +57,7 @@ def fewest_tests(X, y, weights, max_depth):
     return min((cost, n_splits) for (n_splits, _), cost in costs.items())
 
 
-@settings(max_examples=examples(40))
+@examples(40)
 @given(table=tables(), max_depth=st.integers(3, 4))
 def test_it_is_the_smallest_and_always_the_same(table, max_depth):
     model = OptimalTreeClassifier(max_depth=max_depth).fit(*table)
@@ -67,7 +68,7 @@ def test_it_is_the_smallest_and_always_the_same(table, max_depth):
         assert other.status_ == "optimal"
 
 
-@settings(max_examples=examples(40))
+@examples(40)
 @given(
     table=tables(),
     objective=st.sampled_from(["error", "gini", "entropy"]),
@@ -82,7 +83,7 @@ def test_any_objective_and_limits(table, objective, max_depth, max_leaf_nodes):
         assert other.tree_ == model.tree_
 
 
-@settings(max_examples=examples(20))
+@examples(20)
 @given(table=tables(), max_depth=st.integers(3, 4))
 def test_regressions(table, max_depth):
     X, y, weights = table
@@ -91,7 +92,7 @@ def test_regressions(table, max_depth):
         assert other.tree_ == model.tree_
 
 
-@settings(max_examples=examples(15))
+@examples(15)
 @given(
     table=tables(),
     decimals=st.sampled_from([0, 1, 15]),

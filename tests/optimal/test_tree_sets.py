@@ -6,13 +6,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.base import clone
 
 from sktree_opt.optimal import TreeSetClassifier, TreeSetRegressor
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from tests.effort import examples
 from tests.optimal.cases import (
     REGRESSION,
     leaf_rules,
@@ -21,7 +22,6 @@ from tests.optimal.cases import (
     reference_of,
     rows_of,
 )
-from tests.optimal.common import examples
 from tests.reference.brute_force_tree_sets import all_test_trees, tree_set
 
 
@@ -73,7 +73,7 @@ def wanted(draw, objective):
 
 
 @pytest.mark.parametrize("objective", [*OBJECTIVES, REGRESSION])
-@settings(max_examples=examples(60), deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_a_set_has_all_trees_within_a_distance(objective, data):
     (X, y, weights), options, reference, expected, _ = data.draw(wanted(objective))
@@ -108,7 +108,7 @@ def table_with_holes(seed, n=40):
     return table, np.column_stack(tests).astype(int), y * (1 + (rng.random(n) < 0.3))
 
 
-@settings(max_examples=examples(15), deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1), by=st.sampled_from(["partitions", "tests"]))
 def test_categories_holes_and_several_classes(seed, by):
     table, matrix, y = table_with_holes(seed)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from sktree_opt.optimal import OptimalTreeClassifier, SmallestTreeClassifier, TreeSetClassifier
-from tests.optimal.common import examples
+from tests.effort import examples
 
 
 def table(seed, heavy):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import long_test
 from tests.optimal.common import load_binary, random_table
 from tests.public_sets import BINARY, NUMERIC, load_numeric, load_public
 
@@ -107,6 +108,7 @@ def test_known_public_optima_of_all_thresholds(name):
         assert (depth, model.objective_) == (depth, errors)
 
 
+@long_test
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("name", NUMERIC)
 def test_public_errors_of_pycontree(name, depth):
@@ -122,6 +124,7 @@ def peer_errors(estimator, X, y):
     return int((np.asarray(estimator.fit(X.astype(np.int64), y).predict(X)) != y).sum())
 
 
+@long_test
 @pytest.mark.parametrize("depth", [2, 3, 4, 5])
 @pytest.mark.parametrize("name", SETS)
 def test_errors_of_pystreed(name, depth, load):
@@ -132,6 +135,7 @@ def test_errors_of_pystreed(name, depth, load):
     assert ours.objective_ == peer_errors(pystreed.STreeDClassifier(max_depth=depth), X, y)
 
 
+@long_test
 @pytest.mark.parametrize("depth", [2, 3, 4, 5])
 @pytest.mark.parametrize("name", SETS)
 def test_complexity_cost_of_pystreed(name, depth, load):
@@ -145,6 +149,7 @@ def test_complexity_cost_of_pystreed(name, depth, load):
     assert ours.objective_ == pytest.approx(expected, abs=1e-6)
 
 
+@long_test
 @pytest.mark.parametrize("max_splits", [1, 3, 5, 7])
 def test_split_limit_of_pystreed(max_splits, global_random_seed):
     pystreed = pytest.importorskip("pystreed")
@@ -154,6 +159,7 @@ def test_split_limit_of_pystreed(max_splits, global_random_seed):
     assert ours.objective_ == peer_errors(peer, X, y)
 
 
+@long_test
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_squared_error_of_pystreed(depth, global_random_seed):
     pystreed = pytest.importorskip("pystreed")
@@ -165,6 +171,7 @@ def test_squared_error_of_pystreed(depth, global_random_seed):
     assert ours.objective_ == pytest.approx(expected, rel=1e-6)
 
 
+@long_test
 @pytest.mark.parametrize("min_samples_leaf", [1, 5, 20])
 def test_minimum_support_of_pydl85(min_samples_leaf, global_random_seed):
     pydl85 = pytest.importorskip("pydl85")
@@ -174,6 +181,7 @@ def test_minimum_support_of_pydl85(min_samples_leaf, global_random_seed):
     assert ours.objective_ == peer_errors(peer, X, y)
 
 
+@long_test
 @pytest.mark.parametrize("min_samples_leaf", [5, 20])
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("name", SETS)
@@ -200,6 +208,7 @@ def test_minimum_support_of_pydl85_on_real_sets(name, depth, min_samples_leaf, l
     assert ours.objective_ == errors
 
 
+@long_test
 @pytest.mark.parametrize("regularization", [0.02, 0.005])
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("name", SETS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
@@ -14,6 +14,7 @@ from sktree_opt.preprocessing import MDLPDiscretizer
 from sktree_opt.preprocessing._mdlp import mdlp_cuts
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._control import SearchControl
+from tests.effort import examples
 from tests.reference import mdlp
 
 NAN = float("nan")
@@ -38,7 +39,7 @@ def columns(draw):
     return x, y, weights.astype(float)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(column=columns())
 def test_equals_the_formulas(column):
     x, y, weights = column
@@ -60,7 +61,7 @@ def test_equals_the_formulas(column):
     assert found.n_bins_.tolist() == [len(expected) + 1]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(column=columns())
 def test_weight_is_repetition(column):
     x, y, _ = column

@@ -5,12 +5,13 @@ import decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from sktree_opt.preprocessing._columns import read_source
 from sktree_opt.preprocessing._encoder import TableEncoder
+from tests.effort import examples
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -333,7 +334,7 @@ strings = st.one_of(st.none(), st.text(st.characters(codec="utf-8"), max_size=3)
 
 
 @given(st.lists(strings, min_size=1, max_size=30), st.lists(strings, min_size=1, max_size=30))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_codes_of_any_strings(seen, new):
     """Every backend codes strings as a dict of the sorted ones would."""
     categories = sorted({value for value in seen if value is not None})

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as stnp
 
 from sktree_opt.preprocessing._survey import survey
+from tests.effort import examples
 
 CELLS = st.sampled_from(
     [
@@ -52,7 +53,7 @@ def naive_numbers(column):
     st.sampled_from(LAYOUTS),
     st.integers(1, 3),
 )
-@settings(max_examples=300)
+@examples(300)
 def test_survey_of_small_matrices(X, layout, n_threads):
     has_infinity, numbers = survey(in_layout(X, layout), range(X.shape[1]), n_threads)
     assert has_infinity == np.isinf(X).any()

@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.preprocessing._table import Table
+from tests.effort import examples
 
 NAN = np.nan
 
@@ -45,7 +46,7 @@ matrices = st.sampled_from([np.float32, np.float64]).flatmap(
 
 
 @given(matrices, st.sampled_from([1, 2, 3]), st.sampled_from(["C", "F", "strided"]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_ranks_are_those_of_numpy(X, n_threads, layout):
     if layout == "strided":
         given_X = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3]
@@ -156,7 +157,7 @@ def test_columns_of_equal_content():
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=10),
     st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_thresholds_separate_neighbours(values, crowd):
     if crowd:
         values += [math.nextafter(value, 0.0) for value in values]
@@ -224,7 +225,7 @@ def test_census(data_dir):
 
 
 @given(st.floats(-1e15, 1e15), st.floats(-1e15, 1e15))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_thresholds_are_the_shortest_decimals_near_the_middle(first, second):
     lower, upper = sorted([first, second])
     # Two values that rounding does not bring together.

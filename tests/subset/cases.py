@@ -1,7 +1,6 @@
 """Small random problems for the searches over feature subsets, and their brute force."""
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from sktree_opt.greedy._registries import (
@@ -19,11 +18,6 @@ from tests.reference.naive_greedy_tree import Grower, Problem
 MERGE_RULES = [(1.0, 0.0, 0), (-1.0, 1e9, 0), (0.5, 1.0, 2), (-1.0, 0.0, 0)]
 N_CATEGORIES = 6  # of nominal columns, present or not
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
-
-
-def examples(n):
-    """Settings of a test of `n` examples in CI, more with a more thorough profile."""
-    return settings(max_examples=n * settings.default.max_examples // 100, deadline=None)
 
 
 class Case:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sktree_opt.subset.complete._streams import DistinctStream, OnDemandStream
 from sktree_opt.subset.elimination._backward import METHODS, eliminate
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import cases, examples
+from tests.effort import examples
+from tests.subset.cases import cases
 from tests.subset.checks import BEST_RULES, assert_best, assert_distinct, features_of
 
 # Searches that differ in their bounds; the others are tried without constraints.

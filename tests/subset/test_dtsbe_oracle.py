@@ -8,7 +8,8 @@ from numpy.testing import assert_equal
 from sktree_opt.subset.elimination._backward import METHODS, eliminate
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import Case, cases, examples
+from tests.effort import examples
+from tests.subset.cases import Case, cases
 from tests.subset.checks import assert_steps, steps_of
 
 # The last builds every tree to its end.

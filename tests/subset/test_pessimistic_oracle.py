@@ -9,9 +9,10 @@ from sktree_opt.subset.complete._streams import DistinctStream, OnDemandStream
 from sktree_opt.subset.elimination._backward import eliminate
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
+from tests.effort import examples
 from tests.reference.brute_force_subsets import all_subsets
 from tests.reference.naive_pruning import estimate
-from tests.subset.cases import cases, examples
+from tests.subset.cases import cases
 
 CONFIDENCE = 0.25
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from sktree_opt.subset.complete._streams import OnDemandStream
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import cases, examples
+from tests.effort import examples
+from tests.subset.cases import cases
 from tests.subset.checks import (
     assert_acceptable,
     assert_best,

@@ -18,7 +18,7 @@ from sktree_opt.subset import (
     SearchError,
 )
 from sktree_opt.subset.errors._parts import EstimateRequest
-from tests.subset.cases import examples
+from tests.effort import examples
 
 ROWS = np.arange(0, 569, 2), np.arange(1, 569, 2)
 SPLIT = CrossValidationError([ROWS])

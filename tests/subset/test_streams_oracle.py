@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sktree_opt.subset.complete._streams import OnDemandStream, search_slices
 from sktree_opt.subset.errors._parts import EstimatePart
 from sktree_opt.utils._control import SearchControl
-from tests.subset.cases import Case, cases, examples
+from tests.effort import examples
+from tests.subset.cases import Case, cases
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import AcceptableSubsetSelector, CrossValidationError, DistinctTreeEnumerator
 from sktree_opt.subset.errors._parts import EstimatePart
+from tests.effort import examples
 from tests.stopped import assert_bounds_hold
-from tests.subset.cases import Case, cases, examples, large_case
+from tests.subset.cases import Case, cases, large_case
 from tests.subset.checks import assert_acceptable, assert_best, assert_distinct, assert_steps
 
 PENALTIES = st.sampled_from([0.0, 0.0, 0.03])

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -19,12 +19,13 @@ from sktree_opt import (
 )
 from sktree_opt.datasets import load_loans
 from sktree_opt.tree import _tree
+from tests.effort import examples
 from tests.reference.naive_importances import importances
 from tests.tree.random_tree import random_tree
 
 
 @pytest.mark.parametrize("is_classifier", [True, False])
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_importances_are_those_of_the_definition(is_classifier, seed, has_other_answers):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sktree_opt import OptimalTreeClassifier
 from sktree_opt.export._json import FrozenTreeClassifier, FrozenTreeRegressor
 from sktree_opt.tree import _mixin
+from tests.effort import examples
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, encode, model_of, random_rows, random_tree
 
@@ -26,7 +27,7 @@ def draw(seed, n_rows=40, columns=COLUMNS, classifies=True, **of_model):
 
 
 @given(seeds, st.sampled_from([False, True, 0.0, 2.5]), st.sampled_from([0.0, 0.0, 10.0]))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_classifier(seed, smooth, shrinkage):
     model, rows, X = draw(seed, smooth=smooth, shrinkage=shrinkage)
     expected = [naive_predict.predict(model.tree_, row, smooth, shrinkage) for row in X]
@@ -42,7 +43,7 @@ def test_classifier(seed, smooth, shrinkage):
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_cost_matrix(seed):
     costs = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
     model, rows, X = draw(seed, costs=costs)
@@ -54,7 +55,7 @@ def test_cost_matrix(seed):
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_regressor(seed):
     model, rows, X = draw(seed, classifies=False)
     expected = [naive_predict.predict(model.tree_, row)[0] for row in X]
@@ -62,7 +63,7 @@ def test_regressor(seed):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_apply_and_decision_path(seed, classifies):
     model, rows, X = draw(seed, classifies=classifies)
     leaves, paths = model.apply(rows), model.decision_path(rows)

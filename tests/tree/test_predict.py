@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import examples
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, NUMERIC_COLUMNS, encode, random_rows, random_tree
 
@@ -35,13 +36,13 @@ def assert_same_as_naive(tree, X, n_threads=1):
 
 
 @given(seeds, st.booleans(), st.sampled_from([None, True, False]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_same_as_the_plain_walk(seed, is_classifier, by_weight):
     assert_same_as_naive(*draw(seed, is_classifier=is_classifier, by_weight=by_weight))
 
 
 @given(seeds, st.sampled_from([1, 2, 3]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_trees_of_numeric_tests_only(seed, n_threads):
     # They take the walk of several rows abreast; 37 rows leave a rest.
     tree, X = draw(seed, n_rows=37, columns=COLUMNS[:2], max_depth=6)
@@ -52,7 +53,7 @@ def test_trees_of_numeric_tests_only(seed, n_threads):
 
 @pytest.mark.parametrize("columns", [COLUMNS, COLUMNS[:2]], ids=["all kinds", "numeric"])
 @given(seed=seeds)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_any_layout_and_width_of_floats(columns, seed):
     tree, X = draw(seed, n_rows=60, columns=columns)
     X = X.astype(np.float32).astype(np.float64)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from sktree_opt.export import to_sklearn
 from sktree_opt.optimal import OptimalTreeClassifier
+from tests.effort import examples
 from tests.tree.random_tree import (
     COLUMNS,
     NUMERIC_COLUMNS,
@@ -26,7 +27,7 @@ NAMES = [
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_they_are_those_of_the_converted_tree(seed, is_classifier):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, COLUMNS[:2], by_weight=False, is_classifier=is_classifier)
@@ -47,7 +48,7 @@ def test_they_are_those_of_the_converted_tree(seed, is_classifier):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_reader_of_the_arrays_finds_the_leaves(seed):
     """As tools do it; ordered categories are numbers."""
     rng = np.random.default_rng(seed)

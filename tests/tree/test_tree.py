@@ -7,11 +7,12 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.tree import Tree
 from sktree_opt.tree._node import NODE_DTYPE
+from tests.effort import examples
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, encode, random_rows, random_tree
 
@@ -70,7 +71,7 @@ def test_a_lone_leaf():
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_shape_agrees_with_a_plain_walk(seed, is_classifier):
     tree = random_tree(np.random.default_rng(seed), is_classifier=is_classifier)
     parents, depths, leaves, stack = [-1] * tree.n_nodes, [0] * tree.n_nodes, 0, [0]
@@ -98,7 +99,7 @@ def test_shape_agrees_with_a_plain_walk(seed, is_classifier):
     ids=["pickle", "copy", "deepcopy", "json", "dict"],
 )
 @given(seed=seeds, is_classifier=st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_copies_are_equal(twin, seed, is_classifier):
     tree = random_tree(np.random.default_rng(seed), is_classifier=is_classifier)
     other = twin(tree)
@@ -209,7 +210,7 @@ def test_more_arrays_that_are_no_tree():
 
 
 @given(seeds)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_corrupted_array_leads_a_walk_astray(seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng)

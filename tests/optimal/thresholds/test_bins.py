@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.effort import examples
 from tests.optimal.thresholds.common import solve
 from tests.optimal.thresholds.test_solve import counts, noisy_table, rows_of, tables, weights_of
 from tests.reference.brute_force_thresholds import best_cost, classification_leaf
@@ -37,7 +38,7 @@ def problems(draw, max_rows, max_depth):
     return matrix, n_categories, y, draw(weights_of(rng, len(matrix))), limits
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems(max_rows=18, max_depth=2), data=st.data())
 def test_equals_brute_force(problem, data):
     matrix, n_categories, y, weights, limits = problem
@@ -58,7 +59,7 @@ def test_equals_brute_force(problem, data):
     assert found.objective == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(problem=problems(max_rows=100, max_depth=3))
 def test_changes_no_optimum(problem):
     matrix, n_categories, y, weights, limits = problem

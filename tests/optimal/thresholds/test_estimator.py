@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from sktree_opt.optimal.run._thresholds_solver import coarse_table
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.preprocessing._thresholds import resolve_thresholds
+from tests.effort import examples
 
 
 def both_ways(model, *data, **fit_params):
@@ -50,7 +51,7 @@ def mixed_tables(draw, max_rows=40):
     return X, nominal, rng
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_same_optimum_as_binary_tests(data):
     X, nominal, rng = data.draw(mixed_tables())
@@ -140,7 +141,7 @@ def test_other_questions_go_to_binary_tests(other):
     assert "n_passes" not in clone(other).fit(X, y).search_stats_
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_chosen_thresholds_either_way(data):
     X, nominal, rng = data.draw(mixed_tables())
@@ -199,7 +200,7 @@ def test_few_thresholds_go_to_binary_tests():
     assert "n_passes" not in model.search_stats_
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(data=st.data())
 def test_same_path_as_binary_tests(data):
     X, nominal, rng = data.draw(mixed_tables())

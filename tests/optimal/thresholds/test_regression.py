@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +15,7 @@ from sktree_opt.optimal.run._thresholds_solver import search_thresholds
 from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.effort import examples
 from tests.optimal.common import new_session, training_data
 from tests.reference.best_groups import best_groups
 from tests.reference.brute_force_queries import least_costs
@@ -106,13 +107,13 @@ def check_brute_force(problem, model, leaf):
     assert tree.nodes["weight"][is_leaf].min() >= parameters["min_weight_leaf"] - 1e-9
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(max_rows=16, max_depth=2))
 def test_squared_error_equals_brute_force(problem):
     check_brute_force(problem, OptimalTreeRegressor(), squared_error_leaf)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problem=problems(max_rows=16, max_depth=2), threshold=st.sampled_from([-0.5, 0.0, 9.0]))
 def test_gini_of_two_classes_equals_brute_force(problem, threshold):
     X, y, *others = problem
@@ -122,13 +123,13 @@ def test_gini_of_two_classes_equals_brute_force(problem, threshold):
     assert "n_passes" in model.search_stats_
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(problem=problems(max_rows=9, max_depth=3))
 def test_squared_error_equals_brute_force_at_depth_three(problem):
     check_brute_force(problem, OptimalTreeRegressor(), squared_error_leaf)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problem=problems(max_rows=12, max_depth=2))
 def test_absolute_error_equals_brute_force(problem):
     check_brute_force(
@@ -136,7 +137,7 @@ def test_absolute_error_equals_brute_force(problem):
     )
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(problem=problems(max_rows=8, max_depth=3))
 def test_absolute_error_equals_brute_force_at_depth_three(problem):
     check_brute_force(
@@ -144,7 +145,7 @@ def test_absolute_error_equals_brute_force_at_depth_three(problem):
     )
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(problem=problems(max_rows=30, max_depth=3), absolute=st.booleans())
 def test_same_optimum_without_each_technique(problem, absolute):
     X, y, weights, parameters = problem
@@ -210,7 +211,7 @@ def test_path_of_the_absolute_error():
         assert path.objectives[depth, -1] == pytest.approx(model.objective_)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_tables_of_pairs_equal_binary_tests(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
@@ -298,7 +299,7 @@ def test_bounds_without_tests_end_a_search(technique):
     assert alone.lower_bound == pytest.approx(alone.cost, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_few_leaves_bound_equals_the_best_groups(data):
     targets = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=2, max_size=7)), float)
@@ -332,7 +333,7 @@ def test_absolute_error_predicts_medians():
     assert model.objective_ == (1.0 + 28.0) + (2.0 + 1.0 + 1.0 + 93.0)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(problem=problems(max_rows=60, max_depth=3))
 def test_squared_error_equals_binary_tests(problem):
     X, y, weights, parameters = problem
@@ -345,7 +346,7 @@ def test_squared_error_equals_binary_tests(problem):
     assert table.objective_ == pytest.approx(binary.objective_, rel=1e-8, abs=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_tables_of_pairs_know_how_rough_they_are(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
@@ -382,7 +383,7 @@ def test_tables_of_pairs_know_how_rough_they_are(data):
     assert table.lower_bound_ == pytest.approx(table.objective_, rel=1e-8, abs=far)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 1e-8, 1e8]))
 def test_costs_that_rounding_tells_apart_are_equal(seed, scale):
     rng = np.random.default_rng(seed)

@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.effort import examples
 from tests.optimal.thresholds.common import solve
 from tests.reference.brute_force_thresholds import best_cost, classification_leaf, divisions
 
@@ -62,7 +63,7 @@ def cost_of(tree, matrix, y, weights, cost_matrix, split_cost):
     return total
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(data=st.data())
 def test_equals_brute_force(data):
     max_depth = data.draw(st.integers(0, 3))
@@ -121,7 +122,7 @@ def test_equals_brute_force(data):
     assert leaves["weight"].min() >= min_weight - 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_depth_three_is_the_best_pair_of_depth_two(data):
     # Larger than brute force can be, so that intervals, floors and all lanes of a pass take part.

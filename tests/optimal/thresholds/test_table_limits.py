@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -13,6 +13,7 @@ from sktree_opt.optimal.run._fallback import MOST_THRESHOLDS, FewTests
 from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
 from sktree_opt.preprocessing._binary_tests import OneVsRest
 from sktree_opt.preprocessing._table import Table
+from tests.effort import examples
 from tests.optimal.thresholds.common import solve
 from tests.processes import in_two_threads
 
@@ -28,7 +29,7 @@ def counts(result):
     return {name: value for name, value in result.stats.items() if name != "seconds"}
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_classes=st.integers(2, 3),
@@ -93,7 +94,7 @@ def test_a_time_limit_leaves_a_tree(time_limit, n_jobs):
     assert objectives[-1] == clf.objective_
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     time_limit=st.floats(0.0, 0.004),
     max_depth=st.integers(1, 3),
