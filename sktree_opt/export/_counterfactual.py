@@ -7,8 +7,9 @@ from numbers import Real
 from typing import Any
 
 from sktree_opt.export._description import Model, describe
-from sktree_opt.export._words import category_text, number_text
+from sktree_opt.export._words import category_text
 from sktree_opt.export.code._one_row import RowPredictor, read_row
+from sktree_opt.preprocessing._times import DAY
 from sktree_opt.utils._validation import is_missing
 
 
@@ -78,9 +79,9 @@ def counterfactual(
         Columns that must not change.
 
     costs : mapping of str to float, default=None
-        Cost of changing a column: per unit of a number and per step of an ordered category. Any
-        other category, and a missing value that is filled in, cost this amount once. Columns that
-        are not named cost 1, however far they change.
+        Cost of changing a column: per unit of a number, per day of a date, a time or a duration,
+        and per step of an ordered category. Any other category, and a missing value that is filled
+        in, cost this amount once. Columns that are not named cost 1, however far they change.
 
     Returns
     -------
@@ -190,6 +191,8 @@ class Scales:
         encoder = getattr(words.model, "_encoder", None)
         kinds = encoder.kinds_ if encoder is not None else ["nominal"] * len(self.names)
         self.is_ordered = {j: kinds[j] == "ordinal" for j in predictor.program.features}
+        # A change of a date, a time or a duration costs by the day.
+        self.unit_of = dict.fromkeys(predictor.program.times, DAY)
 
     def is_fixed(self, feature):
         """Whether a column must not change."""
@@ -217,8 +220,8 @@ class Scales:
             relative = steps / max(1, len(self.code_of[feature]) - 1)
         else:
             edge = box.upper if value > box.upper else box.lower
-            steps = abs(value - edge)
-            relative = steps / max(abs(value), abs(edge), 5e-324)
+            steps = abs(value - edge) / self.unit_of.get(feature, 1.0)
+            relative = abs(value - edge) / max(abs(value), abs(edge), 5e-324)
         return 1.0 if cost is None else cost * steps, relative
 
 
@@ -304,6 +307,8 @@ def make_result(words, predictor, scales, cells, search):
         if box is None or (price == (0.0, 0.0) and is_in(value, box)):
             continue
         new = nearest_value(words, predictor, scales, feature, box, cells.get(name))
+        if box.codes is None:
+            new = words.value_of(feature, new)
         changed[name] = new
         known = None if is_missing(cells[name]) else cells[name]
         condition = f"{words.subject(feature)} {box_text(words, predictor, feature, box)}"
@@ -356,6 +361,9 @@ def box_text(words, predictor, feature, box):
         codes, n_codes = sorted(box.codes), len(predictor.program.categories[feature])
         return words.category_set(feature, codes) if len(codes) < n_codes else "is not missing"
     if box.lower == -math.inf:
-        return "is not missing" if box.upper == math.inf else f"<= {number_text(box.upper)}"
-    text = f"> {number_text(box.lower)}"
-    return text if box.upper == math.inf else f"{text} and <= {number_text(box.upper)}"
+        has_no_end = box.upper == math.inf
+        return "is not missing" if has_no_end else f"<= {words.threshold_text(feature, box.upper)}"
+    text = f"> {words.threshold_text(feature, box.lower)}"
+    if box.upper == math.inf:
+        return text
+    return f"{text} and <= {words.threshold_text(feature, box.upper)}"

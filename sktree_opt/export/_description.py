@@ -21,6 +21,7 @@ from sktree_opt.export._words import (
     number_text,
     one_line,
 )
+from sktree_opt.preprocessing._times import TIME_KINDS, time_of_seconds, time_text
 from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TIE_TOLERANCE, TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
@@ -114,6 +115,9 @@ class Description:
         self._threshold_digits = {}
         self.unnamed = features_without_holes(tree, getattr(encoder, "had_holes_", None))
         self.categories = getattr(encoder, "categories_", [None] * tree.n_features)
+        kinds = getattr(encoder, "kinds_", [None] * tree.n_features)
+        # The kind of each column of dates, times or durations.
+        self.times = {j: kind for j, kind in enumerate(kinds) if kind in TIME_KINDS}
         self.labels = self.class_names = self.decisions = self.costs = None
         self.tie_tolerance = 0.0
         if tree.is_classifier:
@@ -177,10 +181,17 @@ class Description:
 
     def threshold_text(self, feature, threshold):
         """A threshold of a feature; with all its digits if these are few."""
+        if feature in self.times:
+            return time_text(threshold, self.times[feature])
         full = number_text(threshold)
         if self.threshold_precision is None or len(full) <= self.threshold_precision + 3:
             return full
         return number_text(threshold, self._digits_of(feature))
+
+    def value_of(self, feature, number):
+        """A number of a column as users know it: a date, a time or a duration where it is one."""
+        kind = self.times.get(feature)
+        return number if kind is None else time_of_seconds(number, kind)
 
     def _digits_of(self, feature):
         """Significant digits of the thresholds of a feature."""

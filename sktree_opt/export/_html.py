@@ -224,6 +224,7 @@ def column_data(words, program, feature):
         "name": words.feature_names[feature],
         "ordered": encoder is not None and encoder.kinds_[feature] == "ordinal",
         "categories": None if categories is None else [str(c) for c in categories],
+        "time": program.times.get(feature),
     }
 
 

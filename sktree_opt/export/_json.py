@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sktree_opt._version import __version__
 from sktree_opt.export._description import Model, fitted_tree, last_step
 from sktree_opt.preprocessing._encoder import NOMINAL, NUMERIC, ORDINAL, TableEncoder
+from sktree_opt.preprocessing._times import TIME_KINDS
 from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TreeClassifierMixin, TreeRegressorMixin
 from sktree_opt.tree._node import CATEGORY_KINDS
@@ -18,7 +19,7 @@ from sktree_opt.tree._smoothing import smoothed_probabilities
 
 FORMAT = "sktree_opt.tree"
 FORMAT_VERSION = 1
-KINDS = (NUMERIC, NOMINAL, ORDINAL)
+KINDS = (NUMERIC, NOMINAL, ORDINAL, *TIME_KINDS)
 # Attributes that say what is known of the tree, each with an underscore at its end.
 PROOF = ("status", "objective", "lower_bound", "gap", "optimality_scope")
 # An array of strings may have room for longer ones than it holds, but not for any length.
@@ -276,7 +277,7 @@ def columns_of(columns, tree):
         kind, name = column["kind"], column["name"]
         if kind not in KINDS or not isinstance(name, str):
             raise ValueError(f"Column {j} is not described as a column.")
-        if kind == NUMERIC:
+        if kind not in (NOMINAL, ORDINAL):
             categories = None
         else:
             categories = [read_category(category) for category in column["categories"]]

@@ -281,11 +281,12 @@ def record_of_condition(words, feature, condition):
     elif not condition.is_known:
         operator, value = "missing", None
     elif condition.lower > -math.inf and condition.upper < math.inf:
-        operator, value = "between", [condition.lower, condition.upper]
+        bounds = (condition.lower, condition.upper)
+        operator, value = "between", [words.value_of(feature, bound) for bound in bounds]
     elif condition.upper < math.inf:
-        operator, value = "<=", condition.upper
+        operator, value = "<=", words.value_of(feature, condition.upper)
     elif condition.lower > -math.inf:
-        operator, value = ">", condition.lower
+        operator, value = ">", words.value_of(feature, condition.lower)
     else:
         operator, value = "known", None
     return {

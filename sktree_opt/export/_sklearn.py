@@ -93,6 +93,7 @@ def to_sklearn(
     |   |--- class: 1
     """
     words = Description(estimator)
+    refuse_times(words, "scikit-learn's trees compare")
     tree, program, with_holes = words.tree, make_program(words), columns_with_holes(words)
     has_categories = program.categories or any(c is not None for c in words.categories)
     is_plain = not has_categories and not any(
@@ -125,6 +126,16 @@ def to_sklearn(
     made = fitted_tree(words, records, values, len(order), depth_of(binary), has_names=False)
     encoder = column_encoder(words, [binary.columns[k] for k in order])
     return Pipeline([("encode", encoder), ("tree", made)])
+
+
+def refuse_times(words, who):
+    """Raise if the tree tests a column of dates, times or durations."""
+    asked = [words.feature_names[j] for j in words.tree.features if j in words.times]
+    if asked:
+        raise ValueError(
+            f"Column {asked[0]!r} holds dates, times or durations; {who} numbers only. Make "
+            "numbers of the column before fit, for example days."
+        )
 
 
 def fitted_tree(words, records, values, n_features, depth, has_names=True):

@@ -6,6 +6,8 @@ from numbers import Integral
 
 import numpy as np
 
+from sktree_opt.preprocessing._times import kind_of_value, seconds_of_value, time_text
+
 # What ends a line somewhere, or is not seen, or cannot be written to a file.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Words of the exports themselves.
@@ -62,7 +64,9 @@ def name_text(name):
 
 
 def category_text(value):
-    """A category: a number or Boolean as it is, anything else in quotes."""
+    """A category or cell: numbers, Booleans and times as they are, anything else in quotes."""
+    if kind := kind_of_value(value):
+        return time_text(seconds_of_value(value, kind, ""), kind)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

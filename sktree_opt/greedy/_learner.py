@@ -62,8 +62,12 @@ def make_learner(tree, data, n_threads):
         refuse_extreme_targets(data.y, data.weights)
     else:
         costs = checked_costs(tree, len(data.classes))
-    table = Table.from_matrix(data.matrix, data.encoder.n_categories_, n_threads)
-    data.matrix = None
+    matrix, data.matrix = data.matrix, None
+    if tree.nominal_split == "multiway" and data.encoder.identifiers_:
+        # A branch for each value would be a leaf for each row: the column is not split on.
+        matrix = matrix.copy()
+        matrix[:, data.encoder.identifiers_] = np.nan
+    table = Table.from_matrix(matrix, data.encoder.n_categories_, n_threads)
     if tree.missing == "category":
         table = table.with_missing_as_value()
     refuse_large_subsets(tree, table, data)
@@ -184,6 +188,7 @@ class Learner:
             grown = pruning.prune(self.tree, self.induction, grown, control, rows, validation_rows)
             control.raise_pending()
         nodes, values, category_branch = grown.to_arrays()
+        shorten_thresholds(nodes, self.table, self.data.encoder)
         if self.tree.missing == "category":
             name_missing(nodes, values, category_branch, self.table)
         if self.unit != 1.0:
@@ -258,6 +263,29 @@ def refuse_large_subsets(tree, table, data):
                 "more than two classes nominal_split='subset' takes at most "
                 f"{_grow.MAX_SUBSET_CATEGORIES}. Use 'one_vs_rest' or 'multiway'."
             )
+
+
+def shorten_thresholds(nodes, table, encoder):
+    """Make thresholds short decimals, and round dates, between the same two values of the table.
+
+    Parameters
+    ----------
+    nodes : ndarray
+        Of the tree; changed in place.
+
+    table : Table
+        The training rows.
+
+    encoder : TableEncoder
+    """
+    for index in np.flatnonzero(nodes["kind"] == NUMERIC):
+        feature, threshold = nodes["feature"][index], nodes["threshold"][index]
+        values = table.values[feature]
+        above = int(np.searchsorted(values, threshold, side="right"))
+        # Missing values as a value of their own are infinite.
+        if above < len(values) and np.isfinite(values[above]):
+            around = values[above - 1 : above], values[above : above + 1]
+            nodes["threshold"][index] = encoder.thresholds_between([feature], *around)[0]
 
 
 def name_missing(nodes, values, category_branch, table):

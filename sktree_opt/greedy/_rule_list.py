@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.greedy._classifier import GreedyTreeClassifier
 from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.preprocessing._times import TIME_KINDS, time_of_seconds
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import DocLinkMixin, Interval, fit_context
@@ -333,6 +334,8 @@ class RuleListClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
             operator, value = ("is missing" if branch == 0 else "is not missing"), None
         elif node["kind"] == NUMERIC:
             operator, value = ("<=" if branch == 0 else ">"), float(node["threshold"])
+            kind = self._encoder.kinds_[node["feature"]]
+            value = time_of_seconds(value, kind) if kind in TIME_KINDS else value
         else:
             categories = self._encoder.categories_[node["feature"]]
             chosen = np.flatnonzero(tree.branches(index) == branch)

@@ -80,7 +80,7 @@ class BinaryTests:
     feature : ndarray of int32, shape (n_tests,)
 
     lower, upper : ndarray of float64, shape (n_tests,)
-        The values on both sides of a NUMERIC test, else NaN. Equal if they are the threshold.
+        The values on both sides of a NUMERIC test, else NaN.
 
     category : ndarray of int32, shape (n_tests,)
         Code of a CATEGORY_ONE test, the codes of a CATEGORY_SUBSET test as bits, else -1.
@@ -108,10 +108,6 @@ class BinaryTests:
     def of_rows(self, rows):
         """The same tests with the outcomes of some rows."""
         return replace(self, bits=self.bits[rows])
-
-    def thresholds(self, tests=slice(None)):
-        """Thresholds of some tests; made for those that a tree takes, because it takes time."""
-        return midpoints(self.lower[tests], self.upper[tests])
 
     @classmethod
     def from_matrix(cls, matrix, n_categories, n_threads=1):
@@ -266,7 +262,7 @@ def midpoint(lower, upper):
 
     Close means within a fiftieth of the distance of the two values, so that a threshold is as far
     from both as a midpoint is. Where no decimal of 17 digits is as close, the threshold is the
-    middle, or `lower` where the middle rounds to `upper` or both are equal.
+    middle, or `lower` where the middle rounds to `upper`.
     """
     # Halves are added, as the sum of two large values may overflow.
     middle, half = lower / 2.0 + upper / 2.0, upper / 2.0 - lower / 2.0

@@ -9,6 +9,16 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from sktree_opt.preprocessing._survey import survey
+from sktree_opt.preprocessing._times import (
+    DATETIME,
+    DATETIME_UTC,
+    NAMES,
+    TIMEDELTA,
+    kind_of_types,
+    kind_of_value,
+    seconds_of_array,
+    seconds_of_value,
+)
 from sktree_opt.utils._validation import is_missing, refuse_other_containers
 
 # Types of cells that numpy itself makes the right floats of.
@@ -124,8 +134,8 @@ def read_source(X):
     elif not sparse.issparse(X):
         X = np.asarray(X)
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
-    if kind in "Mm":
-        raise TypeError(f"X has dtype {X.dtype}; convert dates and durations to numbers.")
+    if kind in "Mm" and X.ndim == 2:
+        return Source(*X.shape, read_column=lambda j: ArrayColumn(X[:, j], f"x{j}"))
     if kind in "OUST":
         table = check_array(X, dtype=object, ensure_all_finite=False, ensure_min_samples=0)
         return Source(*table.shape, read_column=lambda j: ArrayColumn(table[:, j], f"x{j}"))
@@ -200,6 +210,19 @@ class ArrayColumn:
         """Whether there are strings."""
         return any(issubclass(cell_type, (str, bytes)) for cell_type in self.types)
 
+    @functools.cached_property
+    def time_kind(self):
+        """One of ``TIME_KINDS`` for dates, times or durations; None for anything else."""
+        if self.values.dtype.kind in "Mm":
+            return DATETIME if self.values.dtype.kind == "M" else TIMEDELTA
+        kind = kind_of_types(self.types)
+        if kind != DATETIME:
+            return kind
+        kinds = {kind_of_value(value) for value in self.values if not is_missing(value)}
+        if len(kinds) > 1:
+            raise TypeError(f"Column {self.name!r} mixes times with and without a time zone.")
+        return kinds.pop()
+
     @property
     def distinct(self):
         """List of the distinct values."""
@@ -219,8 +242,17 @@ class ArrayColumn:
         positions = np.fromiter(map(position_of.__getitem__, values), np.intp, len(values))
         return positions, list(position_of)
 
+    def to_seconds(self, kind):
+        """The cells as seconds; NaN where they are missing."""
+        refuse_other_times(self.name, self.time_kind, kind)
+        if self.values.dtype.kind in "Mm":
+            return seconds_of_array(self.values)
+        cells = (seconds_of_value(value, kind, self.name) for value in self.values)
+        return np.array([np.nan if cell is None else cell for cell in cells])
+
     def to_floats(self):
         """The cells as numbers; NaN where they are missing."""
+        refuse_times(self.name, self.time_kind)
         if self.types <= PLAIN_NUMBERS:
             floats = self.values.astype(np.float64)
         else:
@@ -251,6 +283,18 @@ class FrameColumn:
             return self.as_objects.is_categorical
         return isinstance(self.series.dtype, CATEGORICAL_TYPES)
 
+    @functools.cached_property
+    def time_kind(self):
+        """One of ``TIME_KINDS`` for dates, times or durations; None for anything else."""
+        if self.as_objects is not None:
+            return self.as_objects.time_kind
+        dtype = self.series.dtype
+        if dtype == nw.Duration:
+            return TIMEDELTA
+        if dtype == nw.Datetime:
+            return DATETIME if dtype.time_zone is None else DATETIME_UTC
+        return DATETIME if dtype == nw.Date else None
+
     @property
     def distinct(self):
         """List of the distinct values."""
@@ -278,14 +322,35 @@ class FrameColumn:
         )
         return positions.fill_null(-1).to_numpy(), distinct
 
+    def to_seconds(self, kind):
+        """The cells as seconds; NaN where they are missing."""
+        if self._has_no_value:
+            return np.full(len(self.series), np.nan)
+        if self.as_objects is not None:
+            return self.as_objects.to_seconds(kind)
+        refuse_other_times(
+            self.name, self.time_kind or self.native_dtype or self.series.dtype, kind
+        )
+        if kind == TIMEDELTA:
+            ticks = self.series.dt.total_microseconds()
+        else:
+            ticks = self.series.dt.timestamp("us")
+        # Polars and pyarrow have nulls beside integers.
+        return np.asarray(ticks.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6
+
+    @property
+    def _has_no_value(self):
+        """Whether all cells are missing: such a column has no type to check."""
+        return self.series.null_count() == len(self.series)
+
     def to_floats(self):
         """The cells as numbers; NaN where they are missing."""
         if self.as_objects is not None:
             return self.as_objects.to_floats()
         dtype = self.series.dtype
-        if self.series.null_count() == len(self.series):
-            # A column without values has no type to check.
+        if self._has_no_value:
             return np.full(len(self.series), np.nan)
+        refuse_times(self.name, self.time_kind)
         if isinstance(dtype, CATEGORICAL_TYPES):
             raise TypeError(
                 f"Column {self.name!r} holds strings or categories, but held numbers in fit."
@@ -298,13 +363,26 @@ class FrameColumn:
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise TypeError(
                 f"Column {self.name!r} has dtype {self.native_dtype or dtype}; columns must hold "
-                "numbers, booleans, strings or categories."
+                "numbers, booleans, strings, categories, dates or durations."
             )
         if dtype == nw.Decimal:
             cells = object_array(self.series.to_list())
             return ArrayColumn(cells, self.name).to_floats()
         floats = self.series.cast(nw.Float64).to_numpy()
         return refuse_infinity(np.asarray(floats, dtype=np.float64), self.name)
+
+
+def refuse_times(name, found):
+    """Raise if a column that held numbers in fit holds dates, times or durations."""
+    if found is not None:
+        raise TypeError(f"Column {name!r} holds {NAMES[found]}, but held numbers in fit.")
+
+
+def refuse_other_times(name, found, kind):
+    """Raise if a column does not hold the kind of time that it held in fit."""
+    if found is not None and found != kind:
+        what = NAMES.get(found, f"values of dtype {found}")
+        raise TypeError(f"Column {name!r} holds {what}, but held {NAMES[kind]} in fit.")
 
 
 def factorize_numbers(values):

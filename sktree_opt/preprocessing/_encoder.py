@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.preprocessing._columns import (
     look_up_numbers,
     object_array,
     read_source,
     small_code_table,
 )
+from sktree_opt.preprocessing._times import NAMES, TIME_KINDS, round_time
 from sktree_opt.utils._typing import CategoricalFeatures, TableLike
 from sktree_opt.utils._validation import is_missing
 
 FLOATS = (np.float32, np.float64)
+# Columns of no more categories are never taken for identifiers.
+FEW_CATEGORIES = 30
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
 
@@ -34,8 +38,9 @@ class TableEncoder:
     ----------
     categorical_features : "from_dtype", array-like of bool, int or str, or None
         "from_dtype": columns of strings or of a categorical dtype. A mask, indices or column names:
-        those columns, whatever their dtype. None: no column. Columns of an ordered categorical
-        dtype keep their order unless they are named.
+        those columns, whatever their dtype. A list with "from_dtype" and indices or names: both.
+        None: no column. Columns of an ordered categorical dtype keep their order unless they are
+        named.
 
     Attributes
     ----------
@@ -43,11 +48,16 @@ class TableEncoder:
         The column names, as strings, or ``x0``, ``x1``... where the table has none.
 
     kinds_ : list of str
-        "numeric", "nominal" (tested by value) or "ordinal" (an ordered categorical dtype, or a
-        Boolean one: its categories are tested like numbers, in their order).
+        "numeric", "nominal" (tested by value), "ordinal" (an ordered categorical dtype, or a
+        Boolean one: its categories are tested like numbers, in their order), "datetime",
+        "datetime_utc" or "timedelta" (seconds).
 
     categories_ : list of ndarray or None
         Categories in code order; None for a numeric column.
+
+    identifiers_ : list of int
+        Nominal columns whose values are nearly distinct: more than 30 categories, and fewer than
+        two rows for each of them.
 
     had_holes_ : list of bool or None
         Whether each column missed values in fit; None where that is not known.
@@ -56,6 +66,7 @@ class TableEncoder:
     feature_names_: list[str]
     kinds_: list[str]
     categories_: list[NDArray[Any] | None]
+    identifiers_: list[int]
     had_holes_: list[bool] | None
 
     def __init__(self, categorical_features: CategoricalFeatures = "from_dtype") -> None:
@@ -76,21 +87,29 @@ class TableEncoder:
         """
         source = read_source(X)
         self.feature_names_ = source.labels
-        asked = resolve_categorical(self.categorical_features, source.names, source.n_columns)
+        asked, by_dtype = resolve_categorical(
+            self.categorical_features, source.names, source.n_columns
+        )
         self.kinds_ = [NUMERIC] * source.n_columns
         self.categories_ = [None] * source.n_columns
         if source.numbers is not None and sparse.issparse(source.numbers) and asked:
             raise ValueError("categorical_features must be None for a sparse X.")
-        source.survey(sorted(asked or ()), n_threads)
+        source.survey(sorted(asked), n_threads)
         # In a matrix of numbers only what was asked for is a category.
-        for j in range(source.n_columns) if source.numbers is None else sorted(asked or ()):
-            self._fit_column(j, source.column(j), None if asked is None else j in asked)
+        for j in range(source.n_columns) if source.numbers is None else sorted(asked):
+            is_asked = True if j in asked else None if by_dtype else False
+            self._fit_column(j, source.column(j), is_asked)
         self._index_categories()
         if keep_integers and not self._has_categories and source.numbers is not None:
-            self.had_holes_ = [False] * source.n_columns
+            self.had_holes_, self.identifiers_ = [False] * source.n_columns, []
             return source.numbers
         matrix = self._encode(source, is_fit=True)
         self.had_holes_ = columns_with_holes(matrix)
+        self.identifiers_ = [
+            j
+            for j, n_codes in enumerate(self.n_categories_.tolist())
+            if n_codes > FEW_CATEGORIES and np.count_nonzero(~np.isnan(matrix[:, j])) < 2 * n_codes
+        ]
         return matrix
 
     @classmethod
@@ -104,7 +123,7 @@ class TableEncoder:
         encoder.feature_names_ = [column["name"] for column in columns]
         encoder.kinds_ = [column["kind"] for column in columns]
         encoder.categories_ = [
-            None if column["kind"] == NUMERIC else object_array(column["categories"])
+            object_array(column["categories"]) if column["kind"] in (NOMINAL, ORDINAL) else None
             for column in columns
         ]
         known = all("had_holes" in column for column in columns)
@@ -144,6 +163,16 @@ class TableEncoder:
             dtype=np.int64,
         )
 
+    def thresholds_between(
+        self, features: NDArray[Any], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """A threshold between two values of a column each: a short decimal, or a round time."""
+        found = midpoints(lower, upper)
+        for at, feature in enumerate(features):
+            if self.kinds_[feature] in TIME_KINDS and lower[at] < upper[at]:
+                found[at] = round_time(lower[at], upper[at], self.kinds_[feature])
+        return found
+
     def forget_absent(self, matrix: NDArray[Any]) -> None:
         """Forget nominal categories that no row of a matrix of codes has, and renumber the others.
 
@@ -170,6 +199,7 @@ class TableEncoder:
                     "named in categorical_features; name it there, or convert it to numbers."
                 )
             if column.order is None:
+                self.kinds_[j] = column.time_kind or NUMERIC
                 return
         if column.order is None:
             self.kinds_[j] = NOMINAL
@@ -193,9 +223,12 @@ class TableEncoder:
         ]
         # Whether a cell that holds one of the categories is its code.
         self._numbers_are_codes = all(
-            categories is None
-            or (table is not None and np.array_equal(table[1:-1], np.arange(len(categories))))
-            for categories, table in zip(self.categories_, self._code_table, strict=True)
+            kind not in TIME_KINDS
+            if categories is None
+            else table is not None and np.array_equal(table[1:-1], np.arange(len(categories)))
+            for kind, categories, table in zip(
+                self.kinds_, self.categories_, self._code_table, strict=True
+            )
         )
 
     def _encode(self, source, is_fit=False):
@@ -207,6 +240,7 @@ class TableEncoder:
         if source.n_rows == 0:
             return np.empty((0, source.n_columns))
         if source.matrix is not None:
+            self._refuse_numbers_as_times(source.matrix)
             if not coded:
                 return source.matrix
             if sparse.issparse(source.matrix):
@@ -226,7 +260,9 @@ class TableEncoder:
                 if not is_fit and (difference := difference_of_types(distinct, self._code_of[j])):
                     strange.append(f"{self.feature_names_[j]!r} ({difference})")
             elif source.matrix is None:
-                matrix[:, j] = source.column(j).to_floats()
+                column, kind = source.column(j), self.kinds_[j]
+                is_time = kind in TIME_KINDS
+                matrix[:, j] = column.to_seconds(kind) if is_time else column.to_floats()
         if strange:
             warnings.warn(
                 "No value is a category that was seen in fit, so all of them count as missing: the "
@@ -235,6 +271,20 @@ class TableEncoder:
                 stacklevel=2,
             )
         return matrix
+
+    def _refuse_numbers_as_times(self, matrix):
+        """Raise if a column that held dates, times or durations in fit holds numbers."""
+        for j, kind in enumerate(self.kinds_):
+            if kind in TIME_KINDS and not np.isnan(dense_column(matrix, j)).all():
+                raise TypeError(
+                    f"Column {self.feature_names_[j]!r} holds numbers, but held {NAMES[kind]} in "
+                    "fit."
+                )
+
+
+def dense_column(matrix, j):
+    """A column of a dense or sparse matrix as an array."""
+    return matrix[:, [j]].toarray() if sparse.issparse(matrix) else matrix[:, j]
 
 
 def columns_with_holes(matrix):
@@ -288,12 +338,26 @@ def family(value):
 
 
 def resolve_categorical(categorical_features, names, n_columns):
-    """The set of asked columns; None for "from_dtype"."""
+    """The set of asked columns, and whether the dtype says of the others what they are."""
+    if is_from_dtype(categorical_features):
+        return set(), True
+    is_list = isinstance(categorical_features, (list, tuple))
+    if is_list and any(map(is_from_dtype, categorical_features)):
+        named = [entry for entry in categorical_features if not is_from_dtype(entry)]
+        return asked_columns(named, names, n_columns), True
+    return asked_columns(categorical_features, names, n_columns), False
+
+
+def is_from_dtype(entry):
+    """Whether an entry of `categorical_features` is the word "from_dtype"."""
+    return isinstance(entry, str) and entry == "from_dtype"
+
+
+def asked_columns(categorical_features, names, n_columns):
+    """Indices of the columns that are named, as a set."""
     if categorical_features is None:
         return set()
     if isinstance(categorical_features, str):
-        if categorical_features == "from_dtype":
-            return None
         raise ValueError(
             "categorical_features must be 'from_dtype', None, a mask, indices or names; got "
             f"{categorical_features!r}."

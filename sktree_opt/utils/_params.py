@@ -86,7 +86,8 @@ hierarchical_shrinkage : float, default=0.0
     "categorical_features": """\
 categorical_features : "from_dtype", array-like of bool, int or str, or None, \
 default="from_dtype"
-    Nominal columns: by their dtype, a mask, indices, names, or none.""",
+    Nominal columns: by their dtype, a mask, indices, names, or none. A list of "from_dtype" and
+    indices or names: both.""",
     "time_limit": """\
 time_limit : float or None, default=60.0
     Seconds after which the search ends with the best answer found so far and a warning. None or

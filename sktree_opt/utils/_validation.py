@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from sktree_opt.utils._compat import check_sample_weight, n_threads_for
+from sktree_opt.utils._params import warn_user
 
 # Quotients of the least number that are tried, and the highest multiple.
 MOST_QUOTIENTS, MOST_MULTIPLES = 4096, 1e6
@@ -97,6 +98,7 @@ def check_training_data(
                 encoder.forget_absent(matrix)
             if is_classifier:
                 y, classes = only_present(y, classes)
+    warn_of_identifiers(encoder)
     if is_classifier and class_weight is not None:
         check_class_weight(class_weight)
         weights = weights * compute_sample_weight(class_weight, classes[y])
@@ -114,6 +116,18 @@ def check_training_data(
         kept_rows=kept_rows,
         given_classes=given_classes,
     )
+
+
+def warn_of_identifiers(encoder):
+    """Warn of nominal columns whose values are nearly distinct."""
+    names = [encoder.feature_names_[j] for j in encoder.identifiers_]
+    if names:
+        warn_user(
+            f"The values of column {', '.join(map(repr, names))} are nearly distinct, as those of "
+            "an identifier are: a tree learns nothing from them for new rows. Drop the column, "
+            "join its categories, or make it a number. Greedy trees with a branch for each "
+            "category do not split on it."
+        )
 
 
 def check_class_weight(class_weight):

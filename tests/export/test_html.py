@@ -1,5 +1,6 @@
 """The page, in a real browser: clicks, keys and typed rows; answers equal those of predict."""
 
+import datetime
 import json
 import re
 
@@ -21,7 +22,7 @@ from tests.effort import examples
 from tests.export.chromium import Browser
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 seeds = st.integers(0, 2**32 - 1)
 ANSWERS = "tree.rows.map((_, i) => answerText(answerOf(walk(rowOf(i)).leaves)))"
 
@@ -114,6 +115,26 @@ def test_a_typed_row(browser, tmp_path, loans):
             assert alike == explain(tree, row).text.splitlines()[-1]
     browser.type(field["months"], "soon")
     assert browser.run(f"document.querySelector('{field['months']}').ariaInvalid") == "true"
+    assert browser.errors == []
+
+
+def test_a_typed_date(browser, tmp_path):
+    days = np.arange(60) * np.timedelta64(1, "D") + np.datetime64("2020-01-01")
+    waits = np.tile(np.arange(6) * np.timedelta64(7, "h"), 10)
+    X = pd.DataFrame({"opened": days, "wait": waits})
+    y = (days > np.datetime64("2020-02-10")) + 2 * (waits > np.timedelta64(20, "h"))
+    tree = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    show(browser, tmp_path, export_html(tree, X))
+    predict = RowPredictor(tree)
+    for opened in ("2020-02-10", "2020-02-10 00:01", "2020-02-29T23:00:00", ""):
+        for wait, hours in (("21:00", 21), ("1 day", 24), ("0:30", 0.5), ("1 day 4:00", 28)):
+            browser.type("#field-0", opened)
+            browser.type("#field-1", wait)
+            row = {"opened": opened or None, "wait": datetime.timedelta(hours=hours)}
+            assert answer(browser) == str(predict(row))
+    browser.type("#field-0", "soon")
+    assert browser.run("document.querySelector('#field-0').ariaInvalid") == "true"
+    assert "2020-01-01" in texts(browser, "#table td")
     assert browser.errors == []
 
 

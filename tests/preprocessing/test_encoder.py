@@ -149,8 +149,7 @@ def test_names_need_a_table_with_names():
         ([[1], [2]], TypeError, "'bad'.*not a list|'bad' has dtype List"),
         ([1.0, np.inf], ValueError, "infinity.*'bad'"),
         ([1 + 2j, 1.0], (TypeError, ValueError), "'bad'"),
-        ([datetime.datetime(2020, 1, 1), None], TypeError, "'bad'"),
-        ([datetime.timedelta(1), None], TypeError, "'bad'"),
+        ([datetime.time(12), None], TypeError, "'bad'"),
     ],
 )
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -183,7 +182,7 @@ def test_bad_cells_of_arrays_are_named():
         ([1], "Column 'x1'.*not a list"),
         (1 + 2j, "Complex data not supported: column 'x1'"),
         (np.complex128(1 + 2j), "Complex data not supported: column 'x1'"),
-        (datetime.datetime(2020, 1, 1), "Column 'x1'.*not a datetime"),
+        (datetime.time(12), "Column 'x1'.*not a time"),
     ]:
         table = np.empty((1, 2), dtype=object)
         table[0, 0], table[0, 1] = 1.0, cell
@@ -195,8 +194,6 @@ def test_bad_cells_of_arrays_are_named():
         TableEncoder().fit(sparse.csr_array([[0.0, np.inf]]))
     with pytest.raises(ValueError, match="Complex data not supported"):
         TableEncoder().fit(np.array([[1j]]))
-    with pytest.raises(TypeError, match="datetime64"):
-        TableEncoder().fit(np.array([["2020-01-01"]], dtype="datetime64[D]"))
     with pytest.raises(ValueError, match="dim 3"):
         TableEncoder().fit(np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match="2D array"):

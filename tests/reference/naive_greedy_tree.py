@@ -281,7 +281,10 @@ def check_split(problem, tree, index, cases, best):
     if not problem.nominal[column]:
         is_test_of_missing = tree.nodes[index]["kind"] == 5
         threshold = STAND_IN / 4 if is_test_of_missing else float(tree.nodes[index]["threshold"])
-        earlier = [raw for name, raw, *_ in rated if name < threshold - 1e-9]
+        # Any threshold between the same two values of the node makes the same split.
+        known = known_cases(problem, cases, column)
+        at_most = max(x for row, _ in known if (x := problem.table[row][column]) <= threshold)
+        earlier = [raw for name, raw, *_ in rated if name < at_most]
         assert all(raw < raw_gain - 1e-13 for raw in earlier), "a lower threshold wins the tie"
     return [parts.get(b, []) for b in range(int(tree.nodes[index]["n_children"]))]
 

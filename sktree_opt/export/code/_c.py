@@ -7,6 +7,14 @@ import numpy as np
 
 from sktree_opt._version import __version__
 from sktree_opt.export.code._procedures import ProcedureWriter, numbers_for_doubles
+from sktree_opt.preprocessing._times import DATETIME, DATETIME_UTC, TIMEDELTA
+
+# Units of dates, times and durations.
+UNITS = {
+    DATETIME: ", in seconds since 1970-01-01 00:00",
+    DATETIME_UTC: ", in seconds since 1970-01-01 00:00 UTC",
+    TIMEDELTA: ", in seconds",
+}
 
 
 class CWriter(ProcedureWriter):
@@ -60,7 +68,7 @@ class CWriter(ProcedureWriter):
             "typedef struct {",
             *(
                 f"    {'const char *' if self._is_text(j) else 'double '}{self.member(j)};"
-                f"  // {json.dumps(program.names[j])}"
+                f"  // {json.dumps(program.names[j])}{UNITS.get(program.times.get(j), '')}"
                 for j in program.features
             ),
             *([] if program.features else ["    char unused;"]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from sktree_opt.export._description import Description, ModelOrRules, describe
 from sktree_opt.export.code._program import Program, make_program
+from sktree_opt.preprocessing._times import seconds_of_value
 from sktree_opt.utils._validation import is_missing
 
 
@@ -96,7 +97,8 @@ class RowPredictor:
         Parameters
         ----------
         row : mapping of str to object
-            A value for each tested column, None or NaN where it is missing.
+            A value for each tested column, None or NaN where it is missing. A date or time may be
+            written in ISO format.
 
         Returns
         -------
@@ -145,6 +147,9 @@ class RowPredictor:
             return None
         if code_of is not None:
             return code_of.get(value)
+        if feature in self.program.times:
+            kind = self.program.times[feature]
+            return seconds_of_value(value, kind, self.feature_names[feature])
         if isinstance(value, (str, bytes)):
             raise TypeError(
                 f"Column {self.feature_names[feature]!r} must hold numbers, got {value!r}."
@@ -234,5 +239,6 @@ def read_row(row: Any, names: list[str]) -> dict[str, Any]:
 
 
 def plain_value(value):
-    """A cell as a plain Python value."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A cell as a plain Python value; numpy's times stay as they are."""
+    is_time = isinstance(value, (np.datetime64, np.timedelta64))
+    return value.item() if isinstance(value, np.generic) and not is_time else value

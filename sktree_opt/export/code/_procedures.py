@@ -8,11 +8,48 @@ each node, computed from the root on; the answer is the mean of the leaves, weig
 import json
 
 from sktree_opt._version import __version__
+from sktree_opt.preprocessing._times import TIMEDELTA
 
 # Parsers limit nesting, so deeper trees become a list of shares too.
 MAX_NESTED_DEPTH = 40
 # A double holds every whole number up to this one.
 LARGEST_WHOLE = 2**53
+
+
+PYTHON_SECONDS = [
+    "",
+    "",
+    "def seconds(row, name):",
+    '    """The seconds of a duration, or since 1970 of a date or time; NaN if it is missing.',
+    "",
+    "    Dates and times may be written in ISO format; without a zone they are as in training.",
+    '    """',
+    "    value = row.get(name)",
+    "    if value is None or value != value:",
+    '        return float("nan")',
+    "    if isinstance(value, str):",
+    "        value = datetime.datetime.fromisoformat(value)",
+    "    if isinstance(value, datetime.timedelta):",
+    "        return value.total_seconds()",
+    "    if not isinstance(value, datetime.datetime):",
+    "        value = datetime.datetime(value.year, value.month, value.day)",
+    "    zone = None if value.tzinfo is None else datetime.timezone.utc",
+    "    return (value - datetime.datetime(1970, 1, 1, tzinfo=zone)).total_seconds()",
+]
+JAVASCRIPT_SECONDS = [
+    "    // Seconds since 1970 of a Date, or of a text in ISO format; without a zone it is UTC.",
+    "    const seconds = (name) => {",
+    "        const value = row[name];",
+    "        if (value === null || value === undefined) return NaN;",
+    "        if (value instanceof Date) return value.getTime() / 1000;",
+    '        const text = String(value).replace(" ", "T");',
+    "        const hasZone = /T.*(Z|[+-]\\d\\d(:?\\d\\d)?)$/i.test(text);",
+    '        const found = Date.parse(text.includes("T") && !hasZone ? text + "Z" : text) / 1000;',
+    "        if (Number.isNaN(found))",
+    "            throw new TypeError(`Column ${name} must hold dates or times, got ${value}.`);",
+    "        return found;",
+    "    };",
+]
 
 
 class ProcedureWriter:
@@ -156,7 +193,7 @@ class ProcedureWriter:
 
 
 class PythonWriter(ProcedureWriter):
-    """Python without any import."""
+    """Python that needs no other package."""
 
     comment, close = "#", ""
     open_if, open_else_if, open_else = "if {}:", "elif {}:", "else:"
@@ -187,6 +224,8 @@ class PythonWriter(ProcedureWriter):
         if program.is_classifier:
             lines += [f"{proba}(row) returns the probabilities, in the order of CLASSES."]
         lines += ['"""', ""]
+        if program.times:
+            lines += ["import datetime", ""]
         if program.is_classifier:
             lines += [f"CLASSES = {program.labels!r}"]
         values = self.probabilities if program.is_classifier else [v for (v,) in self.worth]
@@ -208,14 +247,17 @@ class PythonWriter(ProcedureWriter):
         lines += [f'    """{found}"""']
         for j in program.features:
             key = repr(program.names[j])
-            value = f"row.get({key})" if j in program.categories else f"number(row, {key})"
+            reads = "seconds" if j in program.times else "number"
+            value = f"row.get({key})" if j in program.categories else f"{reads}(row, {key})"
             lines.append(f"    {self.variable(j)} = {value}")
         if not self.is_nested:
             lines.append(f"    share = [1.0] + [0.0] * {len(program.tests) - 1}")
         lines += self.walk()
         if not self.is_nested:
             lines.append(f"    return [share[leaf] for leaf in {tuple(self.leaves)}]")
-        if any(j not in program.categories for j in program.features):
+        if program.times:
+            lines += PYTHON_SECONDS
+        if any(j not in program.categories and j not in program.times for j in program.features):
             lines += [
                 "",
                 "",
@@ -316,6 +358,7 @@ class JavaScriptWriter(ProcedureWriter):
             "            throw new TypeError(`Column ${name} must hold numbers, got ${value}.`);",
             "        return Number(value);",
             "    };",
+            *(JAVASCRIPT_SECONDS if set(program.times.values()) - {TIMEDELTA} else ()),
             *(f"    const {self._read(j)};" for j in program.features),
         ]
         if not self.is_nested:
@@ -332,7 +375,9 @@ class JavaScriptWriter(ProcedureWriter):
     def _read(self, feature):
         key, categories = json.dumps(self.program.names[feature]), self.program.categories
         is_text = feature in categories and any(isinstance(c, str) for c in categories[feature])
-        value = f"row[{key}]" if is_text else f"number({key})"
+        is_time = self.program.times.get(feature, TIMEDELTA) != TIMEDELTA
+        reads = "seconds" if is_time else "number"
+        value = f"row[{key}]" if is_text else f"{reads}({key})"
         return f"{self.variable(feature)} = {value}"
 
     def _answer_lines(self):

@@ -77,6 +77,9 @@ class Program:
     tolerance : float
         Worths that are closer than this are equal.
 
+    times : dict of int to str
+        Kind of the tested columns of dates, times and durations, whose thresholds are seconds.
+
     rules : list of list of (int, int), or None
         For a rule list: the tests of each rule and the branches that it asks for, in order.
         Decisions, frequencies and probabilities are then those of the rules, and last those of the
@@ -92,6 +95,7 @@ class Program:
     probabilities: np.ndarray
     costs: np.ndarray | None
     tolerance: float
+    times: dict
     rules: list | None = None
 
     @property
@@ -146,6 +150,7 @@ def make_program(words):
         probabilities=words.probabilities,
         costs=words.costs,
         tolerance=words.tie_tolerance,
+        times={j: kind for j, kind in words.times.items() if j in tested},
         rules=words.rules,
     )
 

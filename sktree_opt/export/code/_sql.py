@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from sktree_opt.export._rules import allowed_codes, ordered_rules, reachable_leaves
+from sktree_opt.preprocessing._times import DATETIME, DATETIME_UTC, time_of_seconds
 
 
 def sql_code(program, words, name):
@@ -32,10 +33,11 @@ def conditions_of(program, words, conditions):
             if not condition.is_known:
                 parts = ["1 = 0"]
             else:
+                kind = program.times.get(feature)
                 if condition.lower > -math.inf:
-                    parts.append(f"{column} > {threshold_text(condition.lower)}")
+                    parts.append(f"{column} > {threshold_text(condition.lower, kind)}")
                 if condition.upper < math.inf:
-                    parts.append(f"{column} <= {threshold_text(condition.upper)}")
+                    parts.append(f"{column} <= {threshold_text(condition.upper, kind)}")
             holds = " AND ".join(parts) or f"{column} IS NOT NULL"
             found.append((column, holds, None, condition.missing))
             continue
@@ -186,7 +188,14 @@ def double(value):
     return text if "e" in text else f"{text}e0"
 
 
-def threshold_text(value):
-    """A threshold; without an exponent where every numeric type of a database holds it exactly."""
+def threshold_text(value, kind=None):
+    """A threshold; without an exponent where every numeric type of a database holds it exactly.
+
+    Dates and times are texts, which databases compare with their own types and with such texts.
+    Durations are numbers of seconds.
+    """
+    if kind in (DATETIME, DATETIME_UTC):
+        when = time_of_seconds(value, kind)
+        return f"'{when.isoformat(sep=' ') if hasattr(when, 'isoformat') else when}'"
     is_short = float(np.float32(value)) == value and abs(value) < 2.0**24
     return repr(float(value)) if is_short and "e" not in repr(float(value)) else double(value)

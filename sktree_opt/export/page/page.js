@@ -18,6 +18,42 @@ function make(tag, properties = {}, ...children) {
 const percent = (share) => `${Number((100 * share).toPrecision(3))}%`;
 const number = (value) =>
   String(Number.isInteger(value) ? value : Number(value.toPrecision(tree.precision)));
+
+// Times are seconds; texts of them have no more than is not zero.
+const DAY = 86400;
+function timeText(seconds, kind) {
+  if (kind === "timedelta") {
+    const days = Math.floor(seconds / DAY), rest = seconds - days * DAY;
+    const clock = new Date(Math.round(rest * 1000)).toISOString().slice(11, 19).replace(/^0|:00$/g, "");
+    const text = `${days} day${days === 1 ? "" : "s"}`;
+    return rest === 0 ? text : days === 0 ? clock : `${text} ${clock}`;
+  }
+  const text = new Date(Math.round(seconds * 1000)).toISOString().replace("T", " ").replace("Z", "");
+  const short = text.replace(/\.000$/, "").replace(/:00$/, "").replace(/ 00:00$/, "");
+  return kind === "datetime_utc" ? `${short}+00:00` : short;
+}
+
+// What timeText writes, as seconds; NaN for anything else.
+function readTime(text, kind) {
+  if (kind === "timedelta") {
+    const parts = /^(?:(-?\d+) days?)? ?(?:(\d+):(\d\d)(?::(\d\d))?)?$/.exec(text);
+    if (!parts || text === "") return NaN;
+    const [days, hours, minutes, seconds] = parts.slice(1).map((part) => Number(part ?? 0));
+    return days * DAY + hours * 3600 + minutes * 60 + seconds;
+  }
+  const iso = text.replace(" ", "T"), hasZone = /T.*(Z|[+-]\d\d(:?\d\d)?)$/i.test(iso);
+  return Date.parse(iso.includes("T") && !hasZone ? `${iso}Z` : iso) / 1000;
+}
+
+// A number of a column as people write it, and back.
+const numberText = (feature, value) => {
+  const kind = tree.columns[feature].time;
+  return kind ? timeText(value, kind) : number(value);
+};
+const readNumber = (feature, text) => {
+  const kind = tree.columns[feature].time;
+  return kind ? readTime(text, kind) : Number(text.replace(",", "."));
+};
 const listed = (parts) =>
   parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}` : parts.join("");
 
@@ -170,14 +206,14 @@ function boxText(feature, box) {
     const names = [...box.codes].sort((a, b) => a - b).map((code) => column.categories[code]);
     return `${column.name} = ${listed(names).replace(/ and ([^,]*)$/, " or $1")}`;
   }
-  const lower = box.lower > -Infinity ? `> ${number(box.lower)}` : "";
-  const upper = box.upper < Infinity ? `<= ${number(box.upper)}` : "";
+  const lower = box.lower > -Infinity ? `> ${numberText(feature, box.lower)}` : "";
+  const upper = box.upper < Infinity ? `<= ${numberText(feature, box.upper)}` : "";
   return lower || upper ? `${column.name} ${[lower, upper].filter(Boolean).join(" and ")}`
     : `${column.name} is not missing`;
 }
 
 const valueText = (feature, value) =>
-  value === null ? "missing" : (tree.columns[feature].categories || [])[value] ?? number(value);
+  value === null ? "missing" : (tree.columns[feature].categories || [])[value] ?? numberText(feature, value);
 
 // ---------------------------------------------------------------- the drawing
 
@@ -335,7 +371,8 @@ function drawForm() {
       field.append(make("option", { value: "" }, "(missing)"));
       column.categories.forEach((name, code) => field.append(make("option", { value: String(code) }, name)));
     } else {
-      field = make("input", { id, type: "text", inputMode: "decimal", placeholder: "(missing)" });
+      const inputMode = column.time ? "text" : "decimal";
+      field = make("input", { id, type: "text", inputMode, placeholder: "(missing)" });
     }
     field.addEventListener("input", () => { readField(feature, field); choose(null); show(); });
     const keep = make("input", { type: "checkbox", id: `keep-${feature}`, title: "Keep this value" });
@@ -349,7 +386,7 @@ function drawForm() {
 }
 
 function readField(feature, field) {
-  const text = field.value.trim(), value = text === "" ? null : Number(text.replace(",", "."));
+  const text = field.value.trim(), value = text === "" ? null : readNumber(feature, text);
   const isWrong = value !== null && !Number.isFinite(value);
   field.classList.toggle("wrong", isWrong);
   field.setAttribute("aria-invalid", String(isWrong));
@@ -360,7 +397,8 @@ function setRow(row) {
   for (const feature of tree.tested) {
     values[feature] = row[feature] ?? null;
     const field = find(`field-${feature}`);
-    field.value = values[feature] === null ? "" : String(values[feature]);
+    const isTime = tree.columns[feature].time && values[feature] !== null;
+    field.value = values[feature] === null ? "" : isTime ? valueText(feature, values[feature]) : String(values[feature]);
     field.classList.remove("wrong");
     field.setAttribute("aria-invalid", "false");
   }

@@ -48,7 +48,7 @@ def find_tree_of_column(plan, session):
         cuts = None if is_large else division.best_few_cuts(session, most)
     if cuts is None:
         return None
-    tests, nodes = tests_of_plan(balanced_tree(cuts), table, plan.thresholds)
+    tests, nodes = tests_of_plan(balanced_tree(cuts), table, plan.around)
     cost = tree_and_objective(problem, tests, nodes)[1]
     seconds = session.control.seconds
     return Solution(

@@ -87,8 +87,9 @@ class Plan:
     table : Table or None
         What the thresholds engine reads instead.
 
-    thresholds : list of ndarray or None
-        Of `table`, by column, above each code, if codes are intervals; None if they are values.
+    around : list of ndarray or None
+        Of `table`, by column, the values on both sides of the threshold above each code, if codes
+        are intervals; None if they are values.
 
     few_tests : FewTests or None
         Some tests of `table`, for a search of it that is stopped.
@@ -104,7 +105,7 @@ class Plan:
     scope: str
     tests: BinaryTests | None = None
     table: Table | None = None
-    thresholds: list | None = None
+    around: list | None = None
     few_tests: FewTests | None = None
     off: tuple = ()
     by_column: bool = False
@@ -152,14 +153,14 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
     # Each division of three categories has one alone on a side.
     by_ranks = split is OneVsRest or n_categories.max() <= 3
     if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
-        ranks, above = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
+        ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
         is_large = has_too_many_tests(ranks)
         if not prefers_tests:
             is_large = is_large or has_many_thresholds(ranks, form, problem.weights)
         if is_large or not has_bits or chosen in ("thresholds", "column"):
             few_tests = FewTests(table, cuts, data, split) if has_bits else None
             by_column = chosen in (None, "column") and is_one_deep_column(ranks, problem.limits)
-            return Plan(problem, scope, None, ranks, above, few_tests, off, by_column)
+            return Plan(problem, scope, None, ranks, around, few_tests, off, by_column)
     if not has_bits:
         raise ValueError(
             "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "

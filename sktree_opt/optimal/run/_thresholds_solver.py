@@ -16,7 +16,7 @@ from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
 from sktree_opt.optimal.run._fallback import SEARCH_SHARE, number_of_few_thresholds, short_search
 from sktree_opt.optimal.run._problem import Solution
 from sktree_opt.optimal.run._trees import tree_and_objective
-from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
+from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
@@ -121,7 +121,7 @@ def search_thresholds(plan, session):
     )
 
     def best_tree(_=None):
-        return tests_of_plan(engine.plan(), plan.table, plan.thresholds)
+        return tests_of_plan(engine.plan(), plan.table, plan.around)
 
     explore(problem, session, engine, best_tree)
     tests, nodes = best_tree()
@@ -434,18 +434,18 @@ def coarse_table(table, cuts, n_threads=1):
     Returns
     -------
     coarse : Table
-    thresholds : list of ndarray
-        By column, the threshold above each interval but the last.
+    around : list of ndarray of shape (n_cuts, 2)
+        By column, the values on both sides of the threshold above each interval but the last.
     """
-    places, thresholds = [], []
+    places, around = [], []
     for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
         if table.is_nominal[j]:
             places.append(codes)
-            thresholds.append(np.empty(0))
+            around.append(np.empty((0, 2)))
         else:
             places.append(np.searchsorted(cuts[j], codes, side="left"))
-            thresholds.append(midpoints(values[cuts[j]], values[cuts[j] + 1]))
-    return recoded(table, places, slice(None), n_threads), thresholds
+            around.append(np.column_stack([values[cuts[j]], values[cuts[j] + 1]]))
+    return recoded(table, places, slice(None), n_threads), around
 
 
 def recoded(table, places, rows, n_threads=1):
@@ -497,7 +497,7 @@ def round_to(values, grid):
     return np.rint(values / grid) * grid
 
 
-def tests_of_plan(plan, table, above):
+def tests_of_plan(plan, table, around):
     """The tests of a plan, and its nodes as the other searches give them.
 
     Parameters
@@ -508,8 +508,9 @@ def tests_of_plan(plan, table, above):
 
     table : Table
 
-    above : list of ndarray or None
-        By column, the threshold above each code; None for midpoints between values.
+    around : list of ndarray or None
+        By column, the values on both sides of the threshold above each code, if codes are
+        intervals; None if they are values.
 
     Returns
     -------
@@ -536,8 +537,8 @@ def tests_of_plan(plan, table, above):
         codes, values = table.codes[column], table.values[column]
         missing = codes == len(values)
         if kind == AT_MOST:
-            around = (values[code], values[next_code]) if above is None else above[column][code]
-            tests.lower[index], tests.upper[index] = np.broadcast_to(around, 2)
+            pair = (values[code], values[next_code]) if around is None else around[column][code]
+            tests.lower[index], tests.upper[index] = pair
             passed = codes <= code
         elif kind == ONE_CATEGORY:
             tests.kind[index], tests.category[index] = CATEGORY_ONE, code

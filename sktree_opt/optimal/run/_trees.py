@@ -138,7 +138,9 @@ def make_tree(data, tests, reached, values, impurities):
     records["feature"][is_inner] = tests.feature[test]
     records["first_child"][is_inner] = reached.nodes[is_inner, 1]
     records["n_children"][is_inner] = 2
-    records["threshold"][is_inner] = tests.thresholds(test)
+    records["threshold"][is_inner] = data.encoder.thresholds_between(
+        tests.feature[test], tests.lower[test], tests.upper[test]
+    )
     branches = []
     n_categories = data.encoder.n_categories_
     for at in np.flatnonzero(np.isin(records["kind"], CATEGORY_KINDS)):
