@@ -99,6 +99,7 @@ def test_categories_that_json_does_not_know():
         to_json(model)
 
 
+@pytest.mark.filterwarnings("ignore:The values of column")
 def test_intervals_and_timestamps():
     """``pandas.cut`` makes such categories."""
     pd = pytest.importorskip("pandas")

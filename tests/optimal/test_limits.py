@@ -295,12 +295,28 @@ def test_categories_numbers_and_missing_values():
     assert reg.predict(frame[:4]).tolist() == pytest.approx([1.0, 1.0, 1.0, 4.0])
 
 
-def test_more_tests_than_memory_can_pair_are_refused(global_random_seed):
+@pytest.mark.parametrize("objective", ["entropy", "mcc"])
+def test_more_tests_than_memory_can_pair_are_thinned(objective, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X, y = rng.random((1200, 10)), rng.integers(0, 2, 1200)
-    with pytest.raises(ValueError, match=r"11990 tests .* at most 10000"):
-        OptimalTreeClassifier(max_depth=2, objective="entropy").fit(X, y)
+    model = OptimalTreeClassifier(max_depth=1, objective=objective)
+    with pytest.warns(UserWarning, match=r"11990 tests, .* limited to 100 thresholds of each"):
+        model.fit(X, y)
+    assert model.status_ == "optimal"
+    assert "thinned to at most 100 thresholds of each column" in model.optimality_scope_
+    few = OptimalTreeClassifier(max_depth=1, objective=objective, thresholds=100).fit(X, y)
+    assert model.objective_ == few.objective_
+    assert "thinned" not in few.optimality_scope_
     assert OptimalTreeClassifier(max_depth=1).fit(X, y).status_ == "optimal"
+
+
+def test_more_chosen_thresholds_than_memory_can_pair_are_thinned():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((2500, 5)), rng.integers(0, 3, 2500)
+    model = TreeSetClassifier(max_depth=1, n_trees=2, thresholds=2200)
+    with pytest.warns(UserWarning, match="limited to 200 thresholds of each column"):
+        model.fit(X, y)
+    assert len(model.trees_) == 2
 
 
 @pytest.mark.parametrize("objective", ["entropy", "pessimistic_error", "gini", "error"])

@@ -181,6 +181,7 @@ def test_divisions_are_all_there_and_different():
         assert [len(test) for test in tests] == sorted(len(test) for test in tests)
 
 
+@pytest.mark.filterwarnings("ignore:The values of column")
 def test_too_many_categories_are_refused():
     rows = [[f"value {k}", float(k % 2)] for k in range(13)]
     y = [k % 2 for k in range(13)]

@@ -1,6 +1,7 @@
 """Metrics, rankings, several trees, paths and cross-validation, as a user asks for them."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from sktree_opt.optimal import (
     TreeSetRegressor,
     optimal_path,
 )
+from sktree_opt.optimal.run._plan import use_engine
 from tests.effort import examples
 from tests.optimal.cases import most_splits, problems, reference_of
 from tests.optimal.common import random_table
@@ -48,8 +50,9 @@ REFERENCES = {"f1": f1, "mcc": mcc, "g_mean": g_mean}
     metric=st.sampled_from(sorted(REFERENCES)),
     complexity_cost=st.sampled_from([0.0, 0.01, 0.1]),
     positive=st.sampled_from([0, 1]),
+    engine=st.sampled_from([None, "thresholds"]),
 )
-def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost, positive):
+def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost, positive, engine):
     X, y, weights, options = problem
     options |= {"objective": metric, "complexity_cost": complexity_cost}
     reference = reference_of(X, y, weights, options)
@@ -82,7 +85,9 @@ def test_metric_is_the_best_of_all_trees(problem, metric, complexity_cost, posit
         if n_splits <= most
     )
     pos_label = np.unique(y if weights is None else np.asarray(y)[weights > 0])[positive].item()
-    model = OptimalTreeClassifier(**options, pos_label=pos_label).fit(X, y, sample_weight=weights)
+    model = OptimalTreeClassifier(**options, pos_label=pos_label)
+    with use_engine(engine):
+        model.fit(X, y, sample_weight=weights)
     # Weights are rounded a little.
     near = {"abs": 1e-12 if (whole == np.rint(whole)).all() else 1e-6}
     assert model.objective_ == pytest.approx(expected, **near)
@@ -138,6 +143,30 @@ def test_metric_agrees_with_scikit_learn(table):
     model = OptimalTreeClassifier(objective="mcc").fit(X, y)
     assert 1 - model.objective_ == pytest.approx(matthews_corrcoef(y, model.predict(X)))
     assert export_text(model)
+
+
+def test_f1_over_many_thresholds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=160) > 0.8).astype(int)
+    model = OptimalTreeClassifier(objective="f1", max_depth=2)
+    with use_engine("bits"):
+        by_front = clone(model).fit(X, y)
+    model.fit(X, y)
+    assert model.search_stats_["n_searches"] > 1
+    assert model.status_ == by_front.status_ == "optimal"
+    assert model.objective_ == pytest.approx(by_front.objective_, abs=1e-12)
+    assert 1 - model.objective_ == pytest.approx(f1_score(y, model.predict(X)))
+    assert model.tree_.n_splits == by_front.tree_.n_splits
+    least = model.pareto_front_["loss"].min()
+    assert least == pytest.approx(model.objective_)
+    bounds = [bound for _, _, bound in model.incumbents_]
+    assert bounds == sorted(bounds)
+    # A search that is stopped keeps a tree and a bound below the optimum.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        stopped = clone(model).set_params(time_limit=0.0).fit(X, y)
+    assert stopped.lower_bound_ <= model.objective_ <= stopped.objective_
 
 
 @pytest.mark.parametrize("objective", ["f1", lambda fp, fn: 3 * fp + fn])

@@ -230,12 +230,3 @@ def test_categories_are_left_alone():
     for choice in (1, "mdlp", "ensemble", MDLPDiscretizer()):
         model = OptimalTreeClassifier(max_depth=1, thresholds=choice).fit(X, y)
         assert model.objective_ == 0.0
-
-
-def test_chosen_thresholds_make_large_tables_possible():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((1200, 10)), rng.integers(0, 2, 1200)
-    with pytest.raises(ValueError, match=r"11990 tests .* 1199 of them in column 'x0'"):
-        OptimalTreeClassifier(max_depth=2, objective="entropy").fit(X, y)
-    model = OptimalTreeClassifier(max_depth=2, objective="entropy", thresholds=10).fit(X, y)
-    assert model.status_ == "optimal"

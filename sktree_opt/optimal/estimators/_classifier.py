@@ -16,6 +16,7 @@ from sktree_opt.optimal.estimators._base import (
 )
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.objectives._metrics import METRICS
+from sktree_opt.optimal.run._f1 import sums_leaves
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._run import find_tree
 from sktree_opt.tree._mixin import TreeClassifierMixin
@@ -110,7 +111,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     pareto_front_ : ndarray
         Only for a metric: the pairs of errors that no tree betters in both, by rising
         ``false_positives``, with ``false_negatives`` (weights), ``n_splits`` and ``loss``. With a
-        `complexity_cost`, of the trees of the sizes that may be best.
+        `complexity_cost`, of the trees of the sizes that may be best. For "f1" and many thresholds,
+        of the trees that were found on the way.
 
     search_stats_ : dict
         Counters of the search. ``has_fewest_tests``, of a search of binary tests, says whether it
@@ -154,10 +156,11 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     each row, count as equal. Metrics take fractional weights of a class if none is more than
     ``1e7`` times as large as another.
 
-    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values),
-    and a fit with more is refused. Tables of many thresholds or categories are searched by ranks
-    instead, whatever their number, by "error", "balanced_error", "cost" and, for two classes,
-    "gini", without ``categorical_splits="subset"``.
+    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
+    Of more, some thresholds of each column are searched, with a warning. Tables of many thresholds
+    or categories are searched by ranks instead, whatever their number, by "error",
+    "balanced_error", "cost", "f1" and, for two classes, "gini", without
+    ``categorical_splits="subset"``.
 
     References
     ----------
@@ -264,7 +267,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             problem,
             thresholds=self.thresholds,
             categorical_splits=self.categorical_splits,
-            sums_one_tree=problem.objective.metric is None,
+            sums_one_tree=sums_leaves(problem),
         )
         session.begin()
         solution = find_tree(plan, session)

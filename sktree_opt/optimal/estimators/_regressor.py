@@ -99,9 +99,10 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of
     real numbers are exact to about 12 digits, and so is the proof.
 
-    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values),
-    and a fit with more is refused. Tables of many thresholds or categories are searched by ranks
-    instead, whatever their number, without ``categorical_splits="subset"``.
+    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
+    Of more, some thresholds of each column are searched, with a warning. Tables of many thresholds
+    or categories are searched by ranks instead, whatever their number, without
+    ``categorical_splits="subset"``.
 
     References
     ----------

@@ -125,13 +125,34 @@ class FewTests:
         # Categories are not thinned: there may be more than can be searched, or made in time.
         return n_thresholds if n_made <= MAX_TESTS and making <= seconds else 0
 
-    def count(self, n_thresholds):
-        """Maximum number of tests for that many thresholds of each column."""
+    def number_within(self, n_tests):
+        """Most thresholds a column that make at most so many tests; at least 1, 0 if too many."""
+        least, above = 1, n_tests + 1
+        while above - least > 1:
+            middle = (least + above) // 2
+            least, above = (middle, above) if self.count(middle) <= n_tests else (least, middle)
+        return least if self.count(least) <= MAX_TESTS else 0
+
+    def count(self, n_thresholds=None):
+        """Number of tests of at most that many thresholds of each column; of all for None."""
         is_nominal = self.table.is_nominal
         n_values = np.array([len(values) for values in self.table.values], dtype=np.int64)
-        of_numbers = np.clip(n_values - 1, 0, n_thresholds)
-        n_tests = np.where(is_nominal, n_values, of_numbers)
+        of_numbers = np.maximum(0, n_values - 1)
+        if self.cuts is not None:
+            of_numbers = np.array([len(codes) for codes in self.cuts], dtype=np.int64)
+        if n_thresholds is not None:
+            of_numbers = np.minimum(of_numbers, n_thresholds)
+        n_asked = [len(self.split.questions(n, name)[0]) for n, name in self._nominal()]
+        n_tests = of_numbers.copy()
+        n_tests[is_nominal] = n_asked
         return int(np.where(self.table.n_missing > 0, 2 * n_tests + 1, n_tests).sum())
+
+    def _nominal(self):
+        """Number of categories, and name, of each nominal column."""
+        names = self.data.encoder.feature_names_
+        return [
+            (len(self.table.values[j]), names[j]) for j in np.flatnonzero(self.table.is_nominal)
+        ]
 
 
 def thinned(codes, n_thresholds):

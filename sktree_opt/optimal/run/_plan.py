@@ -25,6 +25,7 @@ from sktree_opt.preprocessing._binary_tests import (
 )
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.preprocessing._thresholds import AllThresholds, resolve_thresholds
+from sktree_opt.utils._params import warn_user
 
 # Numeric tests, for each way to walk a column (two where values are missing), from which a search
 # over ranks is faster than one over a binary column for each test. The latter counts rows of
@@ -38,6 +39,10 @@ SHARE_FOR_REALS = 1 / 8
 # from binary columns: pairs of tests count rows, for each root test. Nanoseconds, approximately.
 ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
 FEW_WEIGHTS = 8
+
+# Tests, approximately, that are left of a table with more than can be searched at all: a search of
+# depth 3 over so many takes seconds.
+THINNED_TESTS = 1000
 
 # Bytes of all binary columns, and number of numeric tests, whose pairs are counted, above which a
 # search over ranks takes much less memory.
@@ -166,7 +171,23 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
             "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
             f"has more than 3 categories, as {names[n_categories.argmax()]!r} has."
         )
-    return Plan(problem, scope, BinaryTests.from_table(table, cuts, names, split), off=off)
+    few_tests = FewTests(table, cuts, data, split)
+    if few_tests.count() <= MAX_TESTS or not (
+        n_thresholds := few_tests.number_within(THINNED_TESTS)
+    ):
+        return Plan(problem, scope, BinaryTests.from_table(table, cuts, names, split), off=off)
+    warn_of_thinning(few_tests.count(), n_thresholds)
+    scope += f", thinned to at most {n_thresholds} thresholds of each column"
+    return Plan(problem, scope, few_tests.make(n_thresholds), off=off)
+
+
+def warn_of_thinning(n_tests, n_thresholds):
+    """Warn that not all thresholds can be searched."""
+    warn_user(
+        f"X offers {n_tests} tests, and a search for this objective takes at most {MAX_TESTS}. It "
+        f"is limited to {n_thresholds} thresholds of each column, spread evenly over its values; "
+        "the proof is relative to them. Pass thresholds='ensemble' or a number to choose others."
+    )
 
 
 def scope_of(limits, choice, split):

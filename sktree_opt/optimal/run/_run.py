@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sktree_opt.optimal.run._bits_solver import find_tree_of_tests
+from sktree_opt.optimal.run._f1 import find_tree_by_f1
 from sktree_opt.optimal.run._metric import find_tree_by_metric
 from sktree_opt.optimal.run._one_column import find_tree_of_column
 from sktree_opt.optimal.run._thresholds_solver import find_tree_of_table
@@ -21,6 +22,8 @@ def find_tree(plan, session):
     -------
     solution : Solution
     """
+    if plan.problem.objective.metric is not None and plan.table is not None:
+        return find_tree_by_f1(plan, session)
     if plan.problem.objective.metric is not None:
         return find_tree_by_metric(plan, session)
     if plan.engine == "bits":
