@@ -22,7 +22,14 @@ from tests.optimal.cases import (
     reference_of,
     rows_of,
 )
-from tests.reference.brute_force_tree_sets import all_test_trees, tree_set
+from tests.reference.brute_force_tree_sets import (
+    all_test_trees,
+    form_of,
+    importance_range,
+    needs_feature,
+    rows_below,
+    tree_set,
+)
 
 
 def estimator_of(options):
@@ -89,6 +96,114 @@ def test_a_set_has_all_trees_within_a_distance(objective, data):
     if options["objective"] == "error" and options["n_trees"] is None:
         assert n_leaves == sizes[:50]
     assert len({str(tree.to_dict()) for tree in model.trees_}) == len(expected)
+
+
+def nested(tree, X):
+    """A tree as ``brute_force_tree_sets`` has it, by the rows in its leaves."""
+    leaves, _ = tree.walk(X.astype(float))
+
+    def below(at):
+        children = tree.children(at)
+        if children.start == children.stop:
+            return tuple(np.flatnonzero(leaves == at).tolist())
+        column = int(tree.nodes["feature"][at])
+        parts = [below(child) for child in range(children.start, children.stop)]
+        return column, *sorted(parts, key=lambda part: -X[rows_below(part)[0], column])
+
+    return below(0)
+
+
+@pytest.mark.parametrize("objective", ["error", "balanced_error", "gini", REGRESSION])
+@examples(40)
+@given(data=st.data())
+def test_sums_over_all_trees(objective, data):
+    (X, y, weights), options, reference, _, cost_of_rows = data.draw(wanted(objective))
+    model = estimator_of(options).fit(X, y, sample_weight=weights)
+    by_tests = options["distinct_by"] == "tests"
+    kept = X if weights is None else X[weights > 0]
+    every, _ = expected_set(reference, options)
+    known = {one[0] if by_tests else form_of(one[0]): one for _, _, one in every}
+    trees = [nested(tree, kept) for tree in model.trees_]
+    groups = [known[tree if by_tests else form_of(tree)] for tree in trees]
+    features = range(X.shape[1])
+    for feature, found in zip(features, model.feature_reliance_, strict=True):
+        needing = [needs_feature(same, features, feature) for same in groups]
+        assert found["share"] == pytest.approx(np.mean(needing))
+        verdict = "all" if all(needing) else "some" if any(needing) else "none"
+        assert found["verdict"] == verdict
+        ranges = [importance_range(same, features, feature, cost_of_rows) for same in groups]
+        least, largest = np.array(ranges).T
+        assert found["least_importance"] == pytest.approx(least.min(), abs=1e-5)
+        assert found["largest_importance"] == pytest.approx(largest.max(), abs=1e-5)
+        without = [
+            cost for cost, need in zip(model.tree_objectives_, needing, strict=True) if not need
+        ]
+        if without:
+            one = model.without(feature)
+            assert feature not in one.tree_.features
+            assert one.objective_ == pytest.approx(without[0], rel=1e-6, abs=1e-6)
+            assert one.gap_ == 0.0
+        else:
+            with pytest.raises(LookupError, match="None of the"):
+                model.without([feature])
+    rows = np.array(list(itertools.product([0, 1], repeat=X.shape[1])))
+    answers = np.array([one.predict(rows) for one in model])
+    model.set_params(predict_by="vote")
+    if objective == REGRESSION:
+        assert model.disagreement(rows) == pytest.approx(answers.std(axis=0), abs=1e-6)
+        assert model.predict(rows) == pytest.approx(answers.mean(axis=0))
+    else:
+        shares = (answers[:, :, np.newaxis] == model.classes_).mean(axis=0)
+        assert model.disagreement(rows) == pytest.approx(shares)
+        assert model.predict_proba(rows) == pytest.approx(shares)
+        votes = np.take_along_axis(
+            shares, np.searchsorted(model.classes_, model.predict(rows))[:, np.newaxis], axis=1
+        )
+        assert votes[:, 0] == pytest.approx(shares.max(axis=1))
+
+
+@examples(25)
+@given(seed=st.integers(0, 2**32 - 1), sign=st.sampled_from([-1, 1]))
+def test_a_monotonic_tree_never_falls(seed, sign):
+    table, _, y = table_with_holes(seed)
+    table["other"] = np.random.default_rng(seed).integers(0, 3, len(table))
+    model = TreeSetClassifier(max_depth=3, n_trees=60, thresholds=2).fit(table, y > 0)
+    values = [[0.0, 1.0, 2.0, np.nan], ["a", "b", "c", None], [0, 1, 2]]
+    grid = pd.DataFrame(list(itertools.product(*values)), columns=table.columns)
+    grid["category"] = pd.Categorical(grid["category"], categories=["a", "b", "c"])
+
+    def never_falls(one):
+        answers = one.predict_proba(grid)[:, -1].reshape(4, 4, 3)
+        rises = sign * np.diff(answers[:3], axis=0), np.diff(answers, axis=2)
+        return all((rise >= -1e-12).all() for rise in rises)
+
+    expected = [one.objective_ for one in model if never_falls(one)]
+    cst = {"number": sign, "other": 1}
+    if not expected:
+        with pytest.raises(LookupError):
+            model.having(monotonic_cst=cst)
+        return
+    one = model.having(monotonic_cst=cst)
+    assert never_falls(one)
+    assert one.objective_ == expected[0] == model.having(never_falls).objective_
+    assert "monotonic in 'number'" in one.optimality_scope_
+
+
+def test_what_conditions_refuse(small):
+    model = TreeSetClassifier(max_depth=2, epsilon=1.0).fit(*small)
+    assert model.having(lambda one: one.get_n_leaves() == 1).objective_ == max(
+        model.n_trees_by_objective_
+    )
+    for names in (7, "age", 1.5):
+        with pytest.raises(ValueError, match="features must be"):
+            model.without([names])
+    with pytest.raises(ValueError, match="one entry for each of 5"):
+        model.having(monotonic_cst=[1])
+    with pytest.raises(ValueError, match="must hold -1, 0 and 1"):
+        model.having(monotonic_cst={0: 2})
+    model.set_params(time_limit=0.0)
+    with pytest.raises(TimeoutError, match="time_limit=0.0"):
+        model.having(lambda one: False)
 
 
 def table_with_holes(seed, n=40):

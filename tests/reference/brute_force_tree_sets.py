@@ -91,3 +91,25 @@ def tree_set(trees, cost_of_rows, split_cost, by_tests):
         for one in groups.values()
     ]
     return sorted(found, key=lambda entry: (round(entry[0], 9), entry[1]))
+
+
+def needs_feature(same, feature_of, feature):
+    """Whether all trees that count as one ask about a feature."""
+    return all(any(feature_of[one[0]] == feature for one in splits_of(tree)) for tree in same)
+
+
+def importance_range(same, feature_of, feature, cost_of_rows):
+    """Least and largest share of a feature in what trees that count as one lower the cost by."""
+    shares = []
+    for tree in same:
+        gains = {one: gain_of(one, cost_of_rows) for one in set(splits_of(tree))}
+        total = sum(gains[one] for one in splits_of(tree))
+        mine = sum(gains[one] for one in splits_of(tree) if feature_of[one[0]] == feature)
+        shares.append(mine / total if total > 1e-9 else 0.0)
+    return min(shares), max(shares)
+
+
+def gain_of(split, cost_of_rows):
+    """By how much the leaves of a split's two sides cost less than a single leaf."""
+    whole, *sides = (cost_of_rows(rows_below(part)) for part in (split, *split[1:]))
+    return whole - sum(sides)

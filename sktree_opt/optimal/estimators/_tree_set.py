@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sktree_opt.optimal.estimators._base import DOCS, BaseOptimalTree
+from sktree_opt.optimal.estimators._base import DOCS, BaseOptimalTree, new_control
+from sktree_opt.optimal.estimators._tree_set_conditions import (
+    feature_indices,
+    is_monotonic,
+    monotonic_signs,
+)
 from sktree_opt.optimal.run._best_trees import Wanted
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions
+from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._params import document_shared
-from sktree_opt.utils._typing import RandomState
+from sktree_opt.utils._typing import RandomState, TableLike
 
 # Attributes of the set that a single tree does not have.
 OF_THE_SET = ("_found", "_kept_search")
 
 # Objectives of more trees are not listed.
 MOST_LISTED = 10**8
+
+RELIANCE_DTYPE = np.dtype(
+    [
+        ("name", object),
+        ("verdict", "U4"),
+        ("share", np.float64),
+        ("least_importance", np.float64),
+        ("largest_importance", np.float64),
+    ]
+)
 
 DOCS_OF_SETS = {
     "n_trees": """\
@@ -42,7 +58,15 @@ distinct_by : {"partitions", "tests"}, default="partitions"
     node. Tests with the same outcome on a node's rows count as one, and a test over two leaves that
     does not lower their cost makes no tree of its own. "tests": when they have different tests at
     some node; each test has rows on both sides.""",
+    "predict_by": """\
+predict_by : {"best", "vote"}, default="best"
+    Whether the best tree answers, or all trees together: the class that most of them answer, or the
+    mean of their answers. Everything else than predictions describes the best tree.""",
     "the_set": """\
+feature_reliance_ : ndarray of records, shape (n_features,)
+    How far the trees rely on each feature: ``name``, ``verdict`` ("all", "some" or "none" of the
+    trees need it), ``share`` of the trees that do, ``least_importance`` and ``largest_importance``.
+
 n_trees_ : int
     Number of trees of the set.
 
@@ -88,6 +112,7 @@ class BaseTreeSet(BaseOptimalTree):
         "epsilon": [Interval(Real, 0, None, closed="left"), None],
         "epsilon_kind": [StrOptions({"relative", "absolute"})],
         "distinct_by": [StrOptions({"partitions", "tests"})],
+        "predict_by": [StrOptions({"best", "vote"})],
     }
 
     # The estimator of one tree.
@@ -173,6 +198,148 @@ class BaseTreeSet(BaseOptimalTree):
         found, random = self._fitted_set(), check_random_state(random_state)
         ranks = (random_below(found.n_trees, random) for _ in range(n_samples))
         return [self._as_estimator(*found.tree(rank)) for rank in ranks]
+
+    def without(self, features: int | str | Iterable[int | str]) -> Any:
+        """Return the best tree of the set that asks about none of some features.
+
+        Parameters
+        ----------
+        features : int, str or iterable of them
+            Indices or names of columns.
+
+        Returns
+        -------
+        tree : OptimalTreeClassifier or OptimalTreeRegressor
+            Fitted. If the set is whole, no better tree exists without these features:
+            ``lower_bound_`` is its objective.
+        """
+        return self.having(without=features)
+
+    def having(
+        self,
+        condition: Callable[[Any], bool] | None = None,
+        *,
+        without: int | str | Iterable[int | str] = (),
+        monotonic_cst: dict | ArrayLike | None = None,
+    ) -> Any:
+        """Return the best tree of the set that fulfils some conditions.
+
+        Trees are tried in the order of their objective, so that no better one of the set fulfils
+        them. A tree is a partition of the training rows by default (see `distinct_by`): `without`
+        chooses the test for each part that does not need these features.
+
+        Parameters
+        ----------
+        condition : callable or None, default=None
+            Takes a fitted estimator, and returns whether its tree is acceptable.
+
+        without : int, str or iterable of them, default=()
+            Indices or names of columns that no test may ask about.
+
+        monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+            As in scikit-learn's trees: 1 where the answer must not fall when the feature rises, -1
+            where it must not rise, 0 for no constraint. The answer is the mean, or the probability
+            of the second of two classes.
+
+        Returns
+        -------
+        tree : OptimalTreeClassifier or OptimalTreeRegressor
+            Fitted. If the set is whole, ``lower_bound_`` is its objective.
+
+        Raises
+        ------
+        LookupError
+            If no tree of the set fulfils the conditions.
+
+        TimeoutError
+            If none was found within `time_limit`.
+        """
+        found, names = self._fitted_set(), self._encoder.feature_names_
+        control = new_control(self)
+        banned = feature_indices(without, names)
+        signs = {}
+        if monotonic_cst is not None:
+            signs = monotonic_signs(monotonic_cst, names, self._encoder.n_categories_ < 0)
+            if len(getattr(self, "classes_", ())) > 2:
+                raise ValueError("monotonic_cst needs a regression or two classes.")
+        n_tried = 0
+        for nodes in found.without(banned, control) if banned else found.in_order(control):
+            one = self._as_estimator(*found.made(nodes))
+            n_tried += 1
+            answers = one.tree_.node_values()[:, -1]
+            if is_monotonic(one.tree_, answers, signs) and (condition is None or condition(one)):
+                self._prove(one, condition, banned, signs)
+                return one
+        control.raise_pending()
+        if control.stopped:
+            raise TimeoutError(
+                f"None of the first {n_tried} trees fulfils the conditions; time_limit="
+                f"{self.time_limit} does not allow for more."
+            )
+        raise LookupError(
+            f"None of the {found.n_trees} trees of the set fulfils the conditions. A larger "
+            "epsilon or n_trees makes the set larger."
+        )
+
+    def _prove(self, one, condition, banned, signs):
+        """Say what is known of the best tree under some conditions."""
+        if self.status_ != "optimal":
+            return
+        names = self._encoder.feature_names_
+        words = [f"without {names[feature]!r}" for feature in banned]
+        words += [f"monotonic in {names[feature]!r}" for feature in signs]
+        words += ["that fulfil the condition"] * (condition is not None)
+        one.optimality_scope_ = ", ".join([self.optimality_scope_, *words])
+        one.lower_bound_, one.gap_ = one.objective_, 0.0
+
+    @property
+    def feature_reliance_(self) -> NDArray[np.void]:
+        """How far the trees of the set rely on each feature.
+
+        A record for each feature: its ``name``; in how many trees it is needed (``verdict``:
+        "all", "some" or "none"; ``share``: of the trees); and ``least_importance`` and
+        ``largest_importance`` in any tree, as shares of what the tree lowers the objective by. A
+        partition that tests of other features make, too, does not need the feature; it counts for
+        the largest importance alone.
+        """
+        found = self._fitted_set()
+        if not hasattr(found, "feature_reliance"):
+            names = self._encoder.feature_names_
+            table = np.zeros(len(names), dtype=RELIANCE_DTYPE)
+            for feature, name in enumerate(names):
+                n_needing, least, largest = found.reliance(feature)
+                share = n_needing / found.n_trees
+                verdict = "none" if n_needing == 0 else "some"
+                verdict = "all" if n_needing == found.n_trees else verdict
+                table[feature] = (str(name), verdict, share, least, largest)
+            found.feature_reliance = table
+        return found.feature_reliance.copy()
+
+    def disagreement(self, X: TableLike) -> NDArray[np.float64]:
+        """Return how the answers of all trees differ for each row.
+
+        The trees are counted by answer, without making them.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            For classes, the share of the trees that answer each of ``classes_``. For a regression,
+            the standard deviation of the answers.
+        """
+        answers = self._answers_of_all(X)
+        if hasattr(self, "classes_"):
+            return answers
+        return np.sqrt(np.maximum(0.0, answers[:, 1] - answers[:, 0] ** 2))
+
+    def _answers_of_all(self, X):
+        found, control = self._fitted_set(), SearchControl()
+        parts = [found.answers(block, self._n_threads(), control) for block in self._blocks(X)]
+        return np.concatenate(parts)
 
     def _fitted_set(self):
         check_is_fitted(self, "_found")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import class_problem
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
@@ -12,7 +13,7 @@ from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, document_set, w
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
-from sktree_opt.tree._mixin import TreeClassifierMixin
+from sktree_opt.tree._mixin import TIE_TOLERANCE, TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
 from sktree_opt.utils._typing import (
@@ -77,6 +78,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     %(n_jobs)s
 
     %(warm_start)s
+
+    %(predict_by)s
 
     Attributes
     ----------
@@ -171,6 +174,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        predict_by: Literal["best", "vote"] = "best",
     ) -> None:
         self.n_trees = n_trees
         self.epsilon = epsilon
@@ -192,6 +196,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.predict_by = predict_by
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -226,3 +231,38 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
             self._keep_set(plan, solution)
         warn_of_limit(self, self.status_, what_set_is_known(self))
         return self
+
+    def predict(self, X: TableLike) -> NDArray[Any]:
+        """Predict the class of each row, by the best tree or by vote (`predict_by`).
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels.
+        """
+        if self.predict_by == "best":
+            return super().predict(X)
+        shares = self._answers_of_all(X)
+        is_most = shares >= shares.max(axis=1, keepdims=True) - TIE_TOLERANCE
+        return self.classes_[is_most.argmax(axis=1)]
+
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Predict class probabilities, by the best tree or by vote (`predict_by`).
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            Class frequencies of the row's leaf; by vote, the share of the trees that answer each
+            class.
+        """
+        return super().predict_proba(X) if self.predict_by == "best" else self._answers_of_all(X)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import (
     target_problem,
@@ -66,6 +67,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     %(n_jobs)s
 
     %(warm_start)s
+
+    %(predict_by)s
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        predict_by: Literal["best", "vote"] = "best",
     ) -> None:
         self.n_trees = n_trees
         self.epsilon = epsilon
@@ -167,6 +171,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.predict_by = predict_by
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -201,3 +206,18 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
             self._keep_set(plan, solution)
         warn_of_limit(self, self.status_, what_set_is_known(self))
         return self
+
+    def predict(self, X: TableLike) -> NDArray[np.float64]:
+        """Predict the target of each row, by the best tree or by all trees (`predict_by`).
+
+        Parameters
+        ----------
+        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The mean of the row's leaf; by vote, the mean of the answers of all trees.
+        """
+        return super().predict(X) if self.predict_by == "best" else self._answers_of_all(X)[:, 0]

@@ -8,13 +8,16 @@ from itertools import accumulate
 
 import numpy as np
 
-from sktree_opt.optimal.run._trees import rows_in, tree_and_objective
+from sktree_opt.optimal.run._trees import NodeRows, make_tree, rows_in, tree_and_objective
 from sktree_opt.optimal.tree_sets._tree_graph import graph_of, units_of_split
 from sktree_opt.tree._mixin import TIE_TOLERANCE
 from sktree_opt.utils._control import SearchControl
 
 # Digits of an objective, as large as that of a single leaf.
 DIGITS = 11
+
+# Outcomes of tests that are held in memory.
+CELLS_AT_ONCE = 1 << 24
 
 
 class FoundTrees:
@@ -108,7 +111,115 @@ class FoundTrees:
 
     def tree(self, rank):
         """The tree of a rank, and its objective."""
-        return tree_and_objective(self.problem, self.tests, self.nodes(rank)[0])
+        return self.made(self.nodes(rank)[0])
+
+    def made(self, nodes):
+        """The tree of some nodes, and its objective."""
+        return tree_and_objective(self.problem, self.tests, nodes)
+
+    def in_order(self, control):
+        """Nodes of the trees, in order, until a search is stopped."""
+        rank = 0
+        while rank < self.n_trees and not control.poll():
+            yield self.nodes(rank)[0]
+            rank += 1
+
+    def without(self, features, control):
+        """The trees that do without some features, in order.
+
+        Yields
+        ------
+        nodes : ndarray
+        """
+        counted = self._counted_without(features)
+        for kind, count in enumerate(counted.counts):
+            at = self._kind_of(counted.costs[kind], counted.n_splits[kind])
+            if at is None:
+                return
+            number = count if at < self.n_kinds - 1 else self._n_without(features, at)
+            for rank in range(number):
+                if control.poll():
+                    return
+                yield counted.find(kind, rank)[0]
+
+    def _counted_without(self, features):
+        control = SearchControl()
+        return self.graph.count(control, ~np.isin(self.tests.feature, features))
+
+    def _kind_of(self, cost, n_splits):
+        """Index of a kind of the set; None if it is beyond."""
+        costs, sizes = self._counted.costs, self._counted.n_splits
+        first = int(np.searchsorted(costs, cost))
+        at = first + int(np.searchsorted(sizes[first:][costs[first:] == cost], n_splits))
+        return at if at < self.n_kinds else None
+
+    def _n_without(self, features, kind):
+        is_asked = np.isin(self.tests.feature, features)
+        counts = self.kinds()[2]
+        return self._counted.reliance(is_asked, counts, SearchControl())[0][kind]
+
+    def reliance(self, feature):
+        """How far the trees rely on a feature.
+
+        Returns
+        -------
+        share : float
+            Of the trees that cannot do without it.
+
+        least, largest : float
+            The share of what a tree lowers the objective by, at its splits by the feature: the
+            least and the largest of all trees.
+        """
+        counts = self.kinds()[2]
+        control = SearchControl()
+        found = self._counted.reliance(self.tests.feature == feature, counts, control)
+        n_without, least, largest = found
+        n = self.n_kinds
+        split_cost = self.graph.split_cost * self._counted.n_splits[:n]
+        lowered = self.graph.root_cost - (self._counted.costs[:n] - split_cost)
+        ranges = []
+        for sums, choose in ((least, np.min), (largest, np.max)):
+            shares = np.divide(sums, lowered, out=np.zeros(n), where=lowered > 0)
+            ranges.append(float(choose(shares)))
+        n_needing = self.n_trees - sum(n_without)
+        return n_needing, *ranges
+
+    def answers(self, matrix, n_threads, control):
+        """Shares of the trees by answer for each row.
+
+        For a regression, the mean of the answers and the mean of their squares.
+        """
+        data = self.problem.data
+        n_classes = 0 if data.classes is None else len(data.classes)
+        sums = np.zeros((len(matrix), max(n_classes, 2)))
+        n_at_once = max(1, CELLS_AT_ONCE // max(1, self.tests.n_tests))
+        for first in range(0, len(matrix), n_at_once):
+            passes = self._outcomes(matrix[first : first + n_at_once])
+            # Rows that pass the same tests have the same answers.
+            rows, inverse = np.unique(passes, axis=0, return_inverse=True)
+            found = self._counted.answers(rows, self.kinds()[2], n_classes, n_threads, control)
+            sums[first : first + n_at_once] = found[inverse.ravel()]
+        # The sums are rounded, and shares sum to 1.
+        if n_classes:
+            sums = sums[:, :n_classes]
+            return sums / sums.sum(axis=1, keepdims=True)
+        return sums / float(self.n_trees)
+
+    def _outcomes(self, matrix):
+        """Which tests of the graph each row of an encoded matrix passes."""
+        passes = np.zeros((len(matrix), self.tests.n_tests), dtype=np.uint8)
+        n_values = 1 if self.problem.data.classes is None else len(self.problem.data.classes)
+        ones = np.ones((3, n_values))
+        for test in self.graph.tests.tolist():
+            stump = NodeRows(
+                nodes=np.array([[test, 1, 2], [-1, -1, -1], [-1, -1, -1]], dtype=np.int32),
+                weights=ones,
+                n_rows=np.ones(3, dtype=np.int64),
+                leaves=np.empty(0, dtype=np.int32),
+            )
+            tree = make_tree(self.problem.data, self.tests, stump, ones, np.zeros(3))
+            passes[:, test] = tree.walk(matrix)[0] == 1
+        return passes
 
 
 def worth_of_answers(problem):

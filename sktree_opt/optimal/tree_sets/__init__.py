@@ -7,7 +7,8 @@ more than a bound, within a depth and a number of 0/1 tests. Read the files in t
   their table.
 - ``set_rows.hpp``: the rows of a node as bit columns, and counts of pairs of columns.
 - ``tree_graph.hpp``: a graph of trees, and what is counted in it; ``graph_search.hpp``: the search
-  that makes it; ``leaf_costs.hpp``: what leaves cost, and the best trees of two levels.
+  that makes it; ``graph_sums.hpp``: sums over its trees; ``leaf_costs.hpp``: what leaves
+  cost, and the best trees of two levels.
 - ``set_search.hpp``: the search for sets of trees over row sets (after DL8); ``pareto.hpp``: what a
   front holds, and what it may drop.
 

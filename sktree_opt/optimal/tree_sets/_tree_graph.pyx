@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
@@ -83,6 +83,32 @@ cdef extern from "sktree_opt/optimal/tree_sets/tree_graph.hpp" namespace "sktree
         ) except +
 
 
+cdef extern from "sktree_opt/optimal/tree_sets/graph_sums.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass RelianceSum:
+        Count n_without
+        int64_t least
+        int64_t largest
+
+    cdef cppclass Reliance:
+        Reliance(const CppTreeGraph&, const Classes&, const vector[char]&) except +
+        cpp_bool solve(CppSearchControl*)
+        RelianceSum of_first(int64_t node, int64_t at, Count number) except +
+
+    void sum_answers(
+        const CppTreeGraph&,
+        const Classes&,
+        int64_t n_kinds,
+        Count n_of_last,
+        const uint8_t* passes,
+        int64_t n_rows,
+        int64_t n_tests,
+        int n_answers,
+        double* sums,
+        int n_threads,
+        CppSearchControl*,
+    ) except +
+
+
 cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktree_opt" nogil:
     cdef cppclass GraphCounters:
         atomic_int64 n_nodes
@@ -151,6 +177,17 @@ cdef class TreeGraph:
         return self.cpp.split_cost
 
     @property
+    def root_cost(self):
+        """Cost of a single leaf, in units of the grid."""
+        return self.cpp.leaf_cost[0]
+
+    @property
+    def tests(self):
+        """Tests that some tree has, in rising order."""
+        used = np.array(self.cpp.tests, dtype=np.int32)
+        return np.unique(np.where(used < 0, ~used, used))
+
+    @property
     def n_options(self):
         """Number of options of all nodes."""
         return self.cpp.cost.size()
@@ -216,6 +253,14 @@ def graph_of(arrays, numbers):
     return graph
 
 
+cdef Count as_count(number):
+    return count_of(number >> 64, number & 0xFFFFFFFFFFFFFFFF)
+
+
+cdef as_int(Count count):
+    return (int(high_word(count)) << 64) + int(low_word(count))
+
+
 cdef class CountedTrees:
     """The trees of a graph by cost and number of splits.
 
@@ -242,7 +287,7 @@ cdef class CountedTrees:
         self.costs = np.array([root[k].cost for k in range(n)], dtype=np.int64)
         self.n_splits = np.array([root[k].n_splits for k in range(n)], dtype=np.int64)
         self.counts = [
-            (int(high_word(root[k].count)) << 64) + int(low_word(root[k].count)) for k in range(n)
+            as_int(root[k].count) for k in range(n)
         ]
 
     def find(self, int64_t kind, rank):
@@ -265,7 +310,7 @@ cdef class CountedTrees:
             Node of the graph; -1 for leaves that are none.
         """
         cdef vector[int32_t] tree, places
-        cdef Count number = count_of(rank >> 64, rank & 0xFFFFFFFFFFFFFFFF)
+        cdef Count number = as_count(rank)
         with nogil:
             self.graph.cpp.find(
                 self.classes, self.allowed, 0, kind, number, tree, places
@@ -273,6 +318,96 @@ cdef class CountedTrees:
         return (
             np.array(tree, dtype=np.int32).reshape(-1, 3), np.array(places, dtype=np.int32)
         )
+
+    def reliance(self, is_asked, counts, SearchControl control):
+        """How far trees rely on a feature.
+
+        Parameters
+        ----------
+        is_asked : ndarray of bool, shape (n_tests,)
+            The tests that ask about the feature.
+
+        counts : list of int
+            Number of trees of each kind that belong to the set, the first of it.
+
+        control : SearchControl
+            May end it: then the answer is None.
+
+        Returns
+        -------
+        n_without : list of int
+            Number of trees of each kind that do without the feature.
+
+        least, largest : ndarray of int64, shape (n_kinds,)
+            Of the trees of a kind, the least and the largest sum of what splits by the feature
+            lower the cost by.
+        """
+        cdef vector[char] asked = np.asarray(is_asked, dtype=np.int8).tolist()
+        cdef unique_ptr[Reliance] sums
+        cdef cpp_bool is_whole
+        sums.reset(new Reliance(self.graph.cpp, self.classes, asked))
+        with nogil:
+            is_whole = sums.get().solve(control.cpp)
+        control.raise_pending()
+        if not is_whole:
+            return None
+        n_without, least, largest = [], [], []
+        cdef RelianceSum one
+        for at, number in enumerate(counts):
+            one = sums.get().of_first(0, at, as_count(number))
+            n_without.append(as_int(one.n_without))
+            least.append(one.least)
+            largest.append(one.largest)
+        return n_without, np.array(least), np.array(largest)
+
+    def answers(self, passes, counts, int n_answers, int n_threads, SearchControl control):
+        """Numbers of trees by answer.
+
+        Parameters
+        ----------
+        passes : ndarray of uint8, shape (n_rows, n_tests)
+            Which tests each row passes.
+
+        counts : list of int
+            Number of trees of each kind that belong to the set, the first of it.
+
+        n_answers : int
+            Number of classes; 0 for means.
+
+        n_threads : int
+            OpenMP threads.
+
+        control : SearchControl
+
+        Returns
+        -------
+        sums : ndarray of float64, shape (n_rows, n_answers)
+            For means, their sum and the sum of their squares.
+        """
+        cdef const uint8_t[:, ::1] rows = np.ascontiguousarray(passes, dtype=np.uint8)
+        cdef int64_t n_rows = rows.shape[0], n_tests = rows.shape[1], n_kinds = len(counts)
+        cdef Count n_of_last = as_count(counts[len(counts) - 1])
+        result = np.zeros((n_rows, max(n_answers, 2)))
+        cdef double[:, ::1] sums = result
+        if n_rows == 0:
+            return result
+        cdef const uint8_t* first = &rows[0, 0] if n_tests > 0 else NULL
+        with nogil:
+            sum_answers(
+                self.graph.cpp,
+                self.classes,
+                n_kinds,
+                n_of_last,
+                first,
+                n_rows,
+                n_tests,
+                n_answers,
+                &sums[0, 0],
+                n_threads,
+                control.cpp,
+            )
+        control.raise_pending()
+        return result
 
 
 def sums_of(table, objective):

@@ -11,6 +11,8 @@
 //
 // make_classes   from the leaves to the root: how many trees there are, of some tests only
 // find           from the root to the leaves: the tree of a rank
+// Reliance       from the leaves to the root: how far trees rely on a feature (graph_sums.hpp)
+// RowAnswers     from the root to the leaves: what they answer for a row
 //
 // The trees of a class have an order: by option, then by test, then by the class and rank of the
 // first subtree, then by those of the second. Ranks count in this order.
@@ -151,6 +153,16 @@ public:
         return allowed.empty() || allowed[test(k)] != 0;
     }
 
+    // Whether rows that pass the k-th test are those of the option's first child.
+    bool goes_first(std::int64_t k, const std::uint8_t* passes) const {
+        return (passes[test(k)] != 0) != (tests[k] < 0);
+    }
+    // What a split lowers the cost by.
+    std::int64_t gain(std::int64_t node, std::int64_t option) const {
+        if (is_last(option)) return leaf_cost[node] - cost[option];
+        return leaf_cost[node] - leaf_cost[child[2 * option]] - leaf_cost[child[2 * option + 1]];
+    }
+
     // In how many ways an option can be taken; `allowed`: by which tests, empty for all of them.
     Count n_ways(std::int64_t option, const std::vector<char>& allowed) const {
         std::int64_t n = 0;
@@ -251,7 +263,7 @@ public:
             if (ways == 0) continue;
             std::int64_t i, j;
             Count count;
-            while (next_pair(classes, node, o, wanted, ways, rank, i, j, count)) {
+            if (next_pair(classes, node, o, wanted, ways, rank, i, j, count)) {
                 std::int64_t k = test_begin[o] - 1;
                 for (Count skip = rank / count + 1; skip > 0; skip -= is_allowed(k, allowed)) ++k;
                 const bool is_complement = tests[k] < 0;
