@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         TreeSetRegressor,
         optimal_path,
     )
-    from sktree_opt.preprocessing import MDLPDiscretizer
+    from sktree_opt.preprocessing import ColumnCombiner, MDLPDiscretizer
     from sktree_opt.subset import (
         AcceptableSubsetSelector,
         BootstrapError,
@@ -78,6 +78,7 @@ _ROOM_OF = {
     "RuleListClassifier": "greedy",
     "cost_complexity_path": "greedy",
     "prune": "greedy",
+    "ColumnCombiner": "preprocessing",
     "MDLPDiscretizer": "preprocessing",
     "OptimalTreeClassifier": "optimal",
     "OptimalTreeClassifierCV": "optimal",
@@ -110,6 +111,7 @@ _ROOM_OF = {
 __all__ = [
     "AcceptableSubsetSelector",
     "BootstrapError",
+    "ColumnCombiner",
     "Counterfactual",
     "CrossValidationError",
     "DTsbeSelector",

@@ -9,12 +9,25 @@ from sklearn.utils import Bunch
 
 from sktree_opt.datasets._bunch import make_bunch
 
+# Categories of the ordinal attributes, in their order.
+ORDERS = {
+    "Patrons": ["None", "Some", "Full"],
+    "Price": ["$", "$$", "$$$"],
+    "WaitEstimate": ["0-10", "10-30", "30-60", ">60"],
+}
+
 
 @overload
-def load_restaurant(*, return_X_y: Literal[False] = False, as_frame: bool = False) -> Bunch: ...
+def load_restaurant(
+    *, return_X_y: Literal[False] = False, as_frame: bool = False, ordered: bool = False
+) -> Bunch: ...
 @overload
-def load_restaurant(*, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
-def load_restaurant(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch | tuple[Any, Any]:
+def load_restaurant(
+    *, return_X_y: Literal[True], as_frame: bool = False, ordered: bool = False
+) -> tuple[Any, Any]: ...
+def load_restaurant(
+    *, return_X_y: bool = False, as_frame: bool = False, ordered: bool = False
+) -> Bunch | tuple[Any, Any]:
     """Load the restaurant table: whether to wait for a seat.
 
     Twelve evenings described by ten nominal attributes, from the chapter on learning from
@@ -35,6 +48,10 @@ def load_restaurant(*, return_X_y: bool = False, as_frame: bool = False) -> Bunc
     as_frame : bool, default=False
         If True, the data are a pandas DataFrame with categorical columns; else an array of
         strings.
+
+    ordered : bool, default=False
+        If True, the columns Patrons, Price and WaitEstimate are ordered categories, which are split
+        as numbers are. Needs ``as_frame=True``.
 
     Returns
     -------
@@ -58,13 +75,20 @@ def load_restaurant(*, return_X_y: bool = False, as_frame: bool = False) -> Bunc
     >>> X.shape, int(y.sum())
     ((12, 10), 6)
     """
+    if ordered and not as_frame:
+        raise ValueError("ordered=True needs as_frame=True: an array of strings has no order.")
     folder = files("sktree_opt.datasets") / "data"
     header, *rows = csv.reader((folder / "restaurant.csv").read_text("utf-8").splitlines())
     *values, waits = zip(*rows, strict=True)
     columns = {name: list(column) for name, column in zip(header, values, strict=False)}
     return make_bunch(
         columns,
-        {name: (sorted(set(column)), False) for name, column in columns.items()},
+        {
+            name: (ORDERS[name], True)
+            if ordered and name in ORDERS
+            else (sorted(set(column)), False)
+            for name, column in columns.items()
+        },
         np.array([answer == "Yes" for answer in waits]),
         target_names=["leave", "wait"],
         description=(folder / "README.md").read_text("utf-8"),

@@ -4,12 +4,13 @@ In reading order: ``_columns`` reads one column of any container, ``_encoder`` a
 once and applied to new rows. ``_survey`` looks at a matrix of numbers before it is encoded.
 ``_table`` ranks each column: its values become codes. ``_binary_tests`` lists the tests of a table
 and packs their outcomes with ``_bits``; ``_thresholds`` chooses among them. ``_discretizer`` and
-``mdlp.hpp`` cut columns where the classes change.
+``mdlp.hpp`` cut columns where the classes change. ``_combiner`` adds columns that combine others.
 
 A *code* is the rank of a number among the values of its column, or the number of a category. A
 *hole* is a missing value. A *test* is a question with two answers about one column.
 """
 
+from sktree_opt.preprocessing._combiner import ColumnCombiner
 from sktree_opt.preprocessing._discretizer import MDLPDiscretizer
 
-__all__ = ["MDLPDiscretizer"]
+__all__ = ["ColumnCombiner", "MDLPDiscretizer"]

@@ -5,7 +5,9 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from sktree_opt import GreedyTreeClassifier
 from sktree_opt.datasets import load_loans, load_restaurant
+from sktree_opt.export import export_text
 
 LOADERS = [load_restaurant, load_loans]
 
@@ -82,3 +84,11 @@ def test_frame_dtypes():
     assert not loans["employment"].cat.ordered
     assert sorted(loans.columns[loans.isna().any()]) == ["employment", "income", "rating"]
     assert set(load_restaurant(as_frame=True).data.dtypes.map(str)) == {"category"}
+    X, y = load_restaurant(return_X_y=True, as_frame=True, ordered=True)
+    ordered = [name for name in X if X[name].cat.ordered]
+    assert sorted(ordered) == ["Patrons", "Price", "WaitEstimate"]
+    assert not X.isna().any(axis=None)
+    tree = GreedyTreeClassifier(max_depth=1).fit(X[["Price"]], y)
+    assert export_text(tree).splitlines()[0].startswith('Price <= "$$":')
+    with pytest.raises(ValueError, match="ordered=True needs as_frame=True"):
+        load_restaurant(ordered=True)

@@ -137,17 +137,18 @@ class BruteForce:
 
         return sum(count(tree) for tree in self.trees[subset])
 
-    def eliminate(self, tie_goes_on=True, max_features=None):
+    def eliminate(self, tie_goes_on=True, max_features=None, black_box=False):
         """Section 6: (removed, used features, error) of each step, the full set first.
 
-        While a tree uses more than `max_features`, ties and worse trees are accepted.
+        While a tree uses more than `max_features`, ties and worse trees are accepted. A black box
+        tries features that the tree does not use as any other.
         """
         left = tuple(range(self.n_features))
         steps = [((), self.used[left], self.errors[left])]
         while True:
             now = self.errors[left]
             is_forced = max_features is not None and len(self.used[left]) > max_features
-            free = set(self.used[left]) - self.kept
+            free = set(left if black_box else self.used[left]) - self.kept
             used = [tuple(unit) for unit in self.units if unit[0] in free]
             without = {a: tuple(f for f in left if f not in a) for a in used}
             best = min(
@@ -155,7 +156,7 @@ class BruteForce:
                 key=lambda a: (self.errors[without[a]], self.n_leaves(without[a]), a),
                 default=None,
             )
-            unused = tuple(f for f in left if f not in self.used[left])
+            unused = () if black_box else tuple(f for f in left if f not in self.used[left])
             if not self.used[left]:
                 break
             if best is not None and self.errors[without[best]] < now:

@@ -6,11 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.subset.complete._streams import DistinctStream, OnDemandStream
-from sktree_opt.subset.elimination._backward import METHODS, eliminate
+from sktree_opt.subset.elimination._backward import eliminate
 from sktree_opt.utils._control import SearchControl
 from tests.effort import examples
 from tests.subset.cases import cases
-from tests.subset.checks import BEST_RULES, assert_best, assert_distinct, features_of
+from tests.subset.checks import (
+    BEST_RULES,
+    SAME_METHODS,
+    assert_best,
+    assert_distinct,
+    features_of,
+)
 
 # Searches that differ in their bounds; the others are tried without constraints.
 FEW_RULES = [
@@ -62,7 +68,7 @@ def test_eliminations_keep_features_and_go_down_to_a_maximum(case, kept, max_fea
     problem = case.problem(kept=kept)
     for tie_goes_on in (True, False):
         expected = brute.eliminate(tie_goes_on, max_features)
-        for method in METHODS:
+        for method in SAME_METHODS:
             steps, _ = eliminate(
                 problem,
                 SearchControl(),

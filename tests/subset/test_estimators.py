@@ -35,6 +35,18 @@ def test_subsets_count_backwards(n):
     assert list(subsets(n)) == expected
 
 
+def test_subsets_between_two_sets_in_any_order():
+    expected = sorted(tuple(sorted((7, *some))) for some in subsets(4))
+    rng = np.random.default_rng(0)
+    shuffled = list(subsets(4, [7], order=lambda R, S: rng.permutation(S).tolist()))
+    assert sorted(shuffled) == sorted(subsets(range(4), [7])) == expected
+    assert shuffled[0] == expected[0]
+    with pytest.raises(ValueError, match=r"order must return the elements of \(0, 1\), got \(0,\)"):
+        list(subsets(2, order=lambda R, S: S[:1]))
+    with pytest.raises(ValueError, match="must name each element once"):
+        list(subsets(2, [1]))
+
+
 @pytest.mark.parametrize("error", ERROR_ESTIMATES)
 def test_complete_search_is_never_worse_than_elimination(error):
     X, y = load_iris(return_X_y=True)

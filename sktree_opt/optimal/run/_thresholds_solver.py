@@ -18,8 +18,8 @@ from sktree_opt.optimal.run._problem import Solution
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
-from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
+from sktree_opt.utils._equal_rows import group_equal_rows
 from sktree_opt.utils._fitting import SECONDS_A_CHUNK
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)

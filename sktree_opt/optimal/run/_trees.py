@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sktree_opt.optimal.bits._bit_engine import visit_nodes
-from sktree_opt.preprocessing._equal_rows import group_equal_rows
 from sktree_opt.tree import Tree
 from sktree_opt.tree._node import CATEGORY_KINDS, LEAF, NODE_DTYPE
+from sktree_opt.utils._equal_rows import group_equal_rows
 
 # A weight that is smaller than the total by this factor may be lost to rounding.
 MOST_UNEQUAL = 1e10

@@ -122,6 +122,7 @@ cdef extern from "sktree_opt/subset/complete/dtdistinct.hpp" namespace "sktree_o
             const BestRules& rules,
             CppSearchControl& control,
             int64_t budget,
+            int n_threads,
         ) except +
         cbool next(FoundTree& tree) except +
         cbool is_done()

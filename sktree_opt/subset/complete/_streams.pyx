@@ -145,6 +145,9 @@ cdef class DistinctStream(TreeStream):
 
     budget : int
         Bytes of the lattice that may be kept.
+
+    n_threads : int
+        Threads that rank the features of a node.
     """
 
     cdef unique_ptr[DistinctTrees] cpp
@@ -159,13 +162,22 @@ cdef class DistinctStream(TreeStream):
         slack=0,
         prices=None,
         int64_t budget=1 << 30,
+        int n_threads=1,
     ):
         cdef VisitOrder chosen = <VisitOrder> <int> ORDERS[order]
         cdef BestRules rules = make_rules({"slack": slack, "prices": prices})
         self.problem, self.control = problem, control
         with nogil:
             self.cpp.reset(
-                new DistinctTrees(problem.cpp, chosen, accepts, rules, control.cpp[0], budget)
+                new DistinctTrees(
+                    problem.cpp,
+                    chosen,
+                    accepts,
+                    rules,
+                    control.cpp[0],
+                    budget,
+                    n_threads,
+                )
             )
 
     def __next__(self):

@@ -21,6 +21,8 @@
 // are not a sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of
 // what is left of T: those of S n W may not be used by the trees cut off.
 //
+// Threads share the features of a case set that is ranked; the order of the trees is the same.
+//
 // Cost: one walk for each tree built. Memory: at most N + 1 calls are on the stack.
 #pragma once
 
@@ -51,13 +53,14 @@ struct DistinctStats {
 class DistinctTrees {
 public:
     DistinctTrees(const SearchProblem& problem, VisitOrder order, bool accepts,
-                  const BestRules& rules, SearchControl& control, std::int64_t budget)
+                  const BestRules& rules, SearchControl& control, std::int64_t budget,
+                  int n_threads)
         : problem_(problem),
           order_(order),
           accepts_(accepts),
           rules_(rules),
           control_(control),
-          lattice_(problem, control, budget),
+          lattice_(problem, control, budget, n_threads),
           walk_(lattice_) {
         waiting_.is_required.assign(problem.n_units(), 0);
         waiting_.is_possible.assign(problem.n_units(), 1);

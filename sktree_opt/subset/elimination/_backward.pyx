@@ -35,6 +35,7 @@ cdef extern from "sktree_opt/subset/elimination/backward.hpp" namespace "sktree_
         DTSBE
         PSBE
         SBE
+        BLACK_BOX
 
     cdef cppclass BackwardSearch:
         cbool next(EliminationStep& step) except +
@@ -55,6 +56,7 @@ METHODS = {
     "dtsbe": <int> EliminationMethod.DTSBE,
     "psbe": <int> EliminationMethod.PSBE,
     "sbe": <int> EliminationMethod.SBE,
+    "black_box": <int> EliminationMethod.BLACK_BOX,
 }
 
 

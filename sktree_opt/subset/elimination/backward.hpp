@@ -9,7 +9,7 @@
 
 namespace sktree_opt::subset {
 
-enum class EliminationMethod : int { DTSBE = 0, PSBE = 1, SBE = 2 };
+enum class EliminationMethod : int { DTSBE = 0, PSBE = 1, SBE = 2, BLACK_BOX };
 
 // An elimination and its trees; it can be left between steps.
 class BackwardSearch {
@@ -45,9 +45,12 @@ inline std::unique_ptr<BackwardSearch> make_backward_search(
         return std::make_unique<BackwardSearchWith<IncrementalTrees>>(
             problem, rules, control, budget, n_threads, min_parallel_work, gives_up);
     }
-    const bool skips_unused = method != EliminationMethod::SBE;
-    return std::make_unique<BackwardSearchWith<RebuiltTrees>>(problem, rules, control, skips_unused,
-                                                              n_threads);
+    const bool is_black_box = method == EliminationMethod::BLACK_BOX;
+    const bool skips_unused = method != EliminationMethod::SBE && !is_black_box;
+    EliminationRules own_rules = rules;
+    own_rules.unused_leave_at_once = !is_black_box;
+    return std::make_unique<BackwardSearchWith<RebuiltTrees>>(
+        problem, own_rules, control, skips_unused, is_black_box, n_threads);
 }
 
 }  // namespace sktree_opt::subset

@@ -47,6 +47,7 @@ struct EliminationRules {
     std::int64_t min_features = 0;  // a tree that uses fewer is not accepted
     std::int64_t max_features = std::numeric_limits<std::int64_t>::max();  // whatever the error
     std::int64_t target_features = -1;                                     // negative: no target
+    bool unused_leave_at_once = true;  // else one by one, as where the learner is a black box
 };
 
 // The tree T = DT(S), and how it was found.
@@ -125,7 +126,7 @@ private:
         for (const Trial& trial : trials_) least = std::min(least, trial.cost);
         trials_.erase(std::remove_if(trials_.begin(), trials_.end(), is_too_dear), trials_.end());
         const bool is_gain = !trials_.empty() && least < current.cost;
-        if (!is_gain && goes_on) {
+        if (!is_gain && goes_on && rules_.unused_leave_at_once) {
             for (std::size_t u = 0; u < is_in_.size(); ++u) {
                 const auto unit = static_cast<std::int32_t>(u);
                 if (is_in_[u] == IN && !problem_.keeps(unit) && !is_used(current, unit)) {

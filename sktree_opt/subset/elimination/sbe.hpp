@@ -1,8 +1,9 @@
 // The trees of backward elimination, built from scratch: SBE and PSBE.
 //
-// Paper: as elimination.hpp. SBE is the black box: it builds T_a for every feature of S. PSBE (ICML
-// 2017) builds them for the features that T uses. Both are there to be compared with DTsbe; no tree
-// shares anything with another. Cost: one tree for each trial. Memory: one tree for each thread.
+// Paper: as elimination.hpp. SBE builds T_a for every feature of S. PSBE (ICML 2017) builds them for
+// the features that T uses. As a black box, SBE cannot know which features T uses: T_a of a feature
+// that is not used is a trial as any other, so that these leave one by one. All are there to be
+// compared with DTsbe; no tree shares anything with another. Cost: one tree for each trial. Memory: one tree for each thread.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,11 @@ namespace sktree_opt::subset {
 class RebuiltTrees {
 public:
     RebuiltTrees(const SearchProblem& problem, SearchControl& control, bool skips_unused,
-                 int n_threads)
+                 bool is_black_box, int n_threads)
         : problem_(problem),
           control_(control),
           skips_unused_(skips_unused),
+          is_black_box_(is_black_box),
           n_threads_(problem.has_rating() ? 1 : n_threads) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
@@ -56,7 +58,8 @@ public:
         step.n_built = static_cast<std::int64_t>(tried.size());
         for (const Trial& trial : built) {
             // T itself is not a trial: the rule for unused features takes care of it.
-            if (std::binary_search(current.units.begin(), current.units.end(), trial.unit)) {
+            if (is_black_box_ ||
+                std::binary_search(current.units.begin(), current.units.end(), trial.unit)) {
                 trials.push_back(trial);
             }
         }
@@ -90,6 +93,7 @@ private:
     const SearchProblem& problem_;
     SearchControl& control_;
     bool skips_unused_;
+    bool is_black_box_;
     int n_threads_;
     const std::uint8_t* is_in_ = nullptr;
     std::vector<std::int64_t> n_leaves_;  // of the trees last built, by unit

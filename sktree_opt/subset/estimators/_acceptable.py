@@ -149,9 +149,9 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     %(random_state)s
 
-    %(n_jobs)s "dtaccept" searches on
-        one. Under a joblib backend for several machines, such as dask's, "on_demand" runs on its
-        workers.
+    %(n_jobs)s Those of "dtaccept"
+        share the features of a node. Under a joblib backend for several machines, such as dask's,
+        "on_demand" runs on its workers.
 
     Attributes
     ----------
@@ -534,6 +534,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             slack=slack,
             prices=prices,
             budget=search.budget,
+            n_threads=search.learner.n_threads,
         )
         best = None
         for found in search.watch("subsets", ([tree] for tree in stream)):

@@ -39,9 +39,11 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     ----------
     %(estimator)s
 
-    method : {"dtsbe", "psbe", "sbe"}, default="dtsbe"
-        All methods select the same features. "sbe" builds every tree anew, and "psbe" only those
-        without a feature that the current tree uses; they serve for comparison.
+    method : {"dtsbe", "psbe", "sbe", "black_box"}, default="dtsbe"
+        The first three select the same features. "sbe" builds every tree anew, and "psbe" only
+        those without a feature that the current tree uses. "black_box" cannot know which features
+        a tree uses, so that unused ones leave one by one; it may decide ties otherwise. They serve
+        for comparison.
 
     on_tie : {"continue", "stop"}, default="continue"
         Whether to make a removal that leaves the error unchanged, as in [1]_, or not, as in [2]_.
@@ -156,7 +158,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self,
         estimator: GreedyTree | None = None,
         *,
-        method: Literal["dtsbe", "psbe", "sbe"] = "dtsbe",
+        method: Literal["dtsbe", "psbe", "sbe", "black_box"] = "dtsbe",
         on_tie: Literal["continue", "stop"] = "continue",
         min_features: int = 0,
         max_features: int | None = None,

@@ -61,9 +61,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     %(random_state)s
 
     n_jobs : int or None, default=None
-        Threads; the result and the order of the trees do not depend on them. "dtdistinct" searches
-        on one. None means 1, -1 all. Under a joblib backend for several machines, such as dask's,
-        "on_demand" is run by its workers.
+        Threads; the result and the order of the trees do not depend on them. Those of "dtdistinct"
+        share the features of a node. None means 1, -1 all. Under a joblib backend for several
+        machines, such as dask's, "on_demand" is run by its workers.
 
     Attributes
     ----------
@@ -297,7 +297,13 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         if self.method == "on_demand":
             run = CompleteRun(problem, search)
             return problem, run, run.pieces
-        stream = DistinctStream(problem, search.control, order=self.order, budget=search.budget)
+        stream = DistinctStream(
+            problem,
+            search.control,
+            order=self.order,
+            budget=search.budget,
+            n_threads=search.learner.n_threads,
+        )
         return problem, stream, lambda: ([tree] for tree in stream)
 
     def _count(self, trees, n_features):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtri
 
-from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.utils._equal_rows import group_equal_rows
 from sktree_opt.subset.lattice._units import MAX_UNITS, choose_unit
 
 # Above this total the learner's table of logarithms would outgrow the data.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sktree_opt.preprocessing import _equal_rows
-from sktree_opt.preprocessing._equal_rows import group_equal_rows
+from sktree_opt.utils import _equal_rows
+from sktree_opt.utils._equal_rows import group_equal_rows
 
 
 @pytest.mark.parametrize("hashes_collide", [False, True])
