@@ -358,7 +358,11 @@ def test_no_limit_of_depth(global_random_seed):
     assert costly.status_ == "optimal"
     deep = OptimalTreeClassifier(max_depth=10, complexity_cost=0.05).fit(X, y)
     assert costly.objective_ == pytest.approx(deep.objective_)
-    assert "depth at most 20" in costly.optimality_scope_
+    # Twenty-one tests cost more than the whole tree.
+    assert costly.optimality_scope_.startswith("all trees, with tests of numbers")
+    assert "depth at most 10" in deep.set_params(complexity_cost=0.0).fit(X, y).optimality_scope_
+    few.set_params(complexity_cost=0.05).fit(X, y)
+    assert few.optimality_scope_.startswith("all trees with at most 5 leaves, with tests")
 
 
 @pytest.mark.parametrize("max_depth", [21, -1, 2.5])

@@ -12,6 +12,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from sktree_opt.optimal.objectives._for_data import (
@@ -234,7 +235,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
     def _keep(self, plan, solution, *, gap_is_proof=True):
         """Set the fitted attributes.
 
-        `gap_is_proof` says whether nothing is left to prove where the gap is within rounding.
+        `gap_is_proof` says whether the least objective is the question, so that nothing is left to
+        prove where the gap is within rounding.
         """
         problem, tests, nodes = plan.problem, solution.tests, solution.nodes
         # The objective is that of the tree itself, not what the search says of it.
@@ -258,7 +260,8 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self.gap_ = 0.0 if objective == bound else objective - self.lower_bound_
         self.status_ = status
         self.incumbents_, self.search_stats_ = solution.incumbents, solution.stats
-        self.optimality_scope_ = plan.scope
+        is_proved = status == "optimal" and gap_is_proof and problem.objective.metric is None
+        self.optimality_scope_ = plan.scope(objective if is_proved else np.inf)
 
 
 def new_control(estimator):

@@ -114,7 +114,7 @@ def path_of(model, X, y, sample_weight=None, interrupt=None):
         sums_one_tree=problem.objective.metric is None,
         prefers_tests=True,
     )
-    model.optimality_scope_ = plan.scope
+    model.optimality_scope_ = plan.scope()
     session.begin()
     return find_path(plan, session)
 

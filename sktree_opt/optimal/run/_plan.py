@@ -83,8 +83,8 @@ class Plan:
     ----------
     problem : Problem
 
-    scope : str
-        What a proof is relative to, in words.
+    asked : str
+        The tests that trees may use, in words.
 
     tests : BinaryTests or None
         What the bits and tree sets engines read.
@@ -107,7 +107,7 @@ class Plan:
     """
 
     problem: Problem
-    scope: str
+    asked: str
     tests: BinaryTests | None = None
     table: Table | None = None
     around: list | None = None
@@ -121,6 +121,17 @@ class Plan:
         if self.by_column:
             return "column"
         return "bits" if self.table is None else "thresholds"
+
+    def scope(self, objective=np.inf):
+        """The trees that a proof is about, in words; `objective` is that of the best of them."""
+        limits = self.problem.limits
+        # A deeper tree has more tests: more than allowed, or they alone cost more than the best.
+        is_any_depth = limits.max_depth >= limits.max_splits > 1
+        is_any_depth |= (limits.max_depth + 1) * limits.split_cost > objective
+        trees = "all trees" if is_any_depth else f"all trees of depth at most {limits.max_depth}"
+        if limits.max_splits < 2**limits.max_depth - 1 or not is_any_depth:
+            trees += f" with at most {limits.max_splits + 1} leaves"
+        return f"{trees}, with {self.asked}"
 
 
 def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, prefers_tests=False):
@@ -145,27 +156,30 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
     """
     data, form, n_threads = problem.data, problem.form, problem.limits.n_threads
     choice, split = resolve_thresholds(thresholds), CATEGORICAL_SPLITS[categorical_splits]
-    scope, (chosen, off) = scope_of(problem.limits, choice, split), _chosen.get()
+    chosen, off = _chosen.get()
+    asked = f"tests of numbers at {choice.scope}, of categories as {split.scope}"
     # Some objectives only the thresholds engine knows.
     has_bits = form.score in SCORES
     names, n_categories = data.encoder.feature_names_, data.encoder.n_categories_
     if isinstance(choice, AllThresholds) and has_bits and chosen != "thresholds":
         tests = BinaryTests.from_binary_matrix(data.matrix, n_categories)
         if tests is not None:
-            return Plan(problem, scope, tests, off=off)
+            return Plan(problem, asked, tests, off=off)
     table = table_of(data, n_threads)
     cuts = choice.codes(table, data)
     # Each division of three categories has one alone on a side.
     by_ranks = split is OneVsRest or n_categories.max() <= 3
     if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
         ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
+        by_column = chosen in (None, "column") and is_one_deep_column(ranks, problem.limits)
         is_large = has_too_many_tests(ranks)
-        if not prefers_tests:
-            is_large = is_large or has_many_thresholds(ranks, form, problem.weights)
+        if is_large_for_pairs(ranks):
+            is_large = is_large or not prefers_tests
+        elif by_column or not (prefers_tests or is_full_tree_too_costly(problem)):
+            is_large = has_many_thresholds(ranks, form, problem.weights)
         if is_large or not has_bits or chosen in ("thresholds", "column"):
             few_tests = FewTests(table, cuts, data, split) if has_bits else None
-            by_column = chosen in (None, "column") and is_one_deep_column(ranks, problem.limits)
-            return Plan(problem, scope, None, ranks, around, few_tests, off, by_column)
+            return Plan(problem, asked, None, ranks, around, few_tests, off, by_column)
     if not has_bits:
         raise ValueError(
             "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
@@ -175,10 +189,10 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
     if few_tests.count() <= MAX_TESTS or not (
         n_thresholds := few_tests.number_within(THINNED_TESTS)
     ):
-        return Plan(problem, scope, BinaryTests.from_table(table, cuts, names, split), off=off)
+        return Plan(problem, asked, BinaryTests.from_table(table, cuts, names, split), off=off)
     warn_of_thinning(few_tests.count(), n_thresholds)
-    scope += f", thinned to at most {n_thresholds} thresholds of each column"
-    return Plan(problem, scope, few_tests.make(n_thresholds), off=off)
+    asked += f", thinned to at most {n_thresholds} thresholds of each column"
+    return Plan(problem, asked, few_tests.make(n_thresholds), off=off)
 
 
 def warn_of_thinning(n_tests, n_thresholds):
@@ -190,14 +204,6 @@ def warn_of_thinning(n_tests, n_thresholds):
     )
 
 
-def scope_of(limits, choice, split):
-    """The trees that a proof is about, in words."""
-    return (
-        f"all trees of depth at most {limits.max_depth} with at most {limits.max_splits + 1} "
-        f"leaves, with tests of numbers at {choice.scope}, of categories as {split.scope}"
-    )
-
-
 def table_of(data, n_threads):
     """The columns of training data by ranks."""
     matrix = data.matrix
@@ -206,17 +212,30 @@ def table_of(data, n_threads):
     return Table.from_matrix(matrix, data.encoder.n_categories_, n_threads)
 
 
+def is_full_tree_too_costly(problem):
+    """Whether the tests of a full tree cost more than errors on all rows.
+
+    Only the bits engine leaves out trees that have more tests than they can pay for.
+    """
+    limits, is_classifier = problem.limits, problem.data.classes is not None
+    return is_classifier and limits.split_cost * limits.max_splits > problem.data.weights.sum()
+
+
+def is_large_for_pairs(table):
+    """Whether binary columns of all tests, or the counts of their pairs, take much memory."""
+    of_columns = count_tests(table)
+    n_bytes = of_columns.sum() * (table.n_rows / 8)
+    return n_bytes > MOST_TEST_BYTES or of_columns[~table.is_nominal].sum() >= MOST_NUMERIC_TESTS
+
+
 def has_many_thresholds(table, form, weights=None):
     """Whether a search over ranks beats one that makes a binary column of every test."""
     of_columns, is_numeric = count_tests(table), ~table.is_nominal
-    if of_columns.sum() * (table.n_rows / 8) > MOST_TEST_BYTES:
-        return True
     n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
     many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
-    least = min(many * max(1, n_walks), MOST_NUMERIC_TESTS)
-    if of_columns[is_numeric].sum() >= least:
+    if of_columns[is_numeric].sum() >= many * max(1, n_walks):
         return True
     return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
 
