@@ -137,7 +137,8 @@ class Learner:
             "measure": criterion.measure,
             "gain_ratio": criterion.gain_ratio,
             "nominal_split": NOMINAL_SPLITS[tree.nominal_split].code,
-            "numeric_gain_penalty": tree.numeric_gain_penalty,
+            # A measure of bits; it has no meaning for squared errors.
+            "numeric_gain_penalty": getattr(tree, "numeric_gain_penalty", False),
             "min_split_weight": 2.0 if split is None else split / self.unit,
             "min_leaf_weight": 1.0 if leaf is None else leaf / self.unit,
             "every_branch": tree.min_weight_branches == "every",

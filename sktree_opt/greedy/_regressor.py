@@ -123,9 +123,6 @@ class GreedyTreeRegressor(TreeRegressorMixin, BaseGreedyTree):
     }
     _parameter_constraints.pop("numeric_gain_penalty")
 
-    # A measure of bits; it has no meaning for squared errors.
-    numeric_gain_penalty = False
-
     def __init__(
         self,
         *,

@@ -225,6 +225,24 @@ def test_probabilities_of_rows_are_not_taken_for_nodes(table):
         assert model.predict(X[:n]).tolist() == model.predict(X)[:n].tolist()
 
 
+@pytest.mark.parametrize(
+    "smoothing", [{"leaf_smoothing": "laplace"}, {"hierarchical_shrinkage": 5.0}]
+)
+def test_every_classifier_smooths_its_leaves(table, smoothing):
+    X, y = table
+    best = OptimalTreeClassifier(max_depth=2, **smoothing).fit(X, y)
+    trees = TreeSetClassifier(max_depth=2, n_trees=2, **smoothing).fit(X, y)
+    smallest = SmallestTreeClassifier(max_depth=2, **smoothing).fit(X, y)
+    plain = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    expected = best.predict_proba(X)
+    assert np.abs(expected - plain.predict_proba(X)).max() > 0.001
+    for model in (trees, trees[0], smallest):
+        if model.tree_ == best.tree_:
+            np.testing.assert_array_equal(model.predict_proba(X), expected)
+        assert (model.predict(X) == plain.predict(X)).mean() > 0.8
+    assert trees[0].tree_ == best.tree_
+
+
 def test_trees_are_ranked(table):
     X, y = table
     model = TreeSetClassifier(n_trees=8, max_depth=2).fit(X, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
@@ -72,6 +72,10 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(class_weight)s
 
+    %(leaf_smoothing)s
+
+    %(hierarchical_shrinkage)s
+
     %(thresholds)s
 
     %(categorical_features)s
@@ -137,7 +141,9 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "objective": [StrOptions(set(OBJECTIVES))],
         "confidence": [Interval(Real, 0, 0.5, closed="neither")],
         "depth_cost": [Interval(Real, 0, None, closed="left")],
-        **shared_constraints("cost_matrix", "class_weight"),
+        **shared_constraints(
+            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+        ),
     }
 
     def __init__(
@@ -156,6 +162,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         complexity_cost: float = 0.0,
         depth_cost: float = 0.0,
         class_weight: ClassWeight = None,
+        leaf_smoothing: Literal["laplace"] | float | None = None,
+        hierarchical_shrinkage: float = 0.0,
         thresholds: Thresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_splits: CategoricalSplit = "one_vs_rest",
@@ -177,6 +185,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.complexity_cost = complexity_cost
         self.depth_cost = depth_cost
         self.class_weight = class_weight
+        self.leaf_smoothing = leaf_smoothing
+        self.hierarchical_shrinkage = hierarchical_shrinkage
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.categorical_splits = categorical_splits

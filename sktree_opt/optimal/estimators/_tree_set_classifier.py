@@ -65,6 +65,10 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     %(class_weight)s
 
+    %(leaf_smoothing)s
+
+    %(hierarchical_shrinkage)s
+
     %(thresholds)s
 
     %(categorical_features)s
@@ -148,7 +152,9 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     _parameter_constraints: ClassVar[dict] = {
         **BaseTreeSet._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
-        **shared_constraints("cost_matrix", "class_weight"),
+        **shared_constraints(
+            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+        ),
     }
 
     def __init__(
@@ -167,6 +173,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         cost_matrix: ArrayLike | None = None,
         complexity_cost: float = 0.0,
         class_weight: ClassWeight = None,
+        leaf_smoothing: Literal["laplace"] | float | None = None,
+        hierarchical_shrinkage: float = 0.0,
         thresholds: Thresholds = "all",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_splits: CategoricalSplit = "one_vs_rest",
@@ -189,6 +197,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         self.cost_matrix = cost_matrix
         self.complexity_cost = complexity_cost
         self.class_weight = class_weight
+        self.leaf_smoothing = leaf_smoothing
+        self.hierarchical_shrinkage = hierarchical_shrinkage
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.categorical_splits = categorical_splits
