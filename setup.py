@@ -115,12 +115,12 @@ def kernel_sources(source):
     An engine has kernels if there is a folder of that name beside its .pyx. Each source is
     simd/<instruction set>.cpp, told which kernels to compile.
     """
-    kernels = source.parent / "kernels"
+    kernels, engine = source.parent / "kernels", source.parent.name.removesuffix("s")
     made = []
     for path in sorted(Path(PACKAGE, "simd").glob("*.cpp")) if kernels.is_dir() else []:
         text = (
-            f'#define SKTREE_KERNEL_TYPES "{kernels.as_posix()}/kernels.hpp"\n'
-            f'#define SKTREE_KERNELS "{kernels.as_posix()}/all_kernels.hpp"\n'
+            f'#define SKTREE_KERNEL_TYPES "{kernels.as_posix()}/{engine}_kernels.hpp"\n'
+            f'#define SKTREE_KERNELS "{kernels.as_posix()}/compile_{engine}_kernels.hpp"\n'
             f'#include "{path.as_posix()}"\n'
         )
         target = Path(BUILD_BASE, "kernels", source.parent, path.name)

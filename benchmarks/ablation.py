@@ -33,6 +33,7 @@ import numpy as np
 
 import guard
 import sktree_opt
+from sktree_opt.optimal.run import _plan
 
 TABLE = Path(__file__).resolve().parents[1] / "doc" / "developers" / "ablation.csv"
 LONGEST = 10.0  # times as long as the plain fit
@@ -90,13 +91,23 @@ GROUPS = {
     "thresholds, classes": [
         *workloads("optimal", "continuous", "wilt raisin room", max_depth=3),
         *workloads("optimal", "continuous", "bank page segment", max_depth=3),
-        *workloads("optimal", "uci", "letter spambase adult", max_depth=2),
+        *workloads("weighted", "continuous", "room raisin", max_depth=3),
+        *workloads("thresholds", "uci", "letter spambase", max_depth=2),
+    ],
+    "thresholds, categories": [
+        Workload("thresholds", "uci", "anneal", {"max_depth": 3}),
+        Workload("thresholds", "uci", "soybean", {"max_depth": 3}),
+        Workload("thresholds", "uci", "hypothyroid", {"max_depth": 3}),
+        Workload("thresholds", "uci", "adult", {"max_depth": 3}, step=4),
+        Workload("thresholds", "uci", "census_income_kdd", {"max_depth": 2}, step=10),
     ],
     "thresholds, targets": [
         *workloads("optimal regressor", "raw-regression", "page room wilt", max_depth=4),
         *workloads("optimal regressor", "raw-regression", "fault segment", max_depth=3),
         *workloads("optimal regressor", "real-regression", "page fault", max_depth=2),
         *workloads("optimal regressor", "real-regression", "raisin bank", max_depth=3),
+        *workloads("optimal regressor", "real-regression", "raisin", max_depth=3, max_leaf_nodes=4),
+        *workloads("optimal regressor", "raw-regression", "room", max_depth=3, min_samples_leaf=20),
     ],
     "tree sets, fronts": workloads(
         "metric", "binary", "vote lymph tic-tac-toe diabetes breast-wisconsin", max_depth=3
@@ -158,10 +169,15 @@ def call_with(function, forced, *arguments, **parameters):
     return function(*arguments, **{**parameters, **forced})
 
 
-def switched(engine, groups, **meanings):
-    """Switches that an engine's argument ``off`` knows."""
+def do_without(*names):
+    """Let all fits of this process do without some techniques of the engine that answers."""
+    _plan._chosen.set((None, names))
+
+
+def switched(groups, **meanings):
+    """Techniques that an engine can do without (see ``run._plan.use_engine``)."""
     return [
-        Switch(name, meaning, groups, partial(force, engine, off=(name,)))
+        Switch(name, meaning, groups, partial(do_without, name))
         for name, meaning in meanings.items()
     ]
 
@@ -172,58 +188,40 @@ def replaced(engine, groups, name, meaning, **forced):
 
 
 BITS = ("bits, classes", "bits, targets")
-THRESHOLDS = ("thresholds, classes", "thresholds, targets")
+THRESHOLDS = ("thresholds, classes", "thresholds, categories", "thresholds, targets")
 SUBSETS = ("backward elimination", "best subset")
 BEST = ("best subset",)
 SWITCHES = [
     *switched(
-        "Engine",
         BITS,
         merge_rows="equal rows are one row",
         merge_columns="equal columns are one column",
-        merge_node_columns="columns that are equal on a node's rows are one",
         similarity="bound from a node of similar rows",
         size="bound from smaller limits of size",
         inheritance="bounds of a parent hold for its children, less the rows that left",
         removal="bounds of shallower trees, less the rows that leave",
         cache="cache of bounds",
         small_cache="cache of nodes of two levels",
-        row_sets="caches know nodes by their rows, not by their tests",
         look_ahead="iterative deepening, and columns in the order it gives",
         dynamic_order="the child with the larger bound first",
         subtraction="the larger child's counts by subtraction",
         side_bounds="bounds of both children before either is searched",
     ),
     *switched(
-        "Engine",
         ("bits, targets",),
         rough_sweeps="sums of targets in whole numbers and single precision first",
     ),
-    replaced("Engine", BITS, "order: gini", "columns by impurity", column_order="gini"),
-    replaced("Engine", BITS, "order: index", "columns as they come", column_order="index"),
-    replaced("Engine", BITS, "order: look-ahead", "by two levels", column_order="look_ahead"),
     *switched(
-        "ThresholdSearch",
         THRESHOLDS,
         intervals="bounds between two solved thresholds",
-        floors="bounds of columns, inherited by neighbouring nodes",
+        column_bounds="bounds of columns, inherited by neighbouring nodes",
         caps="a sub-problem ends at the cost that excludes it",
-        best_first="intervals of the lowest bound first",
         pure_runs="no tests between neighbours of one class",
-        look_ahead="a tree of two levels before deeper ones",
-        leaf_groups="the bound of few leaves",
-        equal_rows="the bound of equal rows, or one row for them",
+        leaf_groups="the bound of few leaves, at the root",
+        equal_rows="one row for equal rows, or their bound at the root",
         categories="the bound of a nominal column",
-        run_sums="real numbers are summed by run before they go to lanes",
     ),
     *switched(
-        "ThresholdSearch",
-        ("thresholds, classes",),
-        bins="bounds from pairs of binned columns",
-        large_bins="no bins on small nodes",
-    ),
-    *switched(
-        "ThresholdSearch",
         ("thresholds, targets",),
         value_sweep="tables of pairs of values, where columns have few",
     ),
@@ -325,6 +323,18 @@ def job_of(workload, X, y):
     elif workload.kind == "k best":
         tree = guard.make("TreeSetClassifier", n_trees=50, **workload.settings)
         return lambda: tree.fit(X, y), lambda: float(sum(tree.tree_objectives_))
+    elif workload.kind == "thresholds":
+        tree = guard.make("OptimalTreeClassifier", **workload.settings)
+
+        def fit_by_ranks():
+            with _plan.use_engine("thresholds", off=_plan._chosen.get()[1]):
+                tree.fit(X, y)
+
+        return fit_by_ranks, lambda: float(tree.objective_)
+    elif workload.kind == "weighted":
+        tree = guard.make("OptimalTreeClassifier", **workload.settings)
+        weights = np.random.default_rng(0).random(len(y))
+        return lambda: tree.fit(X, y, sample_weight=weights), lambda: float(tree.objective_)
     elif workload.kind == "optimal" and workload.task == "uci":
         # Predictions for categories are compared by the objective.
         tree = guard.make("OptimalTreeClassifier", **workload.settings)
@@ -353,7 +363,10 @@ def fit(workload, table, patch, seconds_of_repeats, limit, pipe):
 
 
 def run(workload, table, patch, seconds_of_repeats, limit=math.inf):
-    """(seconds, answer) of a fit in a process of its own; None if the limit ended it."""
+    """(seconds, answer) of a fit in a process of its own; None if the limit ended it.
+
+    The system ends a process at the limit by a signal. An exit code above 0 is an error of ours.
+    """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
@@ -362,11 +375,13 @@ def run(workload, table, patch, seconds_of_repeats, limit=math.inf):
     process.start()
     sender.close()
     try:
-        return receiver.recv()
+        found = receiver.recv()
     except EOFError:
-        return None
-    finally:
-        process.join()
+        found = None
+    process.join()
+    if process.exitcode > 0:
+        raise RuntimeError(f"a fit of {workload} failed")
+    return found
 
 
 @dataclass

@@ -115,8 +115,7 @@ def package_sources():
 
 def test_folders_are_small():
     sizes = Counter(relative(path.parent) for path in package_sources())
-    allowed = {"sktree_opt/simd": 17}  # a header and a .cpp for each instruction set
-    assert {k: n for k, n in sizes.items() if n > allowed.get(k, MAX_FOLDER_FILES)} == {}
+    assert {k: n for k, n in sizes.items() if n > MAX_FOLDER_FILES} == {}
 
 
 def test_names_of_files_are_unique():
@@ -126,8 +125,7 @@ def test_names_of_files_are_unique():
         folders[path.stem].add(relative(path.parent))
     for name in ("_base", "_classifier", "_regressor"):
         del folders[name]
-    shared = {"kernels", "all_kernels"}  # one of each engine
-    assert {k: v for k, v in folders.items() if len(v) > 1 and k not in shared} == {}
+    assert {k: v for k, v in folders.items() if len(v) > 1} == {}
 
 
 def test_files_are_short():

@@ -13,7 +13,6 @@
 namespace sktree_opt::avx2 {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_avx2.hpp"
-#include "sktree_opt/simd/simd_unmasked.hpp"
 #include SKTREE_KERNELS
 }  // namespace sktree_opt::avx2
 

@@ -14,7 +14,6 @@
 namespace sktree_opt::avx512 {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_avx512.hpp"
-#include "sktree_opt/simd/simd_avx512_table.hpp"
 #include SKTREE_KERNELS
 }  // namespace sktree_opt::avx512
 

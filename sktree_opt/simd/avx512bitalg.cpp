@@ -1,4 +1,5 @@
 // Compiles the kernels of an engine for AVX-512 with BITALG (see kernel_sources() in setup.py).
+#define SKTREE_BITALG 1
 #include "sktree_opt/simd/instruction_sets.hpp"
 #include "sktree_opt/simd/lookup_tables.hpp"
 #include SKTREE_KERNEL_TYPES
@@ -15,7 +16,6 @@
 namespace sktree_opt::avx512bitalg {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_avx512.hpp"
-#include "sktree_opt/simd/simd_avx512_popcount.hpp"
 #include SKTREE_KERNELS
 }  // namespace sktree_opt::avx512bitalg
 

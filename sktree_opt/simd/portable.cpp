@@ -6,6 +6,5 @@
 namespace sktree_opt::portable {
 #include "sktree_opt/simd/native.hpp"
 #include "sktree_opt/simd/simd_portable.hpp"
-#include "sktree_opt/simd/simd_unmasked.hpp"
 #include SKTREE_KERNELS
 }  // namespace sktree_opt::portable

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import is_regressor
 
-from sktree_opt.optimal.bits._bit_engine import COLUMN_ORDERS, SWITCHES
+from sktree_opt.optimal.bits._bit_engine import SWITCHES
 from sktree_opt.optimal.estimators._base import class_problem, target_problem
 from sktree_opt.optimal.objectives._for_data import class_objective, target_objective
 from sktree_opt.optimal.run._bits_solver import find_tree_of_tests
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._problem import Limits, Problem
 from sktree_opt.optimal.run._session import Session
-from sktree_opt.preprocessing._binary_tests import BinaryTests
+from sktree_opt.preprocessing._binary_tests import BinaryTests, midpoints
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import TrainingData
 
@@ -43,11 +43,8 @@ def random_table(seed, n=300, m=20, n_classes=2):
     return X.astype(np.uint8), np.unique(y, return_inverse=True)[1].astype(np.int32)
 
 
-# Each technique off, and each other order of columns.
-VARIANTS = {f"no {name}": {"off": (name,)} for name in SWITCHES} | {
-    f"by {order}": {"column_order": order} for order in COLUMN_ORDERS[1:]
-}
-ENGINE = ("off", "column_order", "seed")
+# Each technique off.
+VARIANTS = {f"no {name}": {"off": (name,)} for name in SWITCHES}
 
 
 def training_data(X, y, weights=None, n_classes=None):
@@ -58,6 +55,7 @@ def training_data(X, y, weights=None, n_classes=None):
     encoder = SimpleNamespace(
         n_categories_=np.full(X.shape[1], -1),
         feature_names_=[f"column {j}" for j in range(X.shape[1])],
+        thresholds_between=lambda features, lower, upper: midpoints(lower, upper),
     )
     classes = np.arange(n_classes) if n_classes else None
     return TrainingData(
@@ -89,18 +87,17 @@ def new_session(limits):
 
 
 def search(X, y, objective="error", weights=None, **limits):
-    """The search alone; among its limits, what sets the engine (see ``ENGINE``)."""
+    """The search alone; among its limits, the techniques that are `off`."""
     data = training_data(X, y, weights)
     return search_with(class_objective(objective, data), data, **limits)
 
 
-def search_with(objective, data, **limits):
+def search_with(objective, data, off=(), **limits):
     """The search for one objective."""
-    variant = {name: limits.pop(name) for name in ENGINE if name in limits}
     tests = BinaryTests.from_matrix(data.matrix, data.encoder.n_categories_)
     limits.setdefault("max_splits", 2 ** limits["max_depth"] - 1)
     problem = Problem(data, objective, Limits(**limits))
-    return find_tree_of_tests(problem, tests, new_session(problem.limits), **variant)
+    return find_tree_of_tests(problem, tests, new_session(problem.limits), off)
 
 
 def search_regression(X, targets, weights=None, **limits):

@@ -86,7 +86,7 @@ def test_dives_are_trees_within_the_limits(n_classes, max_leaf_nodes, global_ran
     engine.begin(6, problem.limits.max_splits)
     costs = []
     for discrepancies in range(5):
-        engine.dive(discrepancies)
+        engine.search_discrepancies(discrepancies)
         tree, objective = tree_and_objective(problem, plan.tests, engine.known_tree())
         assert objective == engine.cost
         assert tree.depth <= 6
@@ -102,7 +102,7 @@ def test_enough_discrepancies_find_the_optimum(global_random_seed):
     plan = plan_of(OptimalTreeClassifier(max_depth=4), X, y)
     engine = make_engine(plan.problem, plan.tests, SearchControl())
     engine.begin(4, 15)
-    engine.dive(20)
+    engine.search_discrepancies(20)
     assert engine.cost == expected.objective_
 
 

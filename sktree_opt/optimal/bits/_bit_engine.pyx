@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -30,12 +30,7 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
         int64_t min_samples_leaf
         double min_weight_leaf
 
-    enum class Order(int):
-        pass
-
     cdef cppclass BitSwitches:
-        Order column_order
-        uint64_t seed
         @staticmethod
         vector[string] names()
         cpp_bool* find(const string& name)
@@ -61,10 +56,10 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
         void begin(int max_depth, int max_splits, double split_cost) except +
         void offer(const vector[TreeNode]& nodes, double cost) except +
         cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
-        void dive(int discrepancies) except +
+        void search_discrepancies(int discrepancies) except +
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree(double share) except +
-        cpp_bool is_at_floor()
+        cpp_bool costs_nothing()
         cpp_bool has_fewest_splits()
         void solve_root(int n_times) except +
         double cost()
@@ -92,7 +87,6 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
 
 SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
 SWITCHES = tuple((<bytes> name).decode() for name in BitSwitches.names())
-COLUMN_ORDERS = ("bounds", "look_ahead", "index", "gini", "random")
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
 
@@ -143,7 +137,7 @@ cdef BitObjective convert_objective(objective):
     return converted
 
 
-cdef BitSwitches convert_switches(off, column_order, seed) except *:
+cdef BitSwitches convert_switches(off) except *:
     cdef BitSwitches switches
     cdef cpp_bool* switch
     for name in off:
@@ -151,8 +145,6 @@ cdef BitSwitches convert_switches(off, column_order, seed) except *:
         if switch == NULL:
             raise ValueError(f"off must hold names of {SWITCHES}, got {name!r}.")
         switch[0] = False
-    switches.column_order = <Order> (<int> COLUMN_ORDERS.index(column_order))
-    switches.seed = seed
     return switches
 
 
@@ -196,14 +188,7 @@ cdef class BitEngine:
         The most that caches may take.
 
     off : tuple of str
-        Techniques of ``SWITCHES`` to do without; without "row_sets", caches know a node by the
-        tests on its path.
-
-    column_order : str
-        One of ``COLUMN_ORDERS``: in which order tests are tried.
-
-    seed : int
-        Of the random order.
+        Techniques of ``SWITCHES`` to do without.
     """
 
     cdef unique_ptr[CppEngine] engine
@@ -222,8 +207,6 @@ cdef class BitEngine:
         double min_weight_leaf=0.0,
         int64_t cache_bytes=1 << 30,
         off=(),
-        column_order="bounds",
-        seed=0,
     ):
         cdef InputRows rows
         cdef BitConstraints constraints
@@ -231,7 +214,7 @@ cdef class BitEngine:
         cdef const double[::1] targets
         cdef const double[::1] weight_values
         cdef BitObjective converted = convert_objective(objective)
-        cdef BitSwitches switches = convert_switches(off, column_order, seed)
+        cdef BitSwitches switches = convert_switches(off)
         cdef InstructionSet instructions = instruction_set()
         rows.n_rows = bits.shape[0]
         rows.row_bytes = <int> bits.shape[1]
@@ -298,10 +281,10 @@ cdef class BitEngine:
             )
         return bool(is_done)
 
-    def dive(self, int discrepancies):
+    def search_discrepancies(self, int discrepancies):
         """Look for a better tree that leaves the greedy one in few places."""
         with nogil:
-            self.engine.get().dive(discrepancies)
+            self.engine.get().search_discrepancies(discrepancies)
 
     def known_tree(self):
         """The best tree known: nodes as rows (column or -1, child with it, child without it)."""
@@ -322,9 +305,9 @@ cdef class BitEngine:
         return node_array(nodes)
 
     @property
-    def is_at_floor(self):
+    def costs_nothing(self):
         """Whether the best tree known, of more than two levels, costs as little as any might."""
-        return bool(self.engine.get().is_at_floor())
+        return bool(self.engine.get().costs_nothing())
 
     @property
     def has_fewest_splits(self):

@@ -1,4 +1,5 @@
-// The engine as Python sees it: one object for one fit, of the number type that the problem needs.
+// The engine as Python sees it: one object for a fit, compiled for the number type that the problem
+// needs.
 #pragma once
 
 #include <memory>
@@ -20,27 +21,27 @@ public:
     virtual ~BitEngineBase() = default;
     // Starts a search; solves at most two levels. Costs of splits may differ from search to search.
     virtual void begin(int max_depth, int max_splits, double split_cost) = 0;
-    // A tree within the limits of the search that was known before it.
+    // Takes a tree within the limits that was known before the search.
     virtual void offer(const std::vector<TreeNode>& nodes, double cost) = 0;
-    // Searches to `depth`, which is at most the largest depth plus one of those before. False if it
-    // has to be called again, since `seconds` are over.
+    // Searches to `depth`, at most one level deeper than before. Returns false if `seconds` were
+    // over first; then it has to be called again.
     virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
-    // Looks for a better tree off the greedy one in few places (see discrepancy.hpp).
-    virtual void dive(int discrepancies) = 0;
+    // Searches for a better tree that differs from the greedy one in few places (see
+    // discrepancy.hpp).
+    virtual void search_discrepancies(int discrepancies) = 0;
     // The tree of the incumbent.
     virtual std::vector<TreeNode> known_tree() = 0;
-    // The tree that wins ties among those that cost as little as the incumbent (see
-    // reconstruct.hpp), if the search has proved it optimal. At the floor the fewest splits are
-    // still to be found: with so much work, as a share of all before, the incumbent is made
-    // smaller.
+    // The tree that wins ties against the incumbent (see reconstruct.hpp), if the search has proved
+    // the incumbent optimal. If the incumbent costs nothing, the fewest splits are still unknown:
+    // smaller trees are searched for with at most `share` of all work before.
     virtual std::vector<TreeNode> tree(double share) = 0;
-    // Whether the incumbent, of more than two levels, costs as little as any tree might, so that
-    // the search has ended, or may end, at the first tree that did.
-    virtual bool is_at_floor() const = 0;
+    // Whether the incumbent has more than two levels and costs nothing. A search ends at the first
+    // such tree.
+    virtual bool costs_nothing() const = 0;
     // Whether `tree` has found that no tree as good has fewer splits.
     bool has_fewest_splits() const { return has_fewest_splits_; }
 
-    // Solves the root for two levels so many times more: what benchmarks of the kernel call.
+    // Solves the root for two levels `n_times` more. Benchmarks of the kernel call it.
     virtual void solve_root(int n_times) = 0;
 
     double cost() const { return true_cost(incumbent_.cost) + constant_; }
@@ -96,14 +97,13 @@ public:
             round_values(problem_.values.data(), problem_.n_words * 16, problem_.channels.n_all(),
                          problem_.common_weight, problem_.rough);
         }
-        // The grid is relative to all costs, those of equal rows too: far smaller differences are
-        // rounding.
+        // The grid is relative to all costs, including those of equal rows. Far smaller differences
+        // are rounding errors.
         const double within = objective.base_factor * reduced.within;
         largest_cost_ = std::max(sum_up(reduced) + within, 1e-290);
         set_table(largest_cost_);
         row_sets_.build(problem_.words.data(), problem_.present.data(), problem_.n_words,
                         problem_.stride, problem_.n_columns);
-        if (!switches.row_sets) problem_.branches.build(problem_.n_columns);
         caches_.reset(new Caches(control, cache_bytes));
         constant_ = problem_.constant =
             reduced.cancelled * objective.pair_cost() + objective.unit * within;
@@ -113,8 +113,8 @@ public:
     }
 
     void begin(int max_depth, int max_splits, double split_cost) override {
-        // A limit that no tree can reach is none: bounds are kept for each number of splits up to
-        // it.
+        // Bounds are kept for each number of splits up to the limit, so a limit that no tree can
+        // reach is dropped.
         budget_ = max_splits =
             max_splits < most_useful_splits(split_cost) ? max_splits : full_budget(max_depth);
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
@@ -131,7 +131,7 @@ public:
         incumbent_ = BitIncumbent();
         moments_.clear();
         const BitNode<Lane>& root = searches_[0]->root();
-        // A sweep that was stopped halfway has no answer but the leaf.
+        // After a sweep that was stopped halfway, the leaf is the only answer.
         incumbent_.cost = control_.stopped()
                               ? leaf_cost(root)
                               : searches_[0]->small_cost(root, max_depth, max_splits);
@@ -176,10 +176,11 @@ public:
         for (int k = 0; k < n_times; ++k) searches_[0]->maker().solve_small(searches_[0]->root());
     }
 
-    void dive(int discrepancies) override {
+    void search_discrepancies(int discrepancies) override {
         if (control_.stopped() || max_depth_ < 3 || budget_ < 2) return;
-        BitIncumbent found = DiscrepancySearch<Lane>(*searches_[0])
-                                 .dive(max_depth_, budget_, discrepancies, incumbent_.cost);
+        BitIncumbent found =
+            DiscrepancySearch<Lane>(*searches_[0])
+                .search_discrepancies(max_depth_, budget_, discrepancies, incumbent_.cost);
         collect_stats();
         if (found.nodes.empty()) return;
         found.depth = depth_of(found.nodes, 0);
@@ -197,18 +198,18 @@ public:
         return Reconstruction<Lane>(*searches_[0], Order::INDEX).two_levels(max_depth_, budget_);
     }
 
-    bool is_at_floor() const override {
+    bool costs_nothing() const override {
         return !incumbent_.nodes.empty() && true_cost(incumbent_.cost) <= 0.0;
     }
 
     std::vector<TreeNode> tree(double share) override {
         has_fewest_splits_ = false;
         if (cost() > lower_bound() || control_.stopped()) return known_tree();
-        const bool is_perfect = is_at_floor() && problem_.is_perfect(incumbent_.cost);
+        const bool is_perfect = costs_nothing() && problem_.is_perfect(incumbent_.cost);
         if (is_perfect && !make_smallest(share)) return known_tree();
         Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
         std::vector<TreeNode> nodes;
-        // Where a bound ended the search early, deeper trees are not looked at.
+        // Where a bound ended the search early, deeper trees are not searched.
         if (proved_depth_ == max_depth_ || is_perfect) {
             nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         } else {
@@ -223,7 +224,7 @@ public:
     }
 
 private:
-    // A tenth of a millisecond or so, see NodeMaker.
+    // Work that is always allowed: about a tenth of a millisecond (see SweepCounter).
     static constexpr double FREE_WORK = 1e7;
 
     void set_score() {
@@ -252,8 +253,8 @@ private:
                problem_.channels.n_supports() == 0 && problem_.switches.rough_sweeps;
     }
 
-    // Two classes, weights that are powers of two (or their bits), and nothing counted but the
-    // score and the mass: the largest of these powers, see SweepTask. Else 0.
+    // The largest weight, if there are two classes, all weights (or their bits) are powers of two,
+    // and only the score and the mass are counted (see SweepTask). Else 0.
     int largest_power() const {
         if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return 0;
         int largest = 0;
@@ -266,7 +267,7 @@ private:
         return largest;
     }
 
-    // Mass (or base) of all rows times what a unit can cost at most.
+    // The largest cost of all rows, in units: their summed base or mass.
     double sum_up(const Reduction& reduced) const {
         double total = 0.0;
         const ChannelPlan& plan = problem_.channels;
@@ -303,7 +304,7 @@ private:
         if (problem_.objective.base_factor == 0.0) {
             return std::nearbyint(problem_.objective.leaf_cost / problem_.grid) * problem_.grid;
         }
-        // The base is the cost of a tree without any merit; no leaf costs more.
+        // The base is the largest cost that a tree can have.
         const double base = static_cast<double>(root.totals[problem_.channels.base()]);
         return problem_.objective.unit * problem_.objective.base_factor * base;
     }
@@ -317,13 +318,13 @@ private:
         }
     }
 
-    // Searches for a tree that is as good as the incumbent and has fewer splits.
-    // True if none is left, false after a stop or with more work than a share of all before.
+    // Searches for a tree that is as good as the incumbent and has fewer splits. Returns false
+    // after a stop, or when the work exceeds `share` of all work before.
     bool make_smallest(double share) {
         BitSearch<Lane>& search = *searches_[0];
         const double free_work = share > 0.0 ? FREE_WORK : 0.0;
         search.limit_work(search.maker().sweeps.work * (1.0 + share) + free_work);
-        // Trees of so many levels have as many splits at least.
+        // A tree has at least as many splits as levels.
         for (int depth = 3; depth <= max_depth_ && !search.stopped(); ++depth) {
             if (depth * problem_.tie_cost >= incumbent_.cost) break;
             const int budget = std::min(budget_, full_budget(depth));
@@ -345,7 +346,7 @@ private:
         return is_done;
     }
 
-    // Makes the tree of a column that is better than all before.
+    // Makes the tree of a column that beats the incumbent.
     struct LookAhead {
         std::vector<TreeNode> operator()(BitSearch<Lane>& search, const SolvedColumn& root) const {
             Reconstruction<Lane> tree(search, Order::LOOK_AHEAD);
@@ -354,7 +355,7 @@ private:
         }
     };
 
-    // False if columns of the root are left.
+    // Returns false if columns of the root are left.
     bool finish(int depth, int budget, double upper) {
         SharedRoot& shared = *shared_;
         BitSearch<Lane>& search = *searches_[0];
@@ -365,12 +366,12 @@ private:
         if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
         if (control_.stopped()) return true;
         const double best = std::min(incumbent_.cost, upper);
-        // Found, or asked for less than nothing.
+        // Such a tree was found, or no tree can cost less than `upper`.
         const bool is_perfect = problem_.is_perfect(shared.best.load());
         const bool is_over = shared.next.load() >= static_cast<int>(shared.sequence.size());
         if (!is_over && !is_perfect) return false;
         const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
-        if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact, -1);
+        if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact);
         proved_depth_ = depth;
         if (shared.is_last) {
             lower_bound_ = best;
@@ -380,7 +381,7 @@ private:
         return true;
     }
 
-    // All that is known of trees that cost less than `upper`, ties aside.
+    // `upper`, raised to the next cost that a tree can have without tie costs.
     double bound_on(double upper) const {
         return problem_.tie_cost > 0.0 ? std::ceil(upper / problem_.unit) * problem_.unit : upper;
     }
@@ -417,7 +418,8 @@ private:
         moments_.push_back({control_.seconds(), incumbent_.cost, lower_bound_});
     }
 
-    // Bounds of an earlier search hold again when its cost of a split comes back.
+    // The number of this split cost among those searched so far. Cached bounds hold for one split
+    // cost.
     int salt_of(double split_cost) {
         const auto known = std::find(split_costs_.begin(), split_costs_.end(), split_cost);
         const auto salt = known - split_costs_.begin();

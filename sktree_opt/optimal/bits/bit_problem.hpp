@@ -1,48 +1,17 @@
 // The problem as the search sees it: rows by segment, distinct columns, and what a row costs.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sktree_opt/optimal/bits/buffer.hpp"
-#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
-#include "sktree_opt/optimal/bits/kernels/rough_sums.hpp"
+#include "sktree_opt/optimal/bits/kernels/bit_kernels.hpp"
 #include "sktree_opt/optimal/bits/row_set.hpp"
 
 namespace sktree_opt {
-
-// The tests on a node's path and their outcomes: what caches use as a key instead of its rows.
-//
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.1 (branch-based caching), after the
-// itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
-//   branch, itemset -> sum of literals               f, not f -> literal(column, true / false)
-// Deviation: the paper sorts a branch and hashes the array. Here a branch's 128-bit key is the sum
-// of random numbers, one for each test and outcome, so that any order of tests has the same one,
-// and a child's is made of its parent's by one addition. Two branches share a key by chance only
-// (2^-128). Branches with the same rows pass for different problems: this is why row sets
-// (row_set.hpp) are the rule, and branches are there to compare with. Time O(1) a child; memory
-// O(n_columns).
-
-struct Branches {
-    std::vector<Key> literals;  // [column][outcome]; none: nodes are known by their rows
-
-    void build(int n_columns) {
-        literals.resize(2 * static_cast<std::size_t>(n_columns));
-        std::uint64_t state = 0xB5297A4D3F84D5B5ull;
-        for (Key& literal : literals) {
-            literal.low = split_mix(state);
-            literal.high = split_mix(state);
-        }
-    }
-    bool are_keys() const { return !literals.empty(); }
-
-    // Key of the branch that goes on with this outcome of a column's test.
-    Key extend(Key branch, int column, bool outcome) const {
-        return branch + literals[2 * static_cast<std::size_t>(column) + outcome];
-    }
-};
 
 // An objective: cost of a tree = unit * (base_factor * base - sum of leaf scores) + splits' costs,
 // where base is a sum over rows. With a target (regression) the score's channels are weight and
@@ -77,22 +46,20 @@ struct BitConstraints {
     double min_weight_leaf = 0.0;
 };
 
-// In which order columns are tried at the root of a subtree (see ColumnOrder in bit_search.hpp).
-enum class Order { BOUNDS, LOOK_AHEAD, INDEX, GINI, RANDOM };
+// In which order columns are tried as the root of a subtree (see sort_columns in bit_search.hpp).
+enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
 
-// Techniques that tests and benchmarks switch off: the optimum stays, the search is slower.
+// Techniques that tests and benchmarks switch off. The optimum stays the same.
 // clang-format off
 #define SKTREE_BIT_SWITCHES(SWITCH)                                                     \
     SWITCH(merge_rows)         /* rows that are equal are merged at the start */        \
     SWITCH(merge_columns)      /* columns that are equal are merged at the start */     \
-    SWITCH(merge_node_columns) /* columns that are equal are merged at each node */     \
     SWITCH(similarity)         /* bounds from solved nodes with similar rows */         \
     SWITCH(size)               /* bounds from the number of tests that a tree has at least */\
     SWITCH(inheritance)        /* bounds from the children of the parent */             \
     SWITCH(removal)            /* bounds from the node's own optimum with one level less */\
     SWITCH(cache)              /* optima and bounds of nodes are kept */                \
     SWITCH(small_cache)        /* optima of two levels are kept */                      \
-    SWITCH(row_sets)           /* caches know a node by its rows, not by its branch */  \
     SWITCH(look_ahead)         /* trees of fewer levels come first, and order columns */\
     SWITCH(dynamic_order)      /* columns are ordered by what is known of them */       \
     SWITCH(rough_sweeps)       /* squared errors are first bounded in single precision */\
@@ -103,8 +70,6 @@ struct BitSwitches {
 #define SWITCH(name) bool name = true;
     SKTREE_BIT_SWITCHES(SWITCH)
 #undef SWITCH
-    Order column_order = Order::BOUNDS;  // in every search but those for a tree of known cost
-    std::uint64_t seed = 0;              // of a random order
 
     static std::vector<std::string> names() {
 #define SWITCH(name) #name,
@@ -152,6 +117,113 @@ inline ChannelPlan plan_channels(const BitObjective& objective, const BitConstra
             constraints.min_weight_leaf > 0.0, objective.has_target()};
 }
 
+// Targets and weights as whole numbers, which rough sweeps read (see rough_squares.hpp).
+//
+// A row's target s is rounded to s * scale, with an error of at most 1/2, and weights count units.
+// Let S = s * scale, and let n be at least the number of rows. Then the score S^2 / n of a leaf
+// errs by less than |S| + n. The scores of all leaves of a tree err by less than sum |S| + n, which
+// is at most sqrt(n * sum S^2) + n (Cauchy). Single precision adds less than 2^-20 of the score: a
+// dozen roundings of 2^-24 each. Bounds may use too much mass but not too little, so masses are
+// rounded up to multiples of a power of two, in the values themselves. Their sums are exact, in
+// whole numbers and in double precision.
+
+// Values of all rows. Empty without targets, or if the weights have no common unit.
+struct RoughValues {
+    Buffer<std::int32_t> values;  // [slot][ROUGH_CHANNELS]: weight, target, mass
+    bool are_there = false;
+    bool weigh_alike = false;
+    double unit = 1.0;   // of weights
+    double scale = 1.0;  // of targets
+    double mass_unit = 1.0;
+
+    // A rough score in units of the exact ones.
+    double exact_score(double rough) const { return rough / scale / scale / unit; }
+    // The largest error of a tree's rough score, for rows of this weight and these weighted
+    // squares.
+    double error(double score, double weight, double squares) const {
+        const double n = weight / unit;
+        return std::ldexp(score, -20) + scale * std::sqrt(weight * squares) + 2.0 * n + 1.0;
+    }
+};
+
+// The same of a node.
+struct RoughSums {
+    Buffer<std::int32_t> values;     // [slot][channel]
+    Buffer<std::int32_t> marginals;  // [channel][stride]
+    Buffer<std::int32_t>
+        pairs;  // [channel][n_columns][stride], of columns from the row's vector on
+    std::int32_t totals[ROUGH_CHANNELS] = {};
+
+    void need(int n_columns, int stride) {
+        marginals.need(ROUGH_CHANNELS * static_cast<std::size_t>(stride));
+        pairs.need(ROUGH_CHANNELS * static_cast<std::size_t>(n_columns) * stride);
+    }
+    // Sums over the rows with columns i and j.
+    std::int32_t of_pair(int channel, int n_columns, int stride, int i, int j) const {
+        const std::ptrdiff_t row = std::min(i, j), column = std::max(i, j);
+        return pairs[(static_cast<std::ptrdiff_t>(channel) * n_columns + row) * stride + column];
+    }
+};
+
+// Rounds masses up to multiples whose sum fits in 32 bits.
+inline void round_masses(double* masses, int n_slots, int step, RoughValues& out) {
+    double total = 0.0;
+    for (int k = 0; k < n_slots; ++k) total += masses[static_cast<std::ptrdiff_t>(k) * step];
+    // Half of the range is for rounding, which adds less than a unit for each slot.
+    const int power = std::ilogb(std::max(total, 1e-290)) + 1 - 29;
+    out.mass_unit = std::ldexp(1.0, power);
+    for (int k = 0; k < n_slots; ++k) {
+        double& mass = masses[static_cast<std::ptrdiff_t>(k) * step];
+        const double units = std::ceil(mass / out.mass_unit);
+        out.values[ROUGH_CHANNELS * static_cast<std::size_t>(k) + 2] =
+            static_cast<std::int32_t>(units);
+        mass = units * out.mass_unit;
+    }
+}
+
+// Rounds the values [slot][n_channels] of the rows: weight, weighted target, and mass.
+inline void round_values(double* values, int n_slots, int n_channels, double common_weight,
+                         RoughValues& out) {
+    constexpr double LARGEST = 1 << 30;  // so that differences of sums do not overflow either
+    out.weigh_alike = common_weight > 0.0;
+    out.unit = out.weigh_alike ? common_weight : 1.0;
+    double weight = 0.0, targets = 0.0;
+    out.are_there = true;
+    for (int k = 0; k < n_slots; ++k) {
+        const double units = values[k * n_channels] / out.unit;
+        out.are_there = out.are_there && units == std::floor(units);
+        weight += units;
+        targets += std::fabs(values[k * n_channels + 1]);
+    }
+    out.are_there = out.are_there && weight < LARGEST && n_slots < LARGEST / 2;
+    if (!out.are_there) return;
+    out.scale = targets > 1e-290 ? (LARGEST / 2) / targets : 1.0;
+    std::int32_t* to = out.values.need(ROUGH_CHANNELS * static_cast<std::size_t>(n_slots));
+    for (int k = 0; k < n_slots; ++k) {
+        const double* row = values + static_cast<std::ptrdiff_t>(k) * n_channels;
+        to[ROUGH_CHANNELS * k] = static_cast<std::int32_t>(row[0] / out.unit);
+        to[ROUGH_CHANNELS * k + 1] = static_cast<std::int32_t>(std::nearbyint(row[1] * out.scale));
+    }
+    round_masses(values + 2, n_slots, n_channels, out);
+}
+
+// Sums by column of the two sides of column j, [channel][stride] each, and of all rows of each, for
+// the first channels.
+inline void split_sums(const RoughSums& node, int n_channels, int n_columns, int stride, int j,
+                       std::int32_t* with, std::int32_t* without, std::int32_t* totals_with,
+                       std::int32_t* totals_without) {
+    for (int c = 0; c < n_channels; ++c) {
+        const std::int32_t* all = node.marginals.data() + c * stride;
+        for (int g = 0; g < stride; ++g) {
+            const std::int32_t sum = g < n_columns ? node.of_pair(c, n_columns, stride, j, g) : 0;
+            with[c * stride + g] = sum;
+            without[c * stride + g] = all[g] - sum;
+        }
+        totals_with[c] = all[j];
+        totals_without[c] = node.totals[c] - all[j];
+    }
+}
+
 // Slots are positions in words: 16 to a word, segments filled up with empty ones.
 template <class Lane>
 struct BitProblem {
@@ -159,7 +231,6 @@ struct BitProblem {
     BitConstraints constraints;
     BitSwitches switches;
     ChannelPlan channels;
-    Branches branches;  // if caches know nodes by them
     Kernels<Lane> kernels;
     BitKernels bits;
     ScoreParameters<Lane> score;
@@ -179,18 +250,18 @@ struct BitProblem {
     double split_cost = 0.0;     // that of ties among it
     double constant = 0.0;       // cost that no tree avoids
     double grid = 1.0;           // all costs are multiples of it
-    // Costs that differ by no more are equal: sums of reals may be rounded to neighbouring
-    // multiples, depending on which child was counted and which was left over.
+    // Costs that differ by no more count as equal. Sums of real numbers may be rounded to
+    // neighbouring multiples, depending on which child was counted.
     double slack = 0.5;
-    // Where costs are whole, a part of a split's cost, too small for the sum over any tree to reach
-    // a unit: so of equally good trees the one with the fewest splits costs least.
+    // Where costs are whole, each split costs this little more. The sum over a tree stays below a
+    // unit, so among equally good trees the one with the fewest splits costs least.
     double tie_cost = 0.0;
     double unit = 1.0;  // true costs are multiples of it if there is a tie cost
-    // A cost, or a bound on costs, without what ties add.
+    // A cost, or a bound on costs, without tie costs.
     double true_cost(double cost) const {
         return tie_cost > 0.0 ? std::floor(cost / unit) * unit : cost;
     }
-    // Whether a tree is as good as trees can be, and only its size counts.
+    // Whether no tree can be better, so that only the size counts.
     bool is_perfect(double cost) const { return cost < unit && split_cost == tie_cost; }
     std::vector<double> x_log_x;
 };

@@ -25,12 +25,12 @@
 #include "sktree_opt/optimal/bits/bit_node.hpp"
 #include "sktree_opt/optimal/bits/cache.hpp"
 #include "sktree_opt/optimal/bits/child_bounds.hpp"
-#include "sktree_opt/optimal/bits/kernels/kernels.hpp"
+#include "sktree_opt/optimal/bits/kernels/bit_kernels.hpp"
 #include "sktree_opt/optimal/bits/node_maker.hpp"
 
 namespace sktree_opt {
 
-// What a search counts, and what it keeps for the next one.
+// Counters and caches of a search.
 
 struct BitStats {
     std::int64_t n_nodes = 0;           // made, with all their pair counts
@@ -57,7 +57,7 @@ struct Caches {
         : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
 };
 
-// What is known at the root: the best tree so far, and what a team of threads shares.
+// The root: the best tree so far, and what the threads of a team share.
 
 struct TreeNode {
     std::int32_t column = -1;  // original index; -1: leaf
@@ -84,13 +84,13 @@ struct SolvedColumn {
     double cost_true, cost_false;
 };
 
-// Threads at work on the columns of the root: each knows what the others found.
+// What the threads share that try the columns of the root.
 struct SharedRoot {
     std::atomic<double> best;
     double seconds = std::numeric_limits<double>::infinity();  // when to pause
     bool counts_splits = false;  // goes on for smaller trees where one is perfect
     bool is_last = false;        // no deeper trees are asked for, so that bounds are bounds on all
-    // One order for all, since `next` hands out places in it: the threads' own bounds differ.
+    // All threads take columns from one sequence, because their own bounds differ.
     std::vector<std::int32_t> sequence;
     std::atomic<int> next{0};
     SpinLock lock;
@@ -100,7 +100,7 @@ struct SharedRoot {
         SolvedSides sides;
     };
     std::vector<FoundColumn> found;
-    // What has been found since the first `n` of them.
+    // The found columns after the first `n`.
     std::vector<FoundColumn> found_since(std::size_t n) {
         const std::lock_guard<SpinLock> guard(lock);
         return {found.begin() + static_cast<std::ptrdiff_t>(n), found.end()};
@@ -110,54 +110,16 @@ struct SharedRoot {
     std::vector<Moment> moments;
 };
 
-// In which order the columns of a node are tried as its root.
+// Sorts the columns of a node, which are in order of index, into the order in which they are tried
+// as its root.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.7: in order of index, by Gini
-// coefficient, at random. Deviations: the rule is none of these but what the children cost at one
-// level less or, before that is known, with one test each; the others are there to compare with. A
-// random order is drawn for each node, from its key: the same for any number of threads.
-// Time O(n log n) a node for n columns.
-
-// Sum over sides and channels of squared sums by mass: the gain of Gini and variance, up to a
-// constant.
+// coefficient, at random. Deviation: by what the children cost at one level less or, before that is
+// known, with one test each. Time O(n log n) a node for n columns.
 template <class Lane>
-double gini_gain(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j) {
-    const int mass = problem.channels.mass();
-    const double all = static_cast<double>(node.totals[mass]);
-    const double with = static_cast<double>(node.marginal_row(mass)[j]);
-    double sum = 0.0;
-    for (int c = 0; c < problem.channels.n_channels; ++c) {
-        const double of_true = static_cast<double>(node.marginal_row(c)[j]);
-        const double of_false = static_cast<double>(node.totals[c]) - of_true;
-        if (with > 0.0) sum += of_true * of_true / with;
-        if (all > with) sum += of_false * of_false / (all - with);
-    }
-    return sum;
-}
-
-// Between 0 and 1.
-template <class Lane>
-double random_score(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j) {
-    std::uint64_t state = problem.switches.seed ^ node.key.low;
-    state = split_mix(state) + static_cast<std::uint64_t>(node.columns[j]);
-    return static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
-}
-
-// Sorts columns, which are in order of index.
-template <class Lane>
-void sort_columns(const BitProblem<Lane>& problem, const BitNode<Lane>& node, const double* bounds,
-                  Order by, std::vector<std::int32_t>& columns) {
+void sort_columns(const BitNode<Lane>& node, const double* bounds, Order by,
+                  std::vector<std::int32_t>& columns) {
     if (by == Order::INDEX) return;
-    if (by == Order::GINI || by == Order::RANDOM) {
-        std::vector<double> scores(node.n_columns);
-        for (const int j : columns) {
-            scores[j] =
-                by == Order::GINI ? gini_gain(problem, node, j) : random_score(problem, node, j);
-        }
-        std::stable_sort(columns.begin(), columns.end(),
-                         [&scores](int a, int b) { return scores[a] > scores[b]; });
-        return;
-    }
     const bool by_look_ahead = by == Order::LOOK_AHEAD;
     const Lane* with = node.best_true.data();
     const Lane* without = node.best_false.data();
@@ -184,7 +146,7 @@ public:
         for (auto& level : levels_) {
             level.reset(new BitNode<Lane>());
             level->attach(&control);
-            level->phases.resize(levels_.size());
+            level->child_bounds.resize(levels_.size());
         }
         for (auto& sequences : sequences_) sequences.resize(levels_.size());
         maker_.make_root(root());
@@ -197,20 +159,20 @@ public:
     Caches& caches() { return caches_; }
     SearchControl& control() { return control_; }
 
-    // Whether to leave at once: the whole search has to end, or its work has come to a limit that
-    // was set. After the latter, bounds at the root may be wrong until the limit is lifted.
+    // Whether the search must end now: it was stopped, or its work has reached the limit that was
+    // set. In the second case, bounds at the root may be wrong until the limit is lifted.
     bool stopped() const { return control_.stopped() || maker_.sweeps.work > most_work_; }
     void limit_work(double most) { most_work_ = most; }
     void lift_work_limit() {
         if (stopped()) {
-            for (Phase& phase : root().phases) phase.is_open = false;
+            for (ChildBounds& bounds : root().child_bounds) bounds.is_open = false;
         }
         most_work_ = std::numeric_limits<double>::infinity();
     }
 
-    // Sweeps look at the clock, but what the caches know takes none.
-    void look_at_the_clock() {
-        if (++n_looks_ % 64 == 0 && maker_.may_poll) control_.poll();
+    // Sweeps poll by themselves, answers from the caches do not.
+    void poll_now_and_then() {
+        if (++n_polls_ % 64 == 0 && maker_.may_poll) control_.poll();
     }
 
     BitStats stats() const {
@@ -220,8 +182,8 @@ public:
         return all;
     }
 
-    // The optimum of the node at `level` if it is below `upper`, else a lower bound, not below it.
-    // After a stop, the answer is meaningless.
+    // Returns the optimum of the node at `level` if it is below `upper`, else a lower bound of at
+    // least `upper`. After a stop, the answer is meaningless.
     double search(int level, int depth, int budget, double upper) {
         BitNode<Lane>& node = *levels_[level];
         budget = std::min(budget, full_budget(depth));
@@ -230,7 +192,6 @@ public:
         if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
         double best = std::min(upper, small_cost(node, 2, budget));
         raise_by_size(3, small_cost(node, 2, budget), lower);
-        int column = -1;
         double shallower = depth == 3 ? small_cost(node, 2, budget) : 0.0;
         if (best > lower && problem_.switches.look_ahead && depth > 3) {
             shallower = search(level, depth - 1, budget, best);
@@ -239,6 +200,7 @@ public:
             raise_by_size(depth, shallower, lower);
         }
         if (best > lower) {
+            int column = -1;
             const double found =
                 explore(level, depth, budget, best, column, Order::BOUNDS, lower, shallower);
             lower = std::max(lower, std::min(found, best));
@@ -247,7 +209,7 @@ public:
         if (stopped()) return best;
         const bool exact = best < upper;
         const double answer = exact ? best : std::max(lower, upper);
-        remember(node, depth, budget, answer, exact, column);
+        remember(node, depth, budget, answer, exact);
         return answer;
     }
 
@@ -263,15 +225,16 @@ public:
         return node.small_costs[std::min({budget, full_budget(depth), 3})];
     }
 
-    // Makes the child of the node at `level`, one level below.
+    // Makes a child of the node at `level`.
     BitNode<Lane>& make_child(int level, int column, bool side) {
         BitNode<Lane>& child = *levels_[level + 1];
-        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
+        set_rows(row_sets_, *levels_[level], column, side, child);
         maker_.make_child(*levels_[level], column, side, child);
         return child;
     }
 
-    // Optima of both children of a column with two levels more; false after a stop.
+    // Finds the optima of both children of a column with two more levels. Returns false after a
+    // stop.
     bool solve_both(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!find_sides(node, j, with, without)) {
             count_sides(node, j, with, without, [] { return false; });
@@ -282,7 +245,7 @@ public:
         return true;
     }
 
-    // What is known without a search. True if it settles the question: `lower` is the answer.
+    // Reads the cache. Returns true if `lower` is the answer.
     bool ask_cache(Key rows, int depth, int budget, double upper, double& lower) {
         if (!problem_.switches.cache || depth < 3 || budget < 2) return false;
         CachedBounds known;
@@ -291,7 +254,7 @@ public:
             lower = known.bound;
             is_answer = known.exact || known.bound >= upper;
         }
-        // With all splits that the depth has room for no tree costs more.
+        // A tree costs no less than the best one with all splits that fit the depth.
         const int full = full_budget(depth);
         if (!is_answer && budget < full &&
             caches_.bounds.find(cache_key(rows, depth, full), known)) {
@@ -306,72 +269,72 @@ public:
         return problem_key(rows, depth, budget, caches_.salt);
     }
 
-    // Tries columns as the root of a tree below `upper`: the best cost or, if none is below, a
-    // bound on all. No tree costs less than `floor`, none of a level less than `shallower`. By an
-    // order not of bounds: the first that is below.
+    // Tries columns as the root of a tree below `upper`. Returns the best cost or, if none is
+    // below, a lower bound. No tree costs less than `lower`, and none with a level less costs less
+    // than `shallower`. In another order than BOUNDS, the first column below `upper` is taken.
     double explore(int level, int depth, int budget, double upper, int& best_column,
-                   Order order = Order::BOUNDS, double floor = 0.0, double shallower = 0.0) {
+                   Order order = Order::BOUNDS, double lower = 0.0, double shallower = 0.0) {
         BitNode<Lane>& node = *levels_[level];
         BitNode<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
-        Phase& phase = open_phase(problem_, node, parent, depth, budget, shallower);
+        ChildBounds& bounds = open_bounds(problem_, node, parent, depth, budget, shallower);
         double best = upper;
-        for (const int j : sequence_of(level, depth, phase, order, upper)) {
-            const double cost = try_column(level, depth, phase, j, best);
+        for (const int j : sequence_of(level, depth, bounds, order, upper)) {
+            const double cost = try_column(level, depth, bounds, j, best);
             if (stopped()) return best;
             if (cost >= best) continue;
             best = cost;
             best_column = j;
-            if (order != Order::BOUNDS || best <= floor) return best;
+            if (order != Order::BOUNDS || best <= lower) return best;
         }
-        return best < upper ? best : std::max(least_bound(node, phase), upper);
+        return best < upper ? best : std::max(least_bound(node, bounds), upper);
     }
 
-    // The cost with column j at the root if below `upper`; else a bound, spread to other columns.
-    double try_column(int level, int depth, Phase& phase, int j, double upper) {
+    // Returns the cost with column j at the root if it is below `upper`, else a lower bound. Other
+    // columns get bounds from it.
+    double try_column(int level, int depth, ChildBounds& bounds, int j, double upper) {
         BitNode<Lane>& node = *levels_[level];
         if (!is_supported(problem_, node, j)) return std::numeric_limits<double>::infinity();
         ++stats_.n_columns;
-        const double bound = column_bound(phase, node.stride, j) + problem_.split_cost;
+        const double bound = column_bound(bounds, node.stride, j) + problem_.split_cost;
         if (bound >= upper) {
             ++stats_.n_pruned_columns;
             return bound;
         }
-        const double cost = depth == 3 ? solve_pair(node, phase, j, upper)
-                                       : solve_children(level, depth, phase, j, upper);
-        if (!stopped()) spread_bounds(problem_, node, phase, j);
+        const double cost = depth == 3 ? solve_pair(node, bounds, j, upper)
+                                       : solve_children(level, depth, bounds, j, upper);
+        if (!stopped()) spread_bounds(problem_, node, bounds, j);
         return cost;
     }
 
-    // The bound that is left when no column can be below it.
-    double least_bound(const BitNode<Lane>& node, Phase& phase) const {
+    // The smallest lower bound of all columns.
+    double least_bound(const BitNode<Lane>& node, ChildBounds& bounds) const {
         double least = std::numeric_limits<double>::infinity();
         for (int j = 0; j < node.n_columns; ++j) {
             if (is_supported(problem_, node, j)) {
-                least = std::min(least, column_bound(phase, node.stride, j));
+                least = std::min(least, column_bound(bounds, node.stride, j));
             }
         }
         return least + problem_.split_cost;
     }
 
-    // Columns that may cost less than `upper`, in the order to try them.
-    const std::vector<std::int32_t>& sequence_of(int level, int depth, Phase& phase, Order by,
-                                                 double upper) {
+    // The columns that may cost less than `upper`, in the order in which they are tried.
+    const std::vector<std::int32_t>& sequence_of(int level, int depth, ChildBounds& bounds,
+                                                 Order by, double upper) {
         const BitNode<Lane>& node = *levels_[level];
         std::vector<std::int32_t>& sequence = sequences_[level][depth];
         sequence.clear();
         for (int j = 0; j < node.n_columns; ++j) {
-            if (column_bound(phase, node.stride, j) + problem_.split_cost < upper) {
+            if (column_bound(bounds, node.stride, j) + problem_.split_cost < upper) {
                 sequence.push_back(j);
             }
         }
         stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
         stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
-        const Order order = by == Order::BOUNDS ? problem_.switches.column_order : by;
-        sort_columns(problem_, node, phase.order.data(), order, sequence);
+        sort_columns(node, bounds.order.data(), by, sequence);
         return sequence;
     }
 
-    Phase& open_root(int depth, int budget) {
+    ChildBounds& open_root(int depth, int budget) {
         const int budget_before = std::min(budget, full_budget(depth - 1));
         double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
         CachedBounds known;
@@ -379,8 +342,8 @@ public:
             caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known)) {
             shallower = known.bound;
         }
-        return open_phase(problem_, root(), static_cast<BitNode<Lane>*>(nullptr), depth, budget,
-                          shallower);
+        return open_bounds(problem_, root(), static_cast<BitNode<Lane>*>(nullptr), depth, budget,
+                           shallower);
     }
 
     // The order in which a team tries the columns of the root.
@@ -389,67 +352,66 @@ public:
                            std::numeric_limits<double>::infinity());
     }
 
-    // The threads of a team call this, each on its own search object with an equal root. Where a
-    // column is better than all before, `tree_of` makes the tree, none if the search was stopped.
+    // The threads of a team call this, each on its own search object with an equal root. `tree_of`
+    // makes the tree of a column that beats the incumbent; it is empty if the search was stopped.
     template <class TreeOf>
     void explore_root(int depth, int budget, SharedRoot& shared, TreeOf tree_of) {
-        Phase& phase = open_root(depth, budget);
+        ChildBounds& bounds = open_root(depth, budget);
         std::size_t n_read = 0;
         for (;;) {
-            // The smallest of perfect trees is looked for when the tree is made.
+            // The smallest perfect tree is searched for later, when the tree is made.
             if (problem_.is_perfect(shared.best.load()) && !shared.counts_splits) break;
             if (control_.seconds() >= shared.seconds) break;
             const int next = shared.next.fetch_add(1);
-            read_found(shared, phase, n_read);
+            read_found(shared, bounds, n_read);
             if (next >= static_cast<int>(shared.sequence.size()) || stopped()) break;
             const int j = shared.sequence[next];
-            const double cost = try_column(0, depth, phase, j, shared.best.load());
+            const double cost = try_column(0, depth, bounds, j, shared.best.load());
             if (stopped()) break;
             BitIncumbent found;
             if (cost < shared.best.load()) {
                 found.cost = cost;
                 found.depth = depth;
-                found.nodes = tree_of(*this, share_of(phase, depth, j, cost));
+                found.nodes = tree_of(*this, share_of(bounds, depth, j, cost));
                 if (stopped()) break;
             }
-            share_found(shared, phase, j, found);
+            share_found(shared, bounds, j, found);
         }
     }
 
-    // Applies what other threads found since the last look.
-    void read_found(SharedRoot& shared, Phase& phase, std::size_t& n_read) {
+    // Applies the columns that other threads have solved since the last call.
+    void read_found(SharedRoot& shared, ChildBounds& bounds, std::size_t& n_read) {
         const std::vector<SharedRoot::FoundColumn> found = shared.found_since(n_read);
         n_read += found.size();
         for (const SharedRoot::FoundColumn& one : found) {
-            double& with = phase.true_bounds(one.budget, root().stride)[one.column];
-            double& without = phase.false_bounds(one.budget, root().stride)[one.column];
+            double& with = bounds.true_bounds(one.budget, root().stride)[one.column];
+            double& without = bounds.false_bounds(one.budget, root().stride)[one.column];
             with = std::max(with, one.sides.optimum_true);
             without = std::max(without, one.sides.optimum_false);
-            spread_bounds(problem_, root(), phase, one.column);
+            spread_bounds(problem_, root(), bounds, one.column);
         }
     }
 
-    // The first way to share the splits between the children of column j, just solved, that costs
-    // `cost`: the one with the fewest on the side that has the column.
-    SolvedColumn share_of(Phase& phase, int depth, int j, double cost, int level = 0) const {
+    // How the children of the solved column j share the splits at this cost. Among several ways,
+    // the one with the fewest splits on the true side wins.
+    SolvedColumn share_of(ChildBounds& bounds, int depth, int j, double cost, int level = 0) const {
         const int stride = levels_[level]->stride;
-        for (int k = 0; k < phase.n_budgets; ++k) {
-            const int rest = phase.n_budgets - 1 - k;
-            const double with = phase.true_bounds(k, stride)[j];
-            const double without = phase.false_bounds(rest, stride)[j];
+        for (int k = 0; k < bounds.n_budgets; ++k) {
+            const int rest = bounds.n_budgets - 1 - k;
+            const double with = bounds.true_bounds(k, stride)[j];
+            const double without = bounds.false_bounds(rest, stride)[j];
             if (with + without + problem_.split_cost <= cost + problem_.slack) {
-                return {j, depth, phase.first_budget + k, phase.first_budget + rest, with, without};
+                return {j,    depth,  bounds.first_budget + k, bounds.first_budget + rest,
+                        with, without};
             }
         }
         return {-1, depth, 0, 0, 0.0, 0.0};
     }
 
-    void remember(const BitNode<Lane>& node, int depth, int budget, double bound, bool exact,
-                  int column) {
+    void remember(const BitNode<Lane>& node, int depth, int budget, double bound, bool exact) {
         if (!problem_.switches.cache) return;
         CachedBounds entry;
         entry.bound = bound;
-        entry.column = exact && column >= 0 ? node.columns[column] : -1;
         entry.depth = static_cast<std::int16_t>(depth);
         entry.exact = exact;
         caches_.bounds.store(cache_key(node.key, depth, budget), entry,
@@ -459,18 +421,18 @@ public:
     }
 
 private:
-    void share_found(SharedRoot& shared, Phase& phase, int j, BitIncumbent& found) {
+    void share_found(SharedRoot& shared, ChildBounds& bounds, int j, BitIncumbent& found) {
         const int stride = root().stride;
-        const double bound = shared.is_last ? least_bound(root(), phase) : 0.0;
+        const double bound = shared.is_last ? least_bound(root(), bounds) : 0.0;
         const std::lock_guard<SpinLock> guard(shared.lock);
-        for (int k = 0; k < phase.n_budgets; ++k) {
+        for (int k = 0; k < bounds.n_budgets; ++k) {
             shared.found.push_back(
-                {j, k, {phase.true_bounds(k, stride)[j], phase.false_bounds(k, stride)[j]}});
+                {j, k, {bounds.true_bounds(k, stride)[j], bounds.false_bounds(k, stride)[j]}});
         }
         const bool is_better = found.cost < shared.best.load();
         if (is_better) {
             shared.best.store(found.cost);
-            // Rounding has hidden the tree, and made the cost smaller: the one before stands for it.
+            // Rounding made the cost smaller and hid the tree. The tree before it serves instead.
             if (found.nodes.empty()) found.nodes = std::move(shared.incumbent.nodes);
             shared.incumbent = std::move(found);
         }
@@ -481,21 +443,21 @@ private:
         }
     }
 
-    // Both children of a column, one after the other (Algorithm 3).
-    double solve_children(int level, int depth, Phase& phase, int j, double upper) {
+    // Solves both children of a column, one after the other (Algorithm 3).
+    double solve_children(int level, int depth, ChildBounds& bounds, int j, double upper) {
         const int stride = levels_[level]->stride;
         double best = std::numeric_limits<double>::infinity();
-        for (int k = 0; k < phase.n_budgets; ++k) {
-            const int rest = phase.n_budgets - 1 - k;
-            double& with = phase.true_bounds(k, stride)[j];
-            double& without = phase.false_bounds(rest, stride)[j];
+        for (int k = 0; k < bounds.n_budgets; ++k) {
+            const int rest = bounds.n_budgets - 1 - k;
+            double& with = bounds.true_bounds(k, stride)[j];
+            double& without = bounds.false_bounds(rest, stride)[j];
             const double limit = std::min(best, upper) - problem_.split_cost;
             if (with + without >= limit) continue;
             const bool true_first = starts_with_true(*levels_[level], j);
             double& first = true_first ? with : without;
             double& second = true_first ? without : with;
-            const int budget_first = phase.first_budget + (true_first ? k : rest);
-            const int budget_second = phase.first_budget + (true_first ? rest : k);
+            const int budget_first = bounds.first_budget + (true_first ? k : rest);
+            const int budget_second = bounds.first_budget + (true_first ? rest : k);
             first = std::max(
                 first, search_side(level, j, true_first, depth - 1, budget_first, limit - second));
             if (stopped()) return best;
@@ -506,12 +468,13 @@ private:
             if (stopped()) return best;
             best = std::min(best, with + without + problem_.split_cost);
         }
-        // Nothing below `upper`: what is known of the shares that were not searched, too.
-        if (best >= upper) best = column_bound(phase, stride, j) + problem_.split_cost;
+        // Nothing is below `upper`. The bound also covers the shares that were not searched.
+        if (best >= upper) best = column_bound(bounds, stride, j) + problem_.split_cost;
         return best;
     }
 
-    // The child with more to lose first (section 4.6): it is likelier to end the other's search.
+    // The child that costs more with one split goes first (section 4.6). It is likelier to rule the
+    // column out.
     bool starts_with_true(const BitNode<Lane>& node, int j) const {
         if (!problem_.switches.dynamic_order) return true;
         const int base = problem_.channels.base();
@@ -524,54 +487,54 @@ private:
 
     double search_side(int level, int column, bool side, int depth, int budget, double upper) {
         BitNode<Lane>& child = *levels_[level + 1];
-        set_rows(problem_, row_sets_, *levels_[level], column, side, child);
+        set_rows(row_sets_, *levels_[level], column, side, child);
         double known = 0.0;
         budget = std::min(budget, full_budget(depth));
-        look_at_the_clock();
+        poll_now_and_then();
         if (ask_cache(child.key, depth, budget, upper, known)) return known;
         maker_.make_child(*levels_[level], column, side, child);
         return search(level + 1, depth, budget, upper);
     }
 
-    // At depth three: both children of a column, exact for every number of splits, unless bounds
-    // rule the column out: what is known of one child, or of both to the precision of a rough
-    // sweep.
-    double solve_pair(BitNode<Lane>& node, Phase& phase, int j, double upper) {
+    // At depth three: solves both children of a column, exactly for every number of splits, unless
+    // bounds rule the column out. The bounds come from one child, or from both to the precision of
+    // a rough sweep.
+    double solve_pair(BitNode<Lane>& node, ChildBounds& bounds, int j, double upper) {
         SmallCosts with, without;
         const auto is_ruled_out = [&] {
-            set_side_bounds(node, phase, j, with, without);
+            set_side_bounds(node, bounds, j, with, without);
             return problem_.switches.side_bounds &&
-                   column_bound(phase, node.stride, j) + problem_.split_cost >= upper;
+                   column_bound(bounds, node.stride, j) + problem_.split_cost >= upper;
         };
         if (find_sides(node, j, with, without)) {
-            set_side_bounds(node, phase, j, with, without);
+            set_side_bounds(node, bounds, j, with, without);
         } else if (is_ruled_out()) {
             ++stats_.n_small_hits;
         } else {
             count_sides(node, j, with, without, is_ruled_out);
             if (stopped()) return 0.0;
-            set_side_bounds(node, phase, j, with, without);
+            set_side_bounds(node, bounds, j, with, without);
         }
-        return column_bound(phase, node.stride, j) + problem_.split_cost;
+        return column_bound(bounds, node.stride, j) + problem_.split_cost;
     }
 
-    void set_side_bounds(const BitNode<Lane>& node, Phase& phase, int j, SmallCosts with,
+    void set_side_bounds(const BitNode<Lane>& node, ChildBounds& bounds, int j, SmallCosts with,
                          SmallCosts without) const {
         price_splits(problem_.split_cost, with.costs);
         price_splits(problem_.split_cost, without.costs);
-        for (int k = 0; k < phase.n_budgets; ++k) {
+        for (int k = 0; k < bounds.n_budgets; ++k) {
             for (const bool side : {true, false}) {
                 const SmallCosts& found = side ? with : without;
-                double& bound = side ? phase.true_bounds(k, node.stride)[j]
-                                     : phase.false_bounds(k, node.stride)[j];
-                const double cost = found.costs[phase.first_budget + k];
+                double& bound = side ? bounds.true_bounds(k, node.stride)[j]
+                                     : bounds.false_bounds(k, node.stride)[j];
+                const double cost = found.costs[bounds.first_budget + k];
                 if (found.known == Known::EXACT) bound = cost;
                 if (found.known == Known::BOUND) bound = std::max(bound, cost);
             }
         }
     }
 
-    // Both children by counting, which finds the two together.
+    // Solves both children by one count.
     template <class IsEnough>
     void count_sides(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
                      const IsEnough& is_enough) {
@@ -582,10 +545,10 @@ private:
     }
 
     // Reads the optima or bounds of the two children from the cache, without the cost of splits.
-    // True if both are optima.
+    // Returns true if both are optima.
     bool find_sides(const BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
         if (!problem_.switches.small_cache) return false;
-        find_keys(problem_, row_sets_, node, j, key_true_, key_false_);
+        find_keys(row_sets_, node, j, key_true_, key_false_);
         find_side(key_true_, with);
         find_side(key_false_, without);
         const bool is_all = with.known == Known::EXACT && without.known == Known::EXACT;
@@ -617,7 +580,7 @@ private:
     SearchControl& control_;
     NodeMaker<Lane> maker_;
     BitStats stats_;
-    std::uint64_t n_looks_ = 0;
+    std::uint64_t n_polls_ = 0;
     double most_work_ = std::numeric_limits<double>::infinity();
     std::vector<std::unique_ptr<BitNode<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;

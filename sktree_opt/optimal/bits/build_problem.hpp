@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "sktree_opt/optimal/bits/bit_columns.hpp"
 #include "sktree_opt/optimal/bits/bit_problem.hpp"
 #include "sktree_opt/optimal/bits/row_set.hpp"
 
@@ -17,12 +16,12 @@ namespace sktree_opt {
 
 // From a table's rows to the smallest equal problem. Exact.
 //
-// Columns: see bit_columns.hpp. Rows: rows with equal features are one row with a weight; with two
-// classes that weigh alike, a pair of equal rows of opposite classes adds one error to every tree
-// and goes into a constant. Both are what the equivalent-points bound of OSDT (Hu et al., NeurIPS
-// 2019) counts, done once. A weight k = sum of 2^b is the row in segments b, whose counts the
-// kernel multiplies by 2^b; so weights run through the same popcounts as plain rows.
-// Time O(n_rows * n_columns / 8) and a hash table of the rows.
+// Columns: see ColumnFilter. Rows with equal features become one row with a weight. With two
+// classes of equal weight, a pair of equal rows of opposite classes adds one error to every tree,
+// which goes into a constant. The equivalent-points bound of OSDT (Hu et al., NeurIPS 2019) counts
+// the same rows. A weight k = sum of 2^b puts the row into segments b, whose counts the kernel
+// multiplies by 2^b, so the same popcounts serve weighted rows. Time O(n_rows * n_columns / 8) and
+// a hash table of the rows.
 
 // Rows of one class and weight with the same features: `count` times rows `row`.
 struct Atom {
@@ -52,6 +51,90 @@ struct Reduction {
     std::map<SegmentName, std::vector<std::int32_t>> segments;  // rows of each
 };
 
+// Finds columns that can never matter beside others: constant, equal, or one the complement of
+// another. A test and its negation make the same trees. Hashes find candidates, a comparison of
+// words decides. Time O(n_words * stride).
+class ColumnFilter {
+public:
+    ColumnFilter(const std::uint16_t* words, const std::uint16_t* present, int n_words, int stride)
+        : words_(words), present_(present), n_words_(n_words), stride_(stride) {}
+
+    // Indices of the columns to keep, the first of each kind, in order.
+    std::vector<std::int32_t> distinct(int n_columns) {
+        hash_columns();
+        int bits = 4;
+        while ((1 << bits) < 2 * n_columns) ++bits;
+        std::vector<std::int32_t> places(std::size_t(1) << bits, -1), kept;
+        std::vector<std::uint64_t> keys(places.size());
+        for (int j = 0; j < n_columns; ++j) {
+            const std::uint64_t key = std::min(hashes_[j], of_all_ - hashes_[j]);
+            std::size_t at = (key * 0x9E3779B97F4A7C15ull) >> (64 - bits);
+            bool is_new = !is_constant(j);
+            for (; is_new && places[at] >= 0; at = (at + 1) & (places.size() - 1)) {
+                is_new = keys[at] != key || !coincide(j, places[at]);
+            }
+            if (!is_new) continue;
+            places[at] = j;
+            keys[at] = key;
+            kept.push_back(j);
+        }
+        return kept;
+    }
+
+private:
+    // Polynomial hashes: that of a complement follows by subtraction from that of all rows.
+    void hash_columns() {
+        constexpr std::uint64_t FACTOR = 0x9E3779B97F4A7C15ull;
+        hashes_.assign(stride_, 0);
+        of_all_ = 0;
+        for (int w = 0; w < n_words_; ++w) {
+            const std::uint16_t* row = words_ + static_cast<std::ptrdiff_t>(w) * stride_;
+            for (int j = 0; j < stride_; ++j) hashes_[j] = hashes_[j] * FACTOR + row[j];
+            of_all_ = of_all_ * FACTOR + present_[w];
+        }
+    }
+
+    bool is_constant(int j) const {
+        bool all = true, none = true;
+        for (int w = 0; w < n_words_ && (all || none); ++w) {
+            const std::uint16_t word = words_[static_cast<std::ptrdiff_t>(w) * stride_ + j];
+            all = all && word == present_[w];
+            none = none && word == 0;
+        }
+        return all || none;
+    }
+
+    bool coincide(int i, int j) const {
+        bool equal = true, opposite = true;
+        for (int w = 0; w < n_words_ && (equal || opposite); ++w) {
+            const std::uint16_t* row = words_ + static_cast<std::ptrdiff_t>(w) * stride_;
+            equal = equal && row[i] == row[j];
+            opposite = opposite && (row[i] ^ row[j]) == present_[w];
+        }
+        return equal || opposite;
+    }
+
+    const std::uint16_t *words_, *present_;
+    const int n_words_, stride_;
+    std::vector<std::uint64_t> hashes_;
+    std::uint64_t of_all_ = 0;
+};
+
+inline int padded(int n_columns) { return (n_columns + STRIDE - 1) / STRIDE * STRIDE; }
+
+// Words with only the kept columns.
+inline void keep_columns(const std::uint16_t* words, int n_words, int stride,
+                         const std::vector<std::int32_t>& kept, std::uint16_t* out,
+                         int out_stride) {
+    const int n_kept = static_cast<int>(kept.size());
+    for (int w = 0; w < n_words; ++w) {
+        const std::uint16_t* from = words + static_cast<std::ptrdiff_t>(w) * stride;
+        std::uint16_t* to = out + static_cast<std::ptrdiff_t>(w) * out_stride;
+        for (int k = 0; k < n_kept; ++k) to[k] = from[kept[k]];
+        for (int k = n_kept; k < out_stride; ++k) to[k] = 0;
+    }
+}
+
 inline void keep_distinct_columns(const InputRows& rows, const BitKernels& kernels, bool merge,
                                   Reduction& out) {
     const int n = static_cast<int>(rows.n_rows), stride = padded(rows.n_columns);
@@ -64,14 +147,8 @@ inline void keep_distinct_columns(const InputRows& rows, const BitKernels& kerne
     std::vector<std::uint16_t> present(n_words, 0xFFFF);
     if (n % 16 != 0) present.back() = static_cast<std::uint16_t>((1 << (n % 16)) - 1);
     if (merge) {
-        Buffer<std::uint32_t> hashes;
-        std::uint32_t all[2];
-        kernels.hash_columns(words.data(), n_words, stride, rows.n_columns,
-                             hashes.need(2 * stride));
-        hash_present(present.data(), n_words, all);
-        ColumnFilter filter;
-        out.columns = filter.distinct(words.data(), present.data(), n_words, stride, rows.n_columns,
-                                      hashes.data(), all);
+        out.columns =
+            ColumnFilter(words.data(), present.data(), n_words, stride).distinct(rows.n_columns);
     } else {
         out.columns.clear();
         for (int j = 0; j < rows.n_columns; ++j) out.columns.push_back(j);
@@ -209,8 +286,8 @@ inline void add_to_segments(Reduction& out, std::int32_t class_, std::int32_t va
     }
 }
 
-// Whether a row once per bit of its weight makes less work than the row repeated. Counted in words
-// of a node with an eighth of the rows, where each segment wastes half a word.
+// Whether a row for each bit of a weight makes less work than repeating the row. Work is the number
+// of words of a node with an eighth of the rows, where each segment wastes half a word.
 inline bool bits_pay(const Reduction& out) {
     std::map<SegmentName, std::int64_t> by_bits, repeated;
     for (const Atom& atom : out.atoms) {
@@ -247,7 +324,7 @@ inline void row_values(const InputRows& rows, const BitObjective& objective,
     if (plan.sums_weights) values[plan.weights()] += weight;
 }
 
-// Groups of equal rows answer alike: their squares about their own mean are in every tree's cost.
+// Equal rows get the same answer, so their squares about their own mean are in every tree's cost.
 inline void centre_groups(const ChannelPlan& plan, Reduction& out) {
     const int n_all = plan.n_all();
     double least = std::numeric_limits<double>::infinity(), largest = -least;
@@ -263,14 +340,14 @@ inline void centre_groups(const ChannelPlan& plan, Reduction& out) {
         const double between = values[1] * mean;
         out.within += std::max(0.0, values[plan.base()] - between);
         values[plan.base()] = between;
-        // No leaf's mean is farther away than the end of the range that is.
+        // No leaf's mean is farther away than the farther end of the range of means.
         const double reach = std::max(mean - least, largest - mean);
         values[plan.mass()] = weight * reach * reach;
         if (weight != out.common_weight) out.common_weight = 0.0;
     }
 }
 
-// Rows with the same features are one, whatever their values: these are sums.
+// Makes one row of all rows with the same features. Its values are sums.
 inline void make_groups(const InputRows& rows, const BitObjective& objective,
                         const ChannelPlan& plan, const std::vector<std::int32_t>& first,
                         Reduction& out) {
@@ -288,7 +365,8 @@ inline void make_groups(const InputRows& rows, const BitObjective& objective,
     if (objective.has_target()) centre_groups(plan, out);
 }
 
-// Each distinct weight is a segment of its own; with many, summing reals row by row is cheaper.
+// Each distinct weight needs a segment of its own. With many weights, summing row by row is
+// cheaper.
 inline bool values_pay(const InputRows& rows, const BitObjective& objective,
                        std::size_t n_weights) {
     return objective.has_target() ||
@@ -436,10 +514,10 @@ void lay_out(const Reduction& reduced, const std::vector<double>& coefficients,
     problem.coefficients.assign(coefficients.begin(), coefficients.end());
 }
 
-// Costs as multiples of a power of two: coarse enough that their sums are exact, fine enough not to
-// be seen. Counted errors are whole anyway. Sums of real weights are rounded by a share of the
-// whole that grows with the number of rows, which some units (see Problem::slack) have to cover,
-// but no more: beside heavy rows, light ones would not count.
+// Costs are multiples of a power of two. It is large enough that sums are exact, and too small to
+// matter. Counted errors are whole numbers. Sums of real weights are rounded by a share that grows
+// with the number of rows, and some units (see BitProblem::slack) must cover it. With larger units,
+// light rows would not count beside heavy ones.
 inline double cost_grid(const BitObjective& objective, LaneType lane, double split_cost,
                         double largest_cost, int n_rows) {
     if (lane != LaneType::DOUBLE && split_cost == std::floor(split_cost)) return objective.unit;

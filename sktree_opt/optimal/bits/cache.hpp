@@ -1,5 +1,4 @@
-// What is known of a row set, for a depth and a number of splits: bounds and the root of an
-// optimum.
+// Bounds and optima of a row set, for a depth and a number of splits.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), sections 4.5.2-4.5.4 (dataset caching; optimal
 // values and lower bounds), after the itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
@@ -30,9 +29,8 @@ inline Key problem_key(Key rows, int depth, int splits, int salt) {
 
 struct CachedBounds {
     std::uint64_t low = 0, high = 0;
-    double bound = 0.0;        // the optimum if exact, else below it
-    std::int32_t column = -1;  // root of an optimum, if deeper than two levels and exact
-    std::int16_t depth = 0;    // 0: place is empty
+    double bound = 0.0;      // the optimum if exact, else below it
+    std::int16_t depth = 0;  // 0: place is empty
     std::int16_t exact = 0;
 };
 
@@ -61,34 +59,34 @@ template <class Entry>
 class CacheTable {
 public:
     CacheTable(SearchControl& control, std::int64_t max_bytes)
-        : control_(control), max_bytes_(max_bytes), stripes_(new Stripe[STRIPES]) {}
+        : control_(control), max_bytes_(max_bytes), parts_(new Part[N_PARTS]) {}
     ~CacheTable() { control_.reserve(-bytes_.load()); }
 
     bool find(Key key, Entry& found) {
-        Stripe& stripe = stripe_of(key);
-        const std::lock_guard<SpinLock> guard(stripe.lock);
-        const Entry* entry = place_of(stripe, key);
+        Part& part = part_of(key);
+        const std::lock_guard<SpinLock> guard(part.lock);
+        const Entry* entry = place_of(part, key);
         const bool hit = entry != nullptr && entry->depth != 0;
         if (hit) found = *entry;
         return hit;
     }
 
-    // `merge(old, new)` when the key is there already.
+    // Stores `merge(old, new)` if the key is there already.
     template <class Merge>
     void store(Key key, Entry entry, Merge merge) {
         entry.low = key.low;
         entry.high = key.high;
-        Stripe& stripe = stripe_of(key);
-        const std::lock_guard<SpinLock> guard(stripe.lock);
-        if (stripe.used * 4 >= stripe.entries.size() * 3) grow(stripe);
-        Entry* place = place_of(stripe, key);
+        Part& part = part_of(key);
+        const std::lock_guard<SpinLock> guard(part.lock);
+        if (part.used * 4 >= part.entries.size() * 3) grow(part);
+        Entry* place = place_of(part, key);
         if (place != nullptr && place->depth != 0) {
             *place = merge(*place, entry);
         } else if (place != nullptr) {
             *place = entry;
-            ++stripe.used;
-        } else if (!stripe.entries.empty()) {
-            *shallowest(stripe, key) = entry;
+            ++part.used;
+        } else if (!part.entries.empty()) {
+            *shallowest(part, key) = entry;
         }
     }
 
@@ -96,78 +94,78 @@ public:
 
     std::int64_t n_entries() const {
         std::int64_t count = 0;
-        for (int k = 0; k < STRIPES; ++k) {
-            const std::lock_guard<SpinLock> guard(stripes_[k].lock);
-            count += static_cast<std::int64_t>(stripes_[k].used);
+        for (int k = 0; k < N_PARTS; ++k) {
+            const std::lock_guard<SpinLock> guard(parts_[k].lock);
+            count += static_cast<std::int64_t>(parts_[k].used);
         }
         return count;
     }
 
 private:
-    static constexpr int STRIPES = 32;
-    static constexpr std::size_t RUN = 8;
+    static constexpr int N_PARTS = 32;
+    static constexpr std::size_t N_PLACES = 8;
 
-    struct Stripe {
+    struct Part {
         SpinLock lock;
         std::vector<Entry> entries;
         std::size_t used = 0;
     };
 
-    Stripe& stripe_of(Key key) { return stripes_[(key.high >> 59) % STRIPES]; }
-    static std::size_t start(const Stripe& stripe, Key key) {
-        return (key.high ^ (key.low >> 7)) & (stripe.entries.size() - 1);
+    Part& part_of(Key key) { return parts_[(key.high >> 59) % N_PARTS]; }
+    static std::size_t start(const Part& part, Key key) {
+        return (key.high ^ (key.low >> 7)) & (part.entries.size() - 1);
     }
 
     // The entry of the key, or the first free place of its run, or null.
-    static Entry* place_of(Stripe& stripe, Key key) {
-        if (stripe.entries.empty()) return nullptr;
-        const std::size_t mask = stripe.entries.size() - 1;
-        std::size_t at = start(stripe, key);
-        for (std::size_t k = 0; k < RUN; ++k, at = (at + 1) & mask) {
-            Entry& entry = stripe.entries[at];
+    static Entry* place_of(Part& part, Key key) {
+        if (part.entries.empty()) return nullptr;
+        const std::size_t mask = part.entries.size() - 1;
+        std::size_t at = start(part, key);
+        for (std::size_t k = 0; k < N_PLACES; ++k, at = (at + 1) & mask) {
+            Entry& entry = part.entries[at];
             if (entry.depth == 0 || (entry.low == key.low && entry.high == key.high)) return &entry;
         }
         return nullptr;
     }
 
-    static Entry* shallowest(Stripe& stripe, Key key) {
-        const std::size_t mask = stripe.entries.size() - 1;
-        std::size_t at = start(stripe, key);
-        Entry* choice = &stripe.entries[at];
-        for (std::size_t k = 1; k < RUN; ++k) {
+    static Entry* shallowest(Part& part, Key key) {
+        const std::size_t mask = part.entries.size() - 1;
+        std::size_t at = start(part, key);
+        Entry* choice = &part.entries[at];
+        for (std::size_t k = 1; k < N_PLACES; ++k) {
             at = (at + 1) & mask;
-            if (stripe.entries[at].depth < choice->depth) choice = &stripe.entries[at];
+            if (part.entries[at].depth < choice->depth) choice = &part.entries[at];
         }
         return choice;
     }
 
-    void grow(Stripe& stripe) {
-        const std::size_t old_size = stripe.entries.size();
+    void grow(Part& part) {
+        const std::size_t old_size = part.entries.size();
         const std::size_t size = old_size == 0 ? 16 : 2 * old_size;
         const std::int64_t added = static_cast<std::int64_t>((size - old_size) * sizeof(Entry));
-        // Old and new stand side by side for a moment, so twice the room is asked for.
+        // Old and new entries exist together for a moment, so twice the memory is asked for.
         const std::int64_t peak = bytes_.load() + 2 * added;
         const bool over_limit = control_.memory_limit >= 0 &&
                                 control_.memory_used.load() + 2 * added > control_.memory_limit;
         if (peak > max_bytes_ || over_limit) return;
         std::vector<Entry> old(size);  // may throw, so that nothing is booked before
-        old.swap(stripe.entries);
+        old.swap(part.entries);
         bytes_.fetch_add(added);
         control_.reserve(added);
-        stripe.used = 0;
+        part.used = 0;
         for (const Entry& entry : old) {
             if (entry.depth == 0) continue;
-            Entry* place = place_of(stripe, {entry.low, entry.high});
+            Entry* place = place_of(part, {entry.low, entry.high});
             if (place == nullptr) continue;
             *place = entry;
-            ++stripe.used;
+            ++part.used;
         }
     }
 
     SearchControl& control_;
     const std::int64_t max_bytes_;
     std::atomic<std::int64_t> bytes_{0};
-    std::unique_ptr<Stripe[]> stripes_;
+    std::unique_ptr<Part[]> parts_;
 };
 
 }  // namespace sktree_opt

@@ -6,12 +6,12 @@
 // leaf or a tree of one split, both known from the node's counts, or costs at least two splits. The
 // best tree of depth d is one of depth d - 1 or costs at least d splits. This ends the search when
 // a tree without errors is known and only ties are left. Deviation, inheritance: the children that
-// a node's parent has at the same depth bound the node's own by the same inequality, since their
-// rows overlap by counts that the parent knows. Deviation, removal: so does the node's own optimum
-// with one level less, since a child is the node without the rows of the other side. With a cost of
-// splits it rules out tests that part so few rows from the others that no tree for them can save
-// what the test costs. Deviation, sides: a column of a node of depth three is ruled out as soon as
-// one child, out of the cache of optima, or both, to the precision of a rough sweep
+// a node's parent has at the same depth bound the node's own children by the inequality of section
+// 4.4, because the parent knows how many rows they share. Deviation, removal: so does the node's own
+// optimum with one level less, because a child is the node without the rows of the other side. With
+// a cost of splits this rules out tests that part so few rows from the others that no tree for them
+// can save what the test costs. Deviation, sides: a column of a node of depth three is ruled out as
+// soon as one child, out of the cache of optima, or both, to the precision of a rough sweep
 // (rough_squares.hpp), cost too much.
 #pragma once
 
@@ -53,8 +53,8 @@ double side_cost(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int
            (problem.objective.base_factor * mass - static_cast<double>(score));
 }
 
-// Raises `bounds` on the cost of one side of each column with at most `budget` splits, to `depth`
-// levels. `before`, null or not, are the bounds for one level less.
+// Raises `bounds` on the cost of one side of each column with at most `budget` splits and `depth`
+// levels. `before` holds the bounds for one level less, or is null.
 template <class Lane>
 void bound_by_size(const BitProblem<Lane>& problem, const BitNode<Lane>& node, bool side, int depth,
                    int budget, const double* before, double* bounds) {
@@ -74,12 +74,12 @@ void bound_by_size(const BitProblem<Lane>& problem, const BitNode<Lane>& node, b
     }
 }
 
-// The least sum of bounds over the ways to share the splits.
-inline double column_bound(Phase& phase, int stride, int j) {
+// The smallest sum of bounds over the ways to share the splits.
+inline double column_bound(ChildBounds& bounds, int stride, int j) {
     double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < phase.n_budgets; ++k) {
-        least = std::min(least, phase.true_bounds(k, stride)[j] +
-                                    phase.false_bounds(phase.n_budgets - 1 - k, stride)[j]);
+    for (int k = 0; k < bounds.n_budgets; ++k) {
+        least = std::min(least, bounds.true_bounds(k, stride)[j] +
+                                    bounds.false_bounds(bounds.n_budgets - 1 - k, stride)[j]);
     }
     return least;
 }
@@ -87,9 +87,8 @@ inline double column_bound(Phase& phase, int stride, int j) {
 // Bounds on the node's children from those of its parent of the same depth.
 template <class Lane>
 void inherit_bounds(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
-                    BitNode<Lane>& parent, int depth, Phase& phase) {
-    Phase& above = parent.phases[depth];
-    if (!above.is_open || above.n_budgets != 1 || phase.n_budgets != 1) return;
+                    BitNode<Lane>& parent, const ChildBounds& above, ChildBounds& bounds) {
+    if (!above.is_open || above.n_budgets != 1 || bounds.n_budgets != 1) return;
     const double loss = problem.objective.loss_factor;
     const int mass = problem.channels.mass();
     const Lane* shared = parent.overlaps(problem.rough, mass, node.parent_column);
@@ -97,16 +96,15 @@ void inherit_bounds(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
     const double n = static_cast<double>(parent.totals[mass]);
     const double n_f = static_cast<double>(weights[node.parent_column]);
     for (int j = 0; j < node.n_columns; ++j) {
-        const int g = node.in_parent[j];
-        const double n_fg = static_cast<double>(shared[g]);
-        const double n_g = static_cast<double>(weights[g]);
-        // Rows of the parent's child that the node's child has not.
-        const double lost_true = node.parent_side ? n_g - n_fg : n_fg;
-        const double lost_false = node.parent_side ? n - n_g - (n_f - n_fg) : n_f - n_fg;
-        double& with = phase.bounds_true[j];
-        double& without = phase.bounds_false[j];
-        with = std::max(with, above.bounds_true[g] - loss * lost_true);
-        without = std::max(without, above.bounds_false[g] - loss * lost_false);
+        const double n_fj = static_cast<double>(shared[j]);
+        const double n_j = static_cast<double>(weights[j]);
+        // Rows of the parent's child that the node's child lacks.
+        const double lost_true = node.parent_side ? n_j - n_fj : n_fj;
+        const double lost_false = node.parent_side ? n - n_j - (n_f - n_fj) : n_f - n_fj;
+        double& with = bounds.bounds_true.data()[j];
+        double& without = bounds.bounds_false.data()[j];
+        with = std::max(with, above.bounds_true[j] - loss * lost_true);
+        without = std::max(without, above.bounds_false[j] - loss * lost_false);
     }
 }
 
@@ -126,14 +124,16 @@ void bound_by_removal(const BitProblem<Lane>& problem, const BitNode<Lane>& node
     }
 }
 
-// Small first: what the children cost at one level less or, at depth three, with one split each.
+// Sets the order of the columns, small values first: the cost of the children with one level less
+// or, at depth three, with one split each.
 template <class Lane>
 void set_order(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int depth,
-               Phase& phase) {
-    double* order = phase.order.need(node.stride);
-    Phase no_phase;
-    const bool deeper = depth > 3 && node.phases[depth - 1].is_open && problem.switches.look_ahead;
-    const Phase& before = deeper ? node.phases[depth - 1] : no_phase;
+               ChildBounds& bounds) {
+    double* order = bounds.order.need(node.stride);
+    ChildBounds none;
+    const bool deeper =
+        depth > 3 && node.child_bounds[depth - 1].is_open && problem.switches.look_ahead;
+    const ChildBounds& before = deeper ? node.child_bounds[depth - 1] : none;
     for (int j = 0; j < node.n_columns; ++j) {
         order[j] = deeper ? before.bounds_true[j] + before.bounds_false[j]
                           : -static_cast<double>(node.best_true[j]) -
@@ -141,61 +141,62 @@ void set_order(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int d
     }
 }
 
-// Opens the bounds on children of a node that is to be searched to `depth` with `budget` splits,
-// and costs `shallower` at least with one level less.
+// Opens the bounds on the children of a node before it is searched to `depth` with `budget` splits.
+// With one level less it costs at least `shallower`. `parent` is null at the root.
 template <class Lane>
-Phase& open_phase(const BitProblem<Lane>& problem, BitNode<Lane>& node, BitNode<Lane>* parent,
-                  int depth, int budget, double shallower) {
-    Phase& phase = node.phases[depth];
+ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
+                         BitNode<Lane>* parent, int depth, int budget, double shallower) {
+    ChildBounds& bounds = node.child_bounds[depth];
     const int child_full = full_budget(depth - 1);
     const int first_budget = std::max(0, budget - 1 - child_full);
     const int n_budgets = std::min(child_full, budget - 1) - first_budget + 1;
     // Bounds of an earlier search of the same node still hold.
-    if (phase.is_open && phase.first_budget == first_budget && phase.n_budgets == n_budgets) {
-        return phase;
+    if (bounds.is_open && bounds.first_budget == first_budget && bounds.n_budgets == n_budgets) {
+        return bounds;
     }
-    phase.first_budget = first_budget;
-    phase.n_budgets = n_budgets;
-    const std::size_t size = static_cast<std::size_t>(phase.n_budgets) * node.stride;
-    std::fill_n(phase.bounds_true.need(size), size, 0.0);
-    std::fill_n(phase.bounds_false.need(size), size, 0.0);
-    set_order(problem, node, depth, phase);
+    bounds.first_budget = first_budget;
+    bounds.n_budgets = n_budgets;
+    const std::size_t size = static_cast<std::size_t>(bounds.n_budgets) * node.stride;
+    std::fill_n(bounds.bounds_true.need(size), size, 0.0);
+    std::fill_n(bounds.bounds_false.need(size), size, 0.0);
+    set_order(problem, node, depth, bounds);
     if (problem.switches.size) {
-        Phase& before = node.phases[depth - 1];
+        ChildBounds& before = node.child_bounds[depth - 1];
         const bool is_known =
-            depth > 3 && before.is_open && before.n_budgets == 1 && phase.n_budgets == 1;
-        for (int k = 0; k < phase.n_budgets; ++k) {
+            depth > 3 && before.is_open && before.n_budgets == 1 && bounds.n_budgets == 1;
+        for (int k = 0; k < bounds.n_budgets; ++k) {
             bound_by_size(problem, node, true, depth - 1, first_budget + k,
                           is_known ? before.bounds_true.data() : nullptr,
-                          phase.true_bounds(k, node.stride));
+                          bounds.true_bounds(k, node.stride));
             bound_by_size(problem, node, false, depth - 1, first_budget + k,
                           is_known ? before.bounds_false.data() : nullptr,
-                          phase.false_bounds(k, node.stride));
+                          bounds.false_bounds(k, node.stride));
         }
     }
     if (parent != nullptr && problem.switches.inheritance && has_similarity(problem)) {
-        inherit_bounds(problem, node, *parent, depth, phase);
+        inherit_bounds(problem, node, *parent, parent->child_bounds[depth], bounds);
     }
     if (shallower > 0.0 && problem.switches.removal && has_similarity(problem)) {
-        for (int k = 0; k < phase.n_budgets; ++k) {
-            bound_by_removal(problem, node, shallower, phase.true_bounds(k, node.stride),
-                             phase.false_bounds(k, node.stride));
+        for (int k = 0; k < bounds.n_budgets; ++k) {
+            bound_by_removal(problem, node, shallower, bounds.true_bounds(k, node.stride),
+                             bounds.false_bounds(k, node.stride));
         }
     }
-    phase.is_open = true;
-    return phase;
+    bounds.is_open = true;
+    return bounds;
 }
 
-// The bounds of column j, just found, for all others.
+// Derives bounds for all columns from those just found for column j.
 template <class Lane>
-void spread_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node, Phase& phase, int j) {
+void spread_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node, ChildBounds& bounds,
+                   int j) {
     if (!has_similarity(problem)) return;
     const int mass = problem.channels.mass();
     const Lane* weights = node.marginal_row(mass);
     const Lane* shared = node.overlaps(problem.rough, mass, j);
-    for (int k = 0; k < phase.n_budgets; ++k) {
-        double* with = phase.true_bounds(k, node.stride);
-        double* without = phase.false_bounds(k, node.stride);
+    for (int k = 0; k < bounds.n_budgets; ++k) {
+        double* with = bounds.true_bounds(k, node.stride);
+        double* without = bounds.false_bounds(k, node.stride);
         problem.kernels.refresh_bounds(shared, weights, weights[j], node.totals[mass],
                                        problem.objective.loss_factor, {with[j], without[j]},
                                        node.n_columns, with, without);

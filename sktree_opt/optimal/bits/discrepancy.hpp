@@ -22,14 +22,31 @@
 
 namespace sktree_opt {
 
+// Sum over sides and channels of squared sums by mass: the gain of Gini and variance, up to a
+// constant.
+template <class Lane>
+double gini_gain(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int j) {
+    const int mass = problem.channels.mass();
+    const double all = static_cast<double>(node.totals[mass]);
+    const double with = static_cast<double>(node.marginal_row(mass)[j]);
+    double sum = 0.0;
+    for (int c = 0; c < problem.channels.n_channels; ++c) {
+        const double of_true = static_cast<double>(node.marginal_row(c)[j]);
+        const double of_false = static_cast<double>(node.totals[c]) - of_true;
+        if (with > 0.0) sum += of_true * of_true / with;
+        if (all > with) sum += of_false * of_false / (all - with);
+    }
+    return sum;
+}
+
 template <class Lane>
 class DiscrepancySearch {
 public:
     explicit DiscrepancySearch(BitSearch<Lane>& search)
         : search_(search), problem_(search.problem()), tree_(search, Order::INDEX) {}
 
-    // The best tree within so many discrepancies, if it costs less than `upper`.
-    BitIncumbent dive(int depth, int budget, int discrepancies, double upper) {
+    // The best tree within `discrepancies`, if it costs less than `upper`.
+    BitIncumbent search_discrepancies(int depth, int budget, int discrepancies, double upper) {
         binds_ = budget < full_budget(depth);
         budget_ = budget;
         plans_.clear();
@@ -45,7 +62,8 @@ public:
     }
 
 private:
-    // A subtree: a column and what is below, or the best of two levels with so many splits.
+    // A subtree: a column and the plans of its children, or the best tree of two levels with
+    // `splits`.
     struct Plan {
         double cost;
         int splits;
@@ -76,7 +94,7 @@ private:
         return curve;
     }
 
-    // Forgets the plans from `start` on that `curve` does not use. Children stand before parents.
+    // Drops the plans from `start` on that `curve` does not use. Children come before parents.
     void forget_others(std::size_t start, Curve& curve) {
         const int first = static_cast<int>(start);
         places_.assign(plans_.size() - start, -1);
@@ -109,7 +127,7 @@ private:
         const int most = std::min(budget_, full_budget(depth));
         Curve curve = two_levels(node.small_costs, std::min(most, 3), most);
         if (depth <= 2 || problem_.true_cost(cost(curve.back())) <= 0.0) return curve;
-        // Plenty of columns at the bottom, where one takes a single sweep of few rows.
+        // At depth three more columns are tried, because each takes a single sweep of few rows.
         const int most_here = depth == 3 ? discrepancies + 3 : discrepancies;
         const std::vector<std::int32_t> columns = ranking(node, depth, most_here);
         for (std::size_t rank = 0; rank < columns.size(); ++rank) {
@@ -117,14 +135,14 @@ private:
             if (rest < 0 || search_.control().stopped()) break;
             const int j = columns[rank];
             if (depth == 3) {
-                search_.look_at_the_clock();
+                search_.poll_now_and_then();
                 offer_pair(node, j, curve);
                 if (plans_.size() - start > MOST_GARBAGE) forget_others(start, curve);
                 continue;
             }
             const Curve with = solve_side(level, depth, j, true, rest);
             const Curve without = solve_side(level, depth, j, false, rest);
-            offer(node.columns[j], with, without, curve);
+            offer(j, with, without, curve);
             forget_others(start, curve);
         }
         forget_others(start, curve);
@@ -132,8 +150,7 @@ private:
     }
 
     Curve solve_side(int level, int depth, int j, bool side, int discrepancies) {
-        // The child's best small tree, which the node itself knows. After a stop there is nothing
-        // better.
+        // The node knows the child's best tree of at most one level. After a stop it is the answer.
         BitNode<Lane>& node = search_.node(level);
         search_.maker().score_sides(node, j);
         double costs[2] = {
@@ -151,10 +168,10 @@ private:
         if (!search_.solve_both(node, j, with, without)) return;
         const int most = std::min(budget_, 3);
         const Curve first = two_levels(with.costs, most, most);
-        offer(node.columns[j], first, two_levels(without.costs, most, most), curve);
+        offer(j, first, two_levels(without.costs, most, most), curve);
     }
 
-    // Trees with a column at the root, if they cost less than those of `curve`.
+    // Puts trees with a column at the root into `curve` where they cost less.
     void offer(int column, const Curve& with, const Curve& without, Curve& curve) {
         for (std::size_t a = 0; a < with.size(); ++a) {
             for (std::size_t b = 0; b < without.size(); ++b) {
@@ -223,11 +240,9 @@ private:
             if (splits > 0) tree_.grow_small(level, splits, at);
             return at;
         }
-        const auto place = std::lower_bound(node.columns.begin(), node.columns.end(), plan.column);
-        const int j = static_cast<int>(place - node.columns.begin());
         tree_.set_column(at, plan.column);
         for (const bool side : {true, false}) {
-            search_.make_child(level, j, side);
+            search_.make_child(level, plan.column, side);
             const int child = rebuild(level + 1, side ? plan.with : plan.without);
             tree_.set_child(at, side, child);
         }

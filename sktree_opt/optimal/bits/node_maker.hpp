@@ -1,4 +1,4 @@
-// Makes nodes: takes their rows, counts their pairs, and solves their small trees.
+// Makes nodes: takes their rows, counts their pairs, and solves their trees of two levels.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +7,158 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/bit_node.hpp"
-#include "sktree_opt/optimal/bits/kernels/rough_rows.hpp"
-#include "sktree_opt/optimal/bits/kernels/sweep_counter.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt {
+
+// Counts sweeps and their work. Both are the same on any machine, so a limit on them does not make
+// the answer depend on the processor.
+struct SweepCounter {
+    std::int64_t n = 0;
+    double work = 0.0;  // pairs of columns by word
+
+    void add(int n_words, int n_columns) {
+        ++n;
+        work += WORK_A_SWEEP + static_cast<double>(n_words) * n_columns * n_columns;
+    }
+
+private:
+    // However few pairs there are, a sweep takes about a microsecond.
+    static constexpr double WORK_A_SWEEP = 1e5;
+};
+
+// Whole-number sums of a node's pairs, which rough sweeps read (see rough_squares.hpp). Exact.
+//
+// Sibling subtraction as in the paper's incremental counts (MurTree, JMLR 23, 2022, section 4.3.3):
+// the child's sums are those of the parent less those of the other side, without rounding. The sums
+// of each column alone, and those of a sweep's larger side, come from subtraction in double
+// precision. Their rounding errors stay far below the grid of costs. Time O(n_columns * stride *
+// rows of the smaller side), memory of a node's rows.
+template <class Lane>
+class RoughNodeSums {
+public:
+    explicit RoughNodeSums(const BitProblem<Lane>& problem) : problem_(problem) {}
+
+    void sum_root(BitNode<Lane>& root, RoughTask task) {
+        RoughSums& rough = root.rough;
+        const std::size_t n_values = static_cast<std::size_t>(root.n_words) * 16 * ROUGH_CHANNELS;
+        std::copy_n(problem_.rough.values.data(), n_values, rough.values.need(n_values));
+        task.values = rough.values.data();
+        list_first_slots(root.n_rows, task);
+        task.words = root.words.data();
+        task.n_words = root.n_words;
+        std::fill_n(rough.marginals.data(), ROUGH_CHANNELS * root.stride, 0);
+        problem_.kernels.sum_rough_marginals(task, rough.marginals.data());
+        task.counted.marginals = rough.marginals.data();
+        problem_.kernels.sum_rough_pairs(task);
+        for (int c = 0; c < ROUGH_CHANNELS; ++c) {
+            rough.totals[c] = 0;
+            for (int slot = 0; slot < root.n_rows; ++slot) {
+                rough.totals[c] += rough.values[ROUGH_CHANNELS * slot + c];
+            }
+        }
+    }
+
+    // Sums the pairs of a child with the rows `rows`. If the other side has many fewer rows, its
+    // sums are subtracted from the node's, and `rows` then holds the other side. Returns whether
+    // the child's exact sums by column were made, too.
+    bool sum_child(const BitNode<Lane>& node, int column, bool side, SideRows& rows,
+                   BitNode<Lane>& child, RoughTask task) {
+        const int n_other = node.n_rows - child.n_rows;
+        std::int32_t totals_other[ROUGH_CHANNELS];
+        std::int32_t* other =
+            other_sums_.need(ROUGH_CHANNELS * static_cast<std::size_t>(node.stride) + STRIDE);
+        std::int32_t* own = child.rough.marginals.data();
+        split_sums(node.rough, ROUGH_CHANNELS, node.n_columns, node.stride, column,
+                   side ? own : other, side ? other : own, side ? child.rough.totals : totals_other,
+                   side ? totals_other : child.rough.totals);
+        take_values(node, rows, child.rough.values);
+        task.values = child.rough.values.data();
+        task.counted.marginals = own;
+        task.words = child.words.data();
+        task.n_words = child.n_words;
+        list_first_slots(child.n_rows, task);
+        // Subtraction pays only if it saves this many rows.
+        constexpr int LEAST_GAIN = 64;
+        const bool subtracts = problem_.switches.subtraction && child.n_rows > n_other + LEAST_GAIN;
+        if (subtracts) {
+            task.counted.marginals = other;
+            take_other_rows(node, column, side, rows, task);
+            subtract_marginals(node, rows, child, task);
+        }
+        problem_.kernels.sum_rough_pairs(task);
+        return subtracts;
+    }
+
+private:
+    static void take_values(const BitNode<Lane>& node, const SideRows& rows,
+                            Buffer<std::int32_t>& values) {
+        copy_rows(
+            node.rough.values.data(), rows.slots.data(), rows.n_rows, ROUGH_CHANNELS,
+            values.zeros(static_cast<std::size_t>(rows.n_words) * 16 * ROUGH_CHANNELS + STRIDE));
+    }
+
+    // Takes the node's rows outside of the child, whose sums are subtracted.
+    void take_other_rows(const BitNode<Lane>& node, int column, bool side, SideRows& rows,
+                         RoughTask& task) {
+        take_rows<Lane>(node, problem_.bits, column, !side, rows, other_words_, nullptr);
+        take_values(node, rows, other_values_);
+        const std::size_t row_bytes = node.row_bytes();
+        problem_.bits.words_to_rows(other_words_.data(), rows.n_words, node.stride,
+                                    other_rows_.need(rows.n_words * 16 * row_bytes + STRIDE),
+                                    node.row_bytes());
+        task.words = other_words_.data();
+        task.n_words = rows.n_words;
+        task.rows = other_rows_.data();
+        task.values = other_values_.data();
+        list_first_slots(rows.n_rows, task);
+        task.parent_pairs = node.rough.pairs.data();
+    }
+
+    // Makes the child's exact sums by column: those of the node less those of the rows of `task`.
+    void subtract_marginals(const BitNode<Lane>& node, const SideRows& rows, BitNode<Lane>& child,
+                            const RoughTask& task) {
+        const int n_all = problem_.channels.n_all();
+        copy_rows(node.values.data(), rows.slots.data(), rows.n_rows, n_all,
+                  other_exact_.need(static_cast<std::size_t>(rows.n_rows) * n_all));
+        SweepTask<Lane> exact;
+        exact.stride = task.stride;
+        exact.n_columns = task.n_columns;
+        exact.n_all_channels = n_all;
+        exact.values = other_exact_.data();
+        exact.rows = task.rows;
+        exact.row_bytes = task.row_bytes;
+        exact.slots = task.slots;
+        exact.n_slots = task.n_slots;
+        exact.listed = task.listed;
+        const std::size_t n_sums = static_cast<std::size_t>(n_all) * child.stride + STRIDE;
+        Lane* others = other_marginals_.need(n_sums);
+        problem_.kernels.count_marginals(exact, others);
+        Lane* to = child.marginals.need(n_sums);
+        for (int c = 0; c < n_all; ++c) {
+            for (int g = 0; g < child.stride; ++g, ++to, ++others) {
+                *to = g < child.n_columns ? static_cast<Lane>(node.marginal_row(c)[g] - *others)
+                                          : Lane(0);
+            }
+        }
+    }
+
+    // The rows of one segment are in the first slots.
+    void list_first_slots(int n_rows, RoughTask& task) {
+        slots_.resize(n_rows);
+        for (int k = 0; k < n_rows; ++k) slots_[k] = k;
+        task.slots = slots_.data();
+        task.n_slots = n_rows;
+    }
+
+    const BitProblem<Lane>& problem_;
+    Buffer<std::uint16_t> other_words_;
+    Buffer<std::uint8_t> other_rows_;
+    Buffer<std::int32_t> other_values_, other_sums_;
+    Buffer<double> other_exact_;
+    Buffer<Lane> other_marginals_;
+    std::vector<std::int32_t> slots_;
+};
 
 // Optima of a row set with at most 0..3 splits and two levels, or bounds below them.
 enum class Known { NOTHING, BOUND, EXACT };
@@ -20,7 +167,7 @@ struct SmallCosts {
     Known known = Known::NOTHING;
 };
 
-// From optima that do not count the cost of splits to those that do.
+// Adds the cost of splits to optima without it.
 inline void price_splits(double split_cost, double (&costs)[4]) {
     for (int k = 1; k < 4; ++k) costs[k] = std::min(costs[k - 1], costs[k] + k * split_cost);
 }
@@ -29,7 +176,7 @@ template <class Lane>
 class NodeMaker {
 public:
     NodeMaker(const BitProblem<Lane>& problem, const RowSets& row_sets, SearchControl& control)
-        : problem_(problem), row_sets_(row_sets), control_(control), rough_rows_(problem) {}
+        : problem_(problem), row_sets_(row_sets), control_(control), rough_sums_(problem) {}
 
     std::int64_t n_nodes = 0;
     SweepCounter sweeps;
@@ -41,17 +188,13 @@ public:
         root.n_rows = problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
         root.n_columns = problem_.n_columns;
         root.stride = problem_.stride;
-        root.row_bytes = problem_.stride / 8;
-        root.columns.resize(problem_.n_columns);
-        for (int j = 0; j < problem_.n_columns; ++j) root.columns[j] = j;
-        root.in_parent = root.columns;
         const std::size_t n_cells = static_cast<std::size_t>(root.n_words) * root.stride;
         std::copy_n(problem_.words.data(), n_cells, root.words.need(n_cells));
         std::copy_n(problem_.present.data(), root.n_words, root.present.need(root.n_words));
         problem_.bits.words_to_rows(
             root.words.data(), root.n_words, root.stride,
-            root.rows.need(static_cast<std::size_t>(root.n_words) * 16 * root.row_bytes),
-            root.row_bytes);
+            root.rows.need(static_cast<std::size_t>(root.n_words) * 16 * root.row_bytes()),
+            root.row_bytes());
         const std::size_t n_values =
             static_cast<std::size_t>(root.n_words) * 16 * problem_.channels.n_all();
         if (problem_.has_values) {
@@ -60,32 +203,29 @@ public:
         std::copy_n(row_sets_.all.data(), row_sets_.n_words, root.mask.need(row_sets_.n_words));
         root.key = row_sets_.key(root.mask.data());
         sum_totals(root);
-        if (problem_.rough.are_there) rough_rows_.sum_root(root, rough_task(root));
+        if (problem_.rough.are_there) rough_sums_.sum_root(root, rough_task(root));
         solve_small(root);
     }
 
-    // The rest of the child, after set_rows.
+    // Makes the rest of the child, after set_rows.
     void make_child(const BitNode<Lane>& node, int column, bool side, BitNode<Lane>& child) {
         ++n_nodes;
-        take_rows(node, problem_.bits, column, side, side_, child.present.need(node.n_words + 1));
+        child.parent_column = column;
+        child.parent_side = side;
+        child.n_columns = node.n_columns;
+        child.stride = node.stride;
+        take_rows(node, problem_.bits, column, side, side_, child.words, &child);
         child.n_words = side_.n_words;
         child.n_rows = side_.n_rows;
         child.spans = side_.spans;
-        settle_columns(child, problem_.bits, side_.words.data(), node.columns, node.stride,
-                       problem_.switches.merge_node_columns);
-        child.parent_column = column;
-        child.parent_side = side;
         const int n_all = problem_.channels.n_all();
         if (problem_.has_values) {
-            child.values.zeros(static_cast<std::size_t>(child.n_words) * 16 * n_all);
-            for (int k = 0; k < side_.n_rows; ++k) {
-                std::copy_n(node.values.data() + static_cast<std::size_t>(side_.slots[k]) * n_all,
-                            n_all, child.values.data() + static_cast<std::size_t>(k) * n_all);
-            }
+            copy_rows(node.values.data(), side_.slots.data(), side_.n_rows, n_all,
+                      child.values.zeros(static_cast<std::size_t>(child.n_words) * 16 * n_all));
         }
         const bool has_marginals =
             problem_.rough.are_there &&
-            rough_rows_.sum_child(node, column, side, side_, child, rough_task(child));
+            rough_sums_.sum_child(node, column, side, side_, child, rough_task(child));
         child.totals.resize(n_all);
         for (int c = 0; c < n_all; ++c) {
             const Lane with = node.marginal_row(c)[column];
@@ -94,22 +234,22 @@ public:
         solve_small(child, has_marginals);
     }
 
-    // Optima of both children of a column (with: rows that have it), without costs of splits.
-    // Counts the smaller child; the larger one's counts are what is left of the node's. Where
-    // bounds come first, they are all that is found if they make `is_enough` true.
+    // Finds the optima of both children of a column, without the cost of splits. Counts the smaller
+    // child, and subtracts its counts from the node's for the larger one. Rough sweeps first find
+    // bounds, and end there if `is_enough` returns true.
     template <class IsEnough>
     void solve_sides(BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without,
                      const IsEnough& is_enough) {
         const int n_true =
             problem_.bits.count_column(node.words.data() + j, node.stride, node.n_words);
         const bool small_is_true = 2 * n_true <= node.n_rows;
-        take_rows(node, problem_.bits, j, small_is_true, side_, nullptr);
+        take_rows<Lane>(node, problem_.bits, j, small_is_true, side_, side_words_, nullptr);
         set_side_totals(node, j, small_is_true);
         const int n_all = problem_.channels.n_all();
         const std::size_t half = static_cast<std::size_t>(n_all) * node.stride;
         SweepTask<Lane> task =
             task_for(node, problem_.channels.n_channels + problem_.channels.n_supports());
-        task.words = side_.words.data();
+        task.words = side_words_.data();
         task.spans = side_.spans.data();
         task.slots = side_.slots.data();
         task.n_slots = side_.n_rows;
@@ -138,7 +278,7 @@ public:
         of_counted.known = of_sibling.known = Known::EXACT;
     }
 
-    // All pair counts of the node, and its optimum with up to three splits.
+    // Counts all pairs of the node, and finds its optimum with up to three splits.
     void solve_small(BitNode<Lane>& node, bool has_marginals = false) {
         const int n_all = problem_.channels.n_all();
         SweepTask<Lane> task = task_for(node, n_paired());
@@ -161,7 +301,7 @@ public:
         node.base = base_cost(node.totals.data());
         set_costs(side.best, node.base, node.small_costs);
         price_splits(problem_.split_cost, node.small_costs);
-        for (Phase& phase : node.phases) phase.is_open = false;
+        for (ChildBounds& bounds : node.child_bounds) bounds.is_open = false;
     }
 
     // Makes the best scores of the sides of column j exact: rough sweeps leave upper bounds.
@@ -201,7 +341,7 @@ private:
         return side;
     }
 
-    // Rough sweeps ask for the exact pairs of few columns: these are summed when they do.
+    // Sums the exact pairs of column i. Rough sweeps need those of few columns.
     void need_pairs(BitNode<Lane>& node, int i) {
         if (!problem_.rough.are_there || node.has_pairs[i]) return;
         SweepTask<Lane> task = task_for(node, n_paired());
@@ -239,7 +379,7 @@ private:
         }
     }
 
-    // A sweep of the node's own rows; the caller sets the rest.
+    // A sweep of the node's own rows. The caller sets the rest.
     SweepTask<Lane> task_for(const BitNode<Lane>& node, int n_counted) {
         SweepTask<Lane> task;
         task.words = node.words.data();
@@ -261,13 +401,13 @@ private:
             task.values = node.values.data();
             task.common_weight = problem_.common_weight;
             task.rows = node.rows.data();
-            task.row_bytes = node.row_bytes;
+            task.row_bytes = node.row_bytes();
             task.listed = listed_.need(static_cast<std::size_t>(node.n_words) * 16 + 32);
         }
         return task;
     }
 
-    // Rows and columns of a rough sweep of the node; which rows, the caller sets.
+    // A rough sweep of the node. The caller sets its rows.
     RoughTask rough_task(BitNode<Lane>& node) {
         RoughTask task;
         task.stride = node.stride;
@@ -275,7 +415,7 @@ private:
         node.rough.need(node.n_columns, node.stride);
         task.values = node.rough.values.data();
         task.rows = node.rows.data();
-        task.row_bytes = node.row_bytes;
+        task.row_bytes = node.row_bytes();
         task.listed = listed_.need(static_cast<std::size_t>(node.n_words) * 16 + 32);
         task.weigh_alike = problem_.rough.weigh_alike;
         task.pairs = node.rough.pairs.data();
@@ -284,7 +424,7 @@ private:
         return task;
     }
 
-    // The node's own trees: exact where they may be best, bounds on the scores of others.
+    // Solves the node's own trees: exactly where they may be best. Other scores are upper bounds.
     void solve_small_roughly(BitNode<Lane>& node, SweepTask<Lane>& task) {
         const int stride = node.stride;
         node.has_pairs.assign(node.n_columns, false);
@@ -312,15 +452,15 @@ private:
         });
     }
 
-    // Both sides by counting their own rows.
+    // Sweeps both sides by counting the rows of each.
     void sweep_apart(BitNode<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task) {
         SweepSide<Lane>* const sibling = task.sibling;
         task.sibling = nullptr;
         task.pairs =
             pairs_apart_.need(static_cast<std::size_t>(n_paired()) * node.n_columns * node.stride);
         problem_.kernels.sweep(task);
-        take_rows(node, problem_.bits, j, !small_is_true, side_, nullptr);
-        task.words = side_.words.data();
+        take_rows<Lane>(node, problem_.bits, j, !small_is_true, side_, side_words_, nullptr);
+        task.words = side_words_.data();
         task.spans = side_.spans.data();
         task.slots = side_.slots.data();
         task.n_slots = side_.n_rows;
@@ -328,14 +468,14 @@ private:
         problem_.kernels.sweep(task);
     }
 
-    // The sweep of `task`, whose columns that cannot be best are scored in low precision only; none
-    // is scored again if bounds are enough.
+    // Sweeps in low precision. Then solves exactly the columns that may be best, unless the bounds
+    // are enough.
     template <class IsEnough>
     void sweep_roughly(BitNode<Lane>& node, int j, bool small_is_true, SweepTask<Lane>& task,
                        SmallCosts& of_counted, SmallCosts& of_sibling, const IsEnough& is_enough) {
         const int stride = node.stride;
         RoughTask rough = rough_task(node);
-        rough.words = side_.words.data();
+        rough.words = side_words_.data();
         rough.n_words = side_.n_words;
         rough.slots = task.slots;
         rough.n_slots = task.n_slots;
@@ -370,12 +510,12 @@ private:
         });
     }
 
-    // The least that trees of a side may cost, without the cost of splits.
+    // Lower bounds on the cost of trees of a side, without the cost of splits.
     SmallCosts bound_costs(const SweepSide<Lane>& side, const RoughSide& rough) const {
         const double base = static_cast<double>(side.totals[problem_.channels.base()]);
         SmallCosts least;
         for (int k = 1; k < 4; ++k) {
-            // The best sum of at most two splits is no less than that of one, nor of none.
+            // The best sum of two splits is no less than that of one split or of none.
             const double score = rough.largest[k == 3];
             const double most = problem_.rough.exact_score(
                 score + problem_.rough.error(score, side.totals[0], base));
@@ -414,7 +554,7 @@ private:
             for (int k = 0; k < N; ++k) {
                 for (int b = 0; b < 2; ++b) {
                     const double found = sides[k]->best[2 + b];
-                    // Nothing costs less than nothing.
+                    // No tree costs less than 0.
                     const bool is_perfect =
                         problem_.objective.unit *
                             (sides[k]->totals[problem_.channels.base()] - found) <=
@@ -445,7 +585,7 @@ private:
         }
     }
 
-    // Counts by column of both children in the same order, out of the node's pairs.
+    // Sets the counts by column of both children in the same order, from the node's pairs.
     void set_side_counts(const BitNode<Lane>& node, int j, bool small_is_true) {
         const int n_all = problem_.channels.n_all(), stride = node.stride;
         Lane* small = side_marginals_.need(static_cast<std::size_t>(2) * n_all * stride);
@@ -462,7 +602,7 @@ private:
         }
     }
 
-    // Costs of at most 0..3 splits from the best scores, not counting the cost of a split.
+    // Costs with at most 0..3 splits from the best scores, without the cost of splits.
     void set_costs(const Lane (&best)[4], double base, double (&costs)[4]) const {
         for (int k = 0; k < 4; ++k) {
             const double score = problem_.objective.unit * static_cast<double>(best[k]);
@@ -485,7 +625,8 @@ private:
     const RowSets& row_sets_;
     SearchControl& control_;
     SideRows side_;
-    RoughRows<Lane> rough_rows_;
+    Buffer<std::uint16_t> side_words_;
+    RoughNodeSums<Lane> rough_sums_;
     Buffer<std::int32_t> listed_;
     Buffer<Lane> tile_, row_maxima_, side_marginals_, pairs_apart_;
     std::vector<Lane> side_totals_;

@@ -1,12 +1,12 @@
-// The tree behind an optimum: of all trees that cost as little, one and the same for any threads,
-// any order of rows, and whatever caches happen to hold.
+// Finds the tree behind an optimum. Among trees of equal cost it is always the same one, for any
+// number of threads, any order of rows and any content of the caches.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.5.6: caches keep values and roots,
-// the tree is found again from the top. Here the value alone decides. Taken is, first, the fewest
-// splits (found by searches with fewer and fewer of them for a tree that costs no more); then, at
-// each node from the root down, the fewest levels, the first column, and the fewest splits on the
-// side that has it. A search for a tree of a known cost is cheap: what cannot be as good is pruned
-// at once. Where costs are whole, a tie cost (see Problem) has had the fewest splits found already.
+// the tree is found again from the top. Here the value alone decides. The tree with the fewest
+// splits wins: it is found by searches with fewer and fewer splits. Then, at each node from the
+// root down, the fewest levels win, then the first column, then the fewest splits on the side that
+// has it. A search for a tree of a known cost is cheap, because everything else is pruned at once.
+// Where costs are whole, the tie cost (see BitProblem) has found the fewest splits already.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ public:
     Reconstruction(BitSearch<Lane>& search, Order order)
         : search_(search), problem_(search.problem()), order_(order) {}
 
-    // A tree of the root with the fewest levels among those that cost `target`, or more by ties
-    // only. This and what follows mean nothing after `failed`.
+    // A tree of the root with the fewest levels among those that cost `target`, or more only by tie
+    // costs. The results of this and of the next functions are meaningless if `failed`.
     std::vector<TreeNode> shallowest(int most, int budget, double target) {
         const double cost = problem_.true_cost(target);
         const double upper = problem_.tie_cost > 0.0 ? cost + problem_.unit : upper_bound(cost);
@@ -119,8 +119,8 @@ private:
     bool is_within(double cost, double target) const { return cost <= target + problem_.slack; }
     double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
 
-    // Whether trees of different size may cost the same, with at most so many splits: where leaves
-    // cost a multiple of some unit, only if some number of splits does, too.
+    // Whether trees of different size may cost the same, with at most `budget` splits. Leaves cost
+    // multiples of a unit, so it depends on whether some number of splits costs a multiple, too.
     bool sizes_may_tie(int budget) const {
         if (problem_.tie_cost > 0.0) return false;
         if (sizeof(Lane) == sizeof(double) || problem_.split_cost == 0.0) return true;
@@ -183,15 +183,15 @@ private:
         const double cost = search_.explore(level, depth, budget, upper, j, order_);
         if (search_.stopped() || j < 0) return false;
         const SolvedColumn root =
-            search_.share_of(search_.node(level).phases[depth], depth, j, cost, level);
+            search_.share_of(search_.node(level).child_bounds[depth], depth, j, cost, level);
         if (root.column < 0) return false;
         grow(level, root, at);
         return true;
     }
 
-    // Children of a column. A negative cost: the best there is.
+    // Grows the children of a column. A negative cost asks for the best tree.
     void grow(int level, const SolvedColumn& root, int at) {
-        set_column(at, search_.node(level).columns[root.column]);
+        set_column(at, root.column);
         for (const bool side : {true, false}) {
             const BitNode<Lane>& child = search_.make_child(level, root.column, side);
             if (search_.stopped() && search_.maker().may_poll) return;

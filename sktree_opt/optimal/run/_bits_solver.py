@@ -35,8 +35,8 @@ PROVABLE_DEPTH = 5
 MOST_DISCREPANCIES = 40
 
 
-def make_engine(problem, tests, control, off=(), **order):
-    """An engine for a problem; see ``bits._bit_engine.BitEngine`` for `off` and `order`."""
+def make_engine(problem, tests, control, off=()):
+    """An engine for a problem; `off` as in ``find_tree_of_tests``."""
     refuse_many_classes(problem.form)
     limits = problem.limits
     has_no_limit = limits.memory_limit is None
@@ -51,20 +51,19 @@ def make_engine(problem, tests, control, off=(), **order):
         min_weight_leaf=limits.min_weight_leaf,
         cache_bytes=DEFAULT_CACHE_BYTES if has_no_limit else limits.memory_limit,
         off=off,
-        **order,
     )
 
 
-def open_engine(problem, tests, session, off=(), **order):
+def open_engine(problem, tests, session, off=()):
     """The engine of the last fit, or a new one (see ``Session.open``)."""
 
     def make(control):
-        return make_engine(problem, tests, control, off, **order)
+        return make_engine(problem, tests, control, off)
 
     return session.open(problem, tests, ("depths",), make)
 
 
-def find_tree_of_tests(problem, tests, session, off=(), **order):
+def find_tree_of_tests(problem, tests, session, off=()):
     """Find the best tree of binary tests.
 
     Parameters
@@ -78,14 +77,11 @@ def find_tree_of_tests(problem, tests, session, off=(), **order):
     off : tuple of str
         Techniques to do without (see ``bits._bit_engine.SWITCHES``).
 
-    **order
-        `column_order` and `seed` of ``bits._bit_engine.BitEngine``.
-
     Returns
     -------
     solution : Solution
     """
-    opened = open_engine(problem, tests, session, off, **order)
+    opened = open_engine(problem, tests, session, off)
     control, engine, limits = session.control, opened.search, problem.limits
     engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
     if opened.known is not None:
@@ -95,7 +91,7 @@ def find_tree_of_tests(problem, tests, session, off=(), **order):
     levels.search(limits.max_depth)
     is_proved = engine.cost <= engine.lower_bound
     is_plain = session.kept is None and limits.n_threads == 1
-    if is_proved and engine.is_at_floor and not is_plain:
+    if is_proved and engine.costs_nothing and not is_plain:
         nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
     else:
         nodes = engine.known_tree() if levels.ended_by_discrepancy else engine.tree(SHARE_FOR_SIZE)
@@ -201,7 +197,7 @@ class Levels:
             self.session.step(
                 self.problem,
                 f"{self.discrepancies} discrepancies",
-                partial(engine.dive, self.discrepancies),
+                partial(engine.search_discrepancies, self.discrepancies),
                 self._best_tree,
             )
             self.before_level = self._work()

@@ -78,7 +78,7 @@ def search_thresholds(plan, session):
     ----------
     plan : Plan
         With a `table`, an objective that ``can_search`` accepts, and techniques to do without
-        (see ``thresholds._threshold_search.SWITCHES``).
+        (see ``thresholds._threshold_search.SWITCHES``), and "equal_rows".
 
     session : Session
 
@@ -95,17 +95,19 @@ def search_thresholds(plan, session):
     # Two levels are proved sooner than equal rows are grouped.
     group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
     may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
-    if group is not None and may_merge and "equal_rows" not in plan.off:
+    if "equal_rows" in plan.off:
+        group = None
+    if group is not None and may_merge:
         table, leaves = merge_rows(table, leaves, group)
         group = None
     units = Units(problem, leaves, max_splits)
+    weights = units.weights(leaves.weights)
     engine = _threshold_search.ThresholdSearch(
         table,
         leaves.label,
-        units.weights(leaves.weights),
+        weights,
         leaves.savings,
         leaves.target,
-        group,
         session.control,
         max_depth=max_depth,
         max_splits=max_splits,
@@ -116,8 +118,9 @@ def search_thresholds(plan, session):
         min_rows=float(limits.min_samples_leaf),
         min_weight=float(units.weights(limits.min_weight_leaf)),
         n_threads=limits.n_threads,
+        lower_bound=0.0 if group is None else cost_of_groups(leaves, weights, group),
         is_absolute=is_absolute,
-        off=plan.off,
+        off=[name for name in plan.off if name != "equal_rows"],
     )
 
     def best_tree(_=None):
@@ -257,7 +260,25 @@ def equal_rows(table):
     if any(len(values) == table.n_rows for values in table.values):
         return None
     group, n_groups = group_equal_rows(table.codes)
-    return None if n_groups == table.n_rows else group.astype(np.int32)
+    return None if n_groups == table.n_rows else group
+
+
+def cost_of_groups(leaves, weights, group):
+    """What each group of equal rows costs as a leaf, summed: no tree costs less.
+
+    Equal rows end in the same leaf (Angelino et al., "Learning Certifiably Optimal Rule Lists",
+    JMLR 2018).
+    """
+    if leaves.target is not None:
+        total, sums, squares = (np.bincount(group, weights * leaves.target**k) for k in range(3))
+        return float(np.maximum(0.0, squares - sums**2 / np.where(total > 0.0, total, 1.0)).sum())
+    cells = group.astype(np.intp) * leaves.n_classes + leaves.label
+    n_cells = (int(group.max()) + 1) * leaves.n_classes
+    by_class = np.bincount(cells, weights, n_cells).reshape(-1, leaves.n_classes)
+    if leaves.savings is None:
+        return float((by_class.sum(axis=1) - by_class.max(axis=1)).sum())
+    worst = by_class @ leaves.savings.max(axis=1)
+    return float((worst - (by_class @ leaves.savings).max(axis=1)).sum())
 
 
 def merge_rows(table, leaves, group):

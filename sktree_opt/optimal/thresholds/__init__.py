@@ -4,18 +4,18 @@ Problem: find the tree within a depth and a number of tests whose leaves cost le
 any threshold of a numeric column, any category, or "is it missing?". Read the files in this order:
 
 - ``_threshold_search.pyx``, ``threshold_problem.hpp``: the input and the answer.
-- ``root_search.hpp``: levels, rounds and threads at the root.
+- ``root_search.hpp``: levels, rounds and threads at the root; the bound for few leaves.
 - ``subtree_solver.hpp``: the search below one test (the paper's CT).
 - ``node_search.hpp``: branch and bound over the root tests of one node; ``intervals.hpp``: the
   paper's three prunings.
-- ``node_rows.hpp``, ``families.hpp``: the rows of a node, and its tests.
+- ``node_rows.hpp``, ``column_tests.hpp``: the rows of a node, and its tests.
 - ``depth_two_passes.hpp``, ``pass_runner.hpp``: two levels by passes over the rows;
   ``stump.hpp``, ``absolute.hpp``: one level.
-- ``bin_bounds.hpp``, ``target_bounds.hpp``: bounds for large nodes and for few leaves.
 - ``few_values/``: squared errors where columns have few values, from tables of pairs of columns.
 - ``kernels/``: passes over rows, compiled for each instruction set (see ``simd``).
 
-Terms: a *family* is the tests of one column with missing values on one side. A *chain* is a family
-whose left sides grow with the position; a *position* is a place in it. A *pass* solves BATCH root
-tests, its *lanes*, at once. A *floor* is a lower bound for all trees whose root tests a column.
+Terms: the *column tests* are the tests of one column with missing values on one side. They are a
+*chain* if their left sides grow with the *position*, the place in their order. A *pass* solves
+BATCH root tests at once, one for each *lane*. A *column bound* is a lower bound for all trees whose
+root tests a column.
 """

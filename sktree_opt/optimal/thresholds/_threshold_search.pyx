@@ -30,12 +30,11 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         const double* target
         cpp_bool is_absolute
         const double* weight
-        const int32_t* equal_rows
-        uint32_t n_groups
         cpp_bool is_plain
         cpp_bool is_error
         vector[double] gain
         vector[double] worst
+        double lower
         double split_cost
         double tolerance
         double no_loss
@@ -65,9 +64,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         int64_t n_passes
         int64_t n_evaluated
         int64_t n_lanes
-        int64_t n_excluded
         int64_t n_swept
-        int64_t n_bounded
 
     cdef cppclass ThresholdIncumbent:
         double seconds
@@ -107,7 +104,7 @@ cdef ThresholdSwitches convert_switches(off) except *:
 
 
 cdef class ThresholdSearch:
-    """One search; its outcome may be looked at between chunks of work.
+    """One search, whose outcome may be read between steps of the work.
 
     Parameters
     ----------
@@ -118,8 +115,6 @@ cdef class ThresholdSearch:
         What each answer (column) saves over the worst one, by class (row); None counts errors.
     target : ndarray of float64, shape (n_rows,), or None
         None for classes; else errors are squared, and labels are 0.
-    equal_rows : ndarray of int32, shape (n_rows,), or None
-        The group of each row, of rows that no test tells apart; None when all differ.
     control : SearchControl
     max_depth, max_splits, n_classes : int
     split_cost : float
@@ -131,6 +126,8 @@ cdef class ThresholdSearch:
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
+    lower_bound : float
+        Known before: no tree costs less.
     is_absolute : bool
         Errors of targets are not squared.
     off : tuple of str
@@ -149,7 +146,6 @@ cdef class ThresholdSearch:
         const double[::1] weight,
         savings,
         const double[::1] target,
-        const int32_t[::1] equal_rows,
         SearchControl control,
         *,
         int max_depth,
@@ -161,11 +157,12 @@ cdef class ThresholdSearch:
         double min_rows,
         double min_weight,
         int n_threads,
+        double lower_bound=0.0,
         bint is_absolute=False,
         off=(),
     ):
         # What the search points at.
-        self.held = table, label, weight, target, equal_rows
+        self.held = table, label, weight, target
         self.control = control
         self.problem.n_rows = <uint32_t> table.n_rows
         self.problem.columns = table.views.data()
@@ -184,10 +181,8 @@ cdef class ThresholdSearch:
             self.problem.gain = savings.ravel().tolist()
         if target is not None:
             self.problem.target = &target[0]
-        if equal_rows is not None:
-            self.problem.equal_rows = &equal_rows[0]
-            self.problem.n_groups = <uint32_t> (np.max(equal_rows) + 1)
         self.problem.is_absolute = is_absolute
+        self.problem.lower = lower_bound
         self.problem.split_cost = split_cost
         self.problem.tolerance = tolerance
         self.problem.no_loss = no_loss
@@ -256,8 +251,6 @@ cdef class ThresholdSearch:
                 "n_passes": outcome.stats.n_passes,
                 "n_lanes": outcome.stats.n_lanes,
                 "n_root_tests_solved": outcome.stats.n_evaluated,
-                "n_excluded": outcome.stats.n_excluded,
                 "n_swept": outcome.stats.n_swept,
-                "n_bounded": outcome.stats.n_bounded,
             },
         }

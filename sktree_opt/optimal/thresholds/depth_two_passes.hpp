@@ -1,26 +1,24 @@
 // The best tree of depth two over all thresholds: exact.
 //
-// The candidates of each family of root tests are cut into sections. One vector pass solves BATCH
-// section ends at a time: it finds the best second test of both sides of each. Sections that the
-// interval bounds of intervals.hpp cannot exclude are cut again.
+// The root tests of each column are cut into sections. One vector pass solves BATCH section ends at
+// a time: it finds the best second test of both sides of each. Sections that the interval bounds of
+// intervals.hpp cannot exclude are cut again.
 //
-// Floors: for each column a lower bound for the trees whose root asks about it. Trees cost no less
-// on more rows, so the floors of a node hold for every node that contains it. Lowered by the worst
+// Column bounds: for each column a lower bound for the trees whose root tests it. Trees cost no less
+// on more rows, so the column bounds of a node hold for every node that contains it. Less the worst
 // cost of the rows in between, they hold for every node inside it. Along a chain of root tests one
-// level up, the floors of the nearest solved test exclude most columns without any pass.
+// level up, the column bounds of the nearest solved test exclude most columns without any pass.
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/bin_bounds.hpp"
 #include "sktree_opt/optimal/thresholds/intervals.hpp"
 #include "sktree_opt/optimal/thresholds/pass_runner.hpp"
 
 namespace sktree_opt::thresholds {
 
-// Whether tree (n_splits, test) comes before (other_splits, other) among trees of equal cost.
+// Whether the tree (n_splits, test) wins a tie against (other_splits, other).
 inline bool comes_first(int n_splits, const ThresholdTest& test, int other_splits,
                         const ThresholdTest& other) {
     if (n_splits != other_splits) return n_splits < other_splits;
@@ -48,40 +46,38 @@ class DepthTwoSolver {
 public:
     explicit DepthTwoSolver(InstructionSet set) : runner_(set) {}
 
-    // `floors` by column of the table, or null: IN what is known before, OUT what is known now.
-    // `bins`: bounds of the node, or null.
+    // `column_bounds` by column of the table, or null. IN: known before; OUT: known now.
     DepthTwoResult solve(const ThresholdProblem& problem, const ThresholdNode& node,
-                         Allotment allotment, double cap, std::vector<double>* floors,
-                         const BinBounds* bins, Watch& watch, ThresholdStats& stats) {
+                         Allotment allotment, double cap, std::vector<double>* column_bounds,
+                         Watch& watch, ThresholdStats& stats) {
         problem_ = &problem;
         node_ = &node;
-        bins_ = bins;
         allotment_ = allotment;
         result_ = DepthTwoResult();
         free_best_ = INFEASIBLE;
         cap_ = cap;
         if (!runner_.open(problem, node, watch)) return result_;
-        n_families_ = list_families(problem, node, families_, watch);
+        n_column_tests_ = list_column_tests(problem, node, column_tests_, watch);
         if (!book(watch.control()) || watch.stopped()) return result_;
-        if (static_cast<int>(intervals_.size()) < n_families_) intervals_.resize(n_families_);
+        if (static_cast<int>(intervals_.size()) < n_column_tests_)
+            intervals_.resize(n_column_tests_);
         known_.assign(problem.n_columns, 0.0);
-        if (floors != nullptr && problem.use.floors) known_ = *floors;
-        floor_.assign(problem.n_columns, INFEASIBLE);
+        if (column_bounds != nullptr && problem.use.column_bounds) known_ = *column_bounds;
+        found_bounds_.assign(problem.n_columns, INFEASIBLE);
         one_test_ = -1.0;
-        category_family_ = -1;
-        for (int f = 0; f < n_families_; ++f) start(families_[f], intervals_[f]);
-        order_families();
+        category_tests_ = -1;
+        for (int f = 0; f < n_column_tests_; ++f) start(column_tests_[f], intervals_[f]);
         bool open = true;
         while (open && !watch.stopped()) {
             open = false;
-            for (int i = 0; i < n_families_ && !watch.stopped(); ++i) {
-                if (advance(turn_[i], watch, stats)) open = true;
+            for (int i = 0; i < n_column_tests_ && !watch.stopped(); ++i) {
+                if (advance(i, watch, stats)) open = true;
             }
             if (watch.poll()) break;
         }
         result_.lower = std::min(free_best_, cap_);
         if (watch.stopped()) result_.lower = std::min(result_.lower, open_bound());
-        else if (floors != nullptr) write_floors(*floors);
+        else if (column_bounds != nullptr) write_column_bounds(*column_bounds);
         release();
         return result_;
     }
@@ -92,138 +88,77 @@ private:
     bool book(SearchControl* control) {
         control_ = control;
         n_bytes_ = 0;
-        for (const Family& family : families_) n_bytes_ += family.n_bytes();
+        for (const ColumnTests& tests : column_tests_) n_bytes_ += tests.n_bytes();
         return booking_.set(control, n_bytes_);
     }
 
-    // Large tables have few nodes: memory matters more than the time to get it again.
+    // Large tables have few nodes, so memory matters more than the time to allocate it again.
     void release() {
         if (n_bytes_ < LARGE) return;
-        families_ = std::vector<Family>();
+        column_tests_ = std::vector<ColumnTests>();
         n_bytes_ = 0;
         booking_.set(control_, 0);
     }
 
-    // Families of low bounds first: what they find excludes others.
-    void order_families() {
-        turn_.resize(n_families_);
-        std::iota(turn_.begin(), turn_.end(), 0);
-        if (bins_ == nullptr) return;
-        auto lower = [&](int f) { return bins_->trees().by_column[families_[f].column_index]; };
-        std::stable_sort(turn_.begin(), turn_.end(),
-                         [&](int f, int g) { return lower(f) < lower(g); });
-    }
-
-    // Bounds from the cuts between bins. Positions at a cut are open too, because bounds are not
-    // trees.
-    void start_at_cuts(const Family& family, std::vector<Interval>& intervals) {
-        const ColumnBins& bins = bins_->bins(family.column_index);
-        const int last = family.n_positions - 1;
-        int u = -1, cut = 0;
-        for (std::size_t g = 0; g <= bins.bin_of_group.size(); ++g) {
-            const bool is_end = g == bins.bin_of_group.size();
-            // The cut below bin `cut` is solved; up to the next one.
-            if (!is_end && bins.bin_of_group[g] == cut) continue;
-            const int v = static_cast<int>(g) - 1;
-            const SideBounds& at_u = bins_->at(family.column_index, cut, family.missing_left);
-            const SideBounds& at_v = bins_->at(family.column_index, cut + 1, family.missing_left);
-            const Interval found{u,
-                                 v,
-                                 std::max(u, 0),
-                                 std::min(v - 1, last),
-                                 at_u.of[0][allotment_.left],
-                                 at_u.of[1][allotment_.right],
-                                 at_v.of[0][allotment_.left],
-                                 at_v.of[1][allotment_.right]};
-            if (found.lo <= found.hi) intervals.push_back(found);
-            u = v;
-            ++cut;
-            if (is_end && u <= last) {
-                // Present against missing.
-                intervals.push_back(
-                    {u, u, u, u, found.left_v, found.right_v, found.left_v, found.right_v});
-            }
-        }
-    }
-
-    void start_at_categories(const Family& family, std::vector<Interval>& intervals) {
-        const int k = family.column_index;
-        const ColumnBins& bins = bins_->bins(k);
-        for (int p = 0; p < family.n_positions; ++p) {
-            const bool is_missing = asks_for_missing(family, node_->columns[k], p);
-            const int bin = is_missing ? bins.n_bins : bins.bin_of_group[p];
-            const SideBounds& at = bins_->at(k, bin, family.missing_left && !is_missing);
-            // Any part of a bin of many categories may be on the left.
-            const bool is_known = is_missing || !bins.is_wide[bin];
-            const double left = is_known ? at.of[0][allotment_.left] : 0.0;
-            const double right = at.of[1][allotment_.right];
-            intervals.push_back({p, p, p, p, left, right, left, right});
-        }
-    }
-
-    void start(const Family& family, std::vector<Interval>& intervals) {
+    void start(const ColumnTests& tests, std::vector<Interval>& intervals) {
         intervals.clear();
-        if (bins_ != nullptr && bins_->has(family.column_index)) {
-            if (family.is_chain) start_at_cuts(family, intervals);
-            else start_at_categories(family, intervals);
-            return;
-        }
-        if (!family.is_chain) {
-            for (int p = 0; p < family.n_positions; ++p) {
+        if (!tests.is_chain) {
+            for (int p = 0; p < tests.n_positions; ++p) {
                 intervals.push_back({p, p, p, p, 0.0, 0.0, 0.0, 0.0});
             }
             return;
         }
-        intervals.push_back(
-            {-1, family.n_positions, 0, family.n_positions - 1, 0.0, 0.0, 0.0, 0.0});
+        intervals.push_back({-1, tests.n_positions, 0, tests.n_positions - 1, 0.0, 0.0, 0.0, 0.0});
     }
 
     double limit() const { return problem_->limit_below(std::min(cap_, result_.cost)); }
 
-    int column_of(const Family& family) const { return node_->columns[family.column_index].column; }
+    int column_of(const ColumnTests& tests) const {
+        return node_->columns[tests.column_index].column;
+    }
 
-    // Drops what cannot be better than the best, and remembers at which cost.
+    // Drops what cannot be better than the best tree, and remembers its lower bound.
     void trim_all(int f) {
-        const Family& family = families_[f];
+        const ColumnTests& tests = column_tests_[f];
         std::vector<Interval>& intervals = intervals_[f];
-        double& floor = floor_[column_of(family)];
+        double& column_bound = found_bounds_[column_of(tests)];
         const double split_cost = problem_->split_cost;
-        if (known_[column_of(family)] - split_cost >= limit()) {
-            if (!intervals.empty()) floor = std::min(floor, known_[column_of(family)]);
+        if (known_[column_of(tests)] - split_cost >= limit()) {
+            if (!intervals.empty()) column_bound = std::min(column_bound, known_[column_of(tests)]);
             intervals.clear();
             return;
         }
         std::size_t kept = 0;
         for (Interval interval : intervals) {
             const int size = interval.size();
-            const double bound = least_of(family, interval);
-            const bool open = family.is_chain ? trim(family, limit(), interval) : bound < limit();
-            if (!open) floor = std::min(floor, std::max(bound, limit()) + split_cost);
-            else if (interval.size() < size) floor = std::min(floor, limit() + split_cost);
+            const double bound = least_of(tests, interval);
+            const bool open = tests.is_chain ? trim(tests, limit(), interval) : bound < limit();
+            if (!open) column_bound = std::min(column_bound, std::max(bound, limit()) + split_cost);
+            else if (interval.size() < size)
+                column_bound = std::min(column_bound, limit() + split_cost);
             if (open) intervals[kept++] = interval;
         }
         intervals.resize(kept);
     }
 
     // `split_cost` not included.
-    static double least_of(const Family& family, const Interval& interval) {
-        return family.is_chain ? bound_of(family, interval) : interval.left_u + interval.right_u;
+    static double least_of(const ColumnTests& tests, const Interval& interval) {
+        return tests.is_chain ? bound_of(tests, interval) : interval.left_u + interval.right_u;
     }
 
-    // With more rows a test may also send all of these rows to one side: then they cost what one
-    // test makes of them.
-    void write_floors(std::vector<double>& floors) const {
-        double one_test = std::max(0.0, one_test_);
-        if (bins_ != nullptr) one_test = std::max(one_test, bins_->trees().one_test);
+    // In a node with more rows, a test may send all rows of this one to one side. Then they cost
+    // what the best single test leaves.
+    void write_column_bounds(std::vector<double>& column_bounds) const {
+        const double one_test = std::max(0.0, one_test_);
         const double idle = one_test + (one_test > 0.0 ? problem_->split_cost : 0.0);
         for (int j = 0; j < problem_->n_columns; ++j) {
-            floors[j] = std::max(known_[j], std::min(floor_[j], idle));
+            column_bounds[j] = std::max(known_[j], std::min(found_bounds_[j], idle));
         }
     }
 
-    // One pass over what is left of a family; false when nothing is.
+    // One pass over the open tests of a column. Returns false when there are none.
     bool advance(int f, const Watch& watch, ThresholdStats& stats) {
-        const Family& family = families_[f];
+        const ColumnTests& tests = column_tests_[f];
         std::vector<Interval>& intervals = intervals_[f];
         trim_all(f);
         if (intervals.empty()) return false;
@@ -232,37 +167,37 @@ private:
         stats.n_lanes += static_cast<std::int64_t>(chosen_.size());
         Costs costs[BATCH];
         const int n_chosen = static_cast<int>(chosen_.size());
-        runner_.run(family, chosen_.data(), n_chosen, costs);
+        runner_.run(tests, chosen_.data(), n_chosen, costs);
         if (watch.stopped()) return true;
-        for (int lane = 0; lane < n_chosen; ++lane) take(family, chosen_[lane], costs[lane]);
-        if (family.is_chain && n_chosen < BATCH) one_test_ = costs[n_chosen].free[0][1];
-        if (!family.is_chain) add_categories(f, n_chosen, costs);
+        for (int lane = 0; lane < n_chosen; ++lane) take(tests, chosen_[lane], costs[lane]);
+        if (tests.is_chain && n_chosen < BATCH) one_test_ = costs[n_chosen].free[0][1];
+        if (!tests.is_chain) add_categories(f, n_chosen, costs);
         divide(intervals, costs);
         return true;
     }
 
-    // A tree whose root is a test of a nominal column costs at least the sum over its categories,
-    // each with a test of its own below. Once these costs are known, they often exclude the same
-    // tests with missing values on the other side.
+    // A tree whose root tests a nominal column costs at least the sum over its categories, each
+    // with a test of its own below. Once these costs are known, they often exclude the same tests
+    // with missing values on the other side.
     void add_categories(int f, int n_chosen, const Costs* costs) {
-        const Family& family = families_[f];
-        if (family.missing_left || !problem_->use.categories) return;
-        if (f != category_family_) category_bound_ = 0.0;
-        category_family_ = f;
+        const ColumnTests& tests = column_tests_[f];
+        if (tests.missing_left || !problem_->use.categories) return;
+        if (f != category_tests_) category_bound_ = 0.0;
+        category_tests_ = f;
         for (int lane = 0; lane < n_chosen; ++lane) {
             category_bound_ += std::max(0.0, costs[lane].free[0][1] - problem_->split_cost);
         }
         if (n_chosen < static_cast<int>(intervals_[f].size())) return;
-        double& known = known_[column_of(family)];
+        double& known = known_[column_of(tests)];
         known = std::max(known, category_bound_ + problem_->split_cost - problem_->tolerance);
     }
 
-    // Up to BATCH candidates that cut the intervals evenly, in ascending order.
+    // Chooses up to BATCH candidates that cut the intervals evenly, in ascending order.
     void choose_positions(const std::vector<Interval>& intervals) {
         chosen_.clear();
         std::int64_t total = 0;
         for (const Interval& interval : intervals) total += interval.size();
-        // Once, one lane is left for all rows: the best single test.
+        // The first pass leaves one lane for all rows: it finds the best single test.
         int left = one_test_ < 0.0 ? BATCH - 1 : BATCH;
         n_cut_ = 0;
         for (const Interval& interval : intervals) {
@@ -287,12 +222,12 @@ private:
 
     double side(const double costs[2], int budget) const { return costs[budget]; }
 
-    void take(const Family& family, int position, const Costs& costs) {
+    void take(const ColumnTests& tests, int position, const Costs& costs) {
         const double free = side(costs.free[0], allotment_.left) +
                             side(costs.free[1], allotment_.right) + problem_->split_cost;
         free_best_ = std::min(free_best_, free);
-        double& floor = floor_[column_of(family)];
-        floor = std::min(floor, free);
+        double& column_bound = found_bounds_[column_of(tests)];
+        column_bound = std::min(column_bound, free);
         const double cost = side(costs.supported[0], allotment_.left) +
                             side(costs.supported[1], allotment_.right) + problem_->split_cost;
         if (cost >= cap_ || cost > result_.cost) return;
@@ -300,14 +235,14 @@ private:
         found.cost = cost;
         found.split[0] = side(costs.supported[0], allotment_.left) < costs.supported[0][0];
         found.split[1] = side(costs.supported[1], allotment_.right) < costs.supported[1][0];
-        found.test = test_at(*problem_, *node_, family, position);
+        found.test = test_at(*problem_, *node_, tests, position);
         if (cost < result_.cost ||
             comes_first(found.n_splits(), found.test, result_.n_splits(), result_.test)) {
             result_ = found;
         }
     }
 
-    // Replaces the intervals that were cut by what lies between the solved positions.
+    // Replaces the intervals that were cut by the parts between the solved positions.
     void divide(std::vector<Interval>& intervals, const Costs* costs) {
         next_.clear();
         std::size_t lane = 0;
@@ -340,9 +275,10 @@ private:
 
     double open_bound() const {
         double bound = INFEASIBLE;
-        for (int f = 0; f < n_families_; ++f) {
+        for (int f = 0; f < n_column_tests_; ++f) {
             for (const Interval& interval : intervals_[f]) {
-                bound = std::min(bound, problem_->split_cost + least_of(families_[f], interval));
+                bound =
+                    std::min(bound, problem_->split_cost + least_of(column_tests_[f], interval));
             }
         }
         return bound;
@@ -351,26 +287,24 @@ private:
     PassRunner<Lane> runner_;
     const ThresholdProblem* problem_ = nullptr;
     const ThresholdNode* node_ = nullptr;
-    const BinBounds* bins_ = nullptr;
     Allotment allotment_;
     double cap_ = INFEASIBLE;
     double free_best_ = INFEASIBLE;  // least cost seen, minima for leaves aside
-    int category_family_ = -1;
+    int category_tests_ = -1;
     double category_bound_ = 0.0;
     double one_test_ = -1.0;  // cost of all rows with at most one test; negative: not known
-    std::vector<double> known_, floor_;
+    std::vector<double> known_, found_bounds_;
     DepthTwoResult result_;
     static constexpr std::int64_t LARGE = 1 << 26;
     SearchControl* control_ = nullptr;
     Booking booking_;
     std::int64_t n_bytes_ = 0;
-    int n_families_ = 0;
+    int n_column_tests_ = 0;
     int n_cut_ = 0;
-    std::vector<Family> families_;
-    std::vector<std::vector<Interval>> intervals_;  // open, by family
+    std::vector<ColumnTests> column_tests_;
+    std::vector<std::vector<Interval>> intervals_;  // open ones, by tests of a column
     std::vector<Interval> next_;
     std::vector<int> chosen_;
-    std::vector<int> turn_;  // families in the order of their turns
 };
 
 }  // namespace sktree_opt::thresholds

@@ -9,18 +9,18 @@
 // pair left(v) + right(u) - moved(u, v) is added here.)
 //
 // In a regression the worst cost of a row is its distance, squared or not, from the farther end of
-// the range of the node's targets: the answers of leaves are within it, so that the old tree, whose
-// answers are then not even the best, serves the new rows at no more.
+// the range of the node's targets. All answers of leaves are within this range, so the old tree
+// serves the new rows at no more than that.
 //
-// Minima for leaves break the first half (fewer rows may forbid a split), so all bounds here are
-// those of the same problem without minima.
+// With minima for leaves, fewer rows may forbid a split, so left(p) need not rise. Therefore all
+// bounds here are those of the same problem without minima.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/families.hpp"
+#include "sktree_opt/optimal/thresholds/column_tests.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -35,33 +35,33 @@ struct Interval {
 };
 
 // Lower bound for all candidates, `split_cost` not included.
-inline double bound_of(const Family& family, const Interval& interval) {
-    if (!family.has_bounds) return 0.0;
-    const double moved = family.moved_at(interval.v) - family.moved_at(interval.u);
+inline double bound_of(const ColumnTests& tests, const Interval& interval) {
+    if (!tests.has_bounds) return 0.0;
+    const double moved = tests.moved_at(interval.v) - tests.moved_at(interval.u);
     return std::max(interval.left_u + interval.right_v, interval.left_v + interval.right_u - moved);
 }
 
-inline double bound_left(const Family& family, const Interval& interval, int p) {
-    if (!family.has_bounds) return 0.0;
-    const double moved = family.moved_at(interval.v) - family.moved_at(p);
+inline double bound_left(const ColumnTests& tests, const Interval& interval, int p) {
+    if (!tests.has_bounds) return 0.0;
+    const double moved = tests.moved_at(interval.v) - tests.moved_at(p);
     return std::max(interval.left_u, interval.left_v - moved);
 }
 
-inline double bound_right(const Family& family, const Interval& interval, int p) {
-    if (!family.has_bounds) return 0.0;
-    const double moved = family.moved_at(p) - family.moved_at(interval.u);
+inline double bound_right(const ColumnTests& tests, const Interval& interval, int p) {
+    if (!tests.has_bounds) return 0.0;
+    const double moved = tests.moved_at(p) - tests.moved_at(interval.u);
     return std::max(interval.right_v, interval.right_u - moved);
 }
 
 // Drops the candidates that cannot cost less than `limit` (split_cost not included). False when
 // none is left.
-inline bool trim(const Family& family, double limit, Interval& interval) {
-    if (interval.lo > interval.hi || bound_of(family, interval) >= limit) return false;
-    if (!family.has_bounds) return true;
+inline bool trim(const ColumnTests& tests, double limit, Interval& interval) {
+    if (interval.lo > interval.hi || bound_of(tests, interval) >= limit) return false;
+    if (!tests.has_bounds) return true;
     // left_u + right_u - moved(u, p) >= limit for p near u.
-    const double near_u = family.moved_at(interval.u) + interval.left_u + interval.right_u - limit;
-    const double near_v = family.moved_at(interval.v) - interval.left_v - interval.right_v + limit;
-    const double* moved = family.moved.data();
+    const double near_u = tests.moved_at(interval.u) + interval.left_u + interval.right_u - limit;
+    const double near_v = tests.moved_at(interval.v) - interval.left_v - interval.right_v + limit;
+    const double* moved = tests.moved.data();
     interval.lo = static_cast<int>(
         std::upper_bound(moved + interval.lo, moved + interval.hi + 1, near_u) - moved);
     interval.hi =
@@ -71,28 +71,26 @@ inline bool trim(const Family& family, double limit, Interval& interval) {
     return interval.lo <= interval.hi;
 }
 
-// Floors (see depth_two_passes.hpp) of both sides of a solved root test.
-struct Floors {
+// ColumnBounds (see depth_two_passes.hpp) of both sides of a solved root test.
+struct ColumnBounds {
     std::vector<double> of[2];
     Booking booking;
 };
 
 struct OpenInterval {
     double bound;
-    double rank;  // the bound, or 0 to explore in order of width alone
     int allotment;
-    int family;
+    int tests;
     Interval interval;
-    bool is_bounded = false;                                               // a nominal one: by bins
-    std::shared_ptr<const Floors> floors_u = nullptr, floors_v = nullptr;  // null: none known
+    std::shared_ptr<const ColumnBounds> bounds_u = nullptr, bounds_v = nullptr;  // null: none known
 };
 
 // Orders a heap: lowest bound on top, then the widest.
 inline bool explored_later(const OpenInterval& a, const OpenInterval& b) {
-    if (a.rank != b.rank) return a.rank > b.rank;
+    if (a.bound != b.bound) return a.bound > b.bound;
     if (a.interval.size() != b.interval.size()) return a.interval.size() < b.interval.size();
     if (a.allotment != b.allotment) return a.allotment > b.allotment;
-    if (a.family != b.family) return a.family > b.family;
+    if (a.tests != b.tests) return a.tests > b.tests;
     return a.interval.lo > b.interval.lo;
 }
 

@@ -1,4 +1,4 @@
-// How a search keeps its limits: it looks at the clock, and books memory.
+// How a search keeps its limits: it reads the clock, and books memory.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace sktree_opt::thresholds {
 
-// One for each thread. Reading the clock after every column would cost more than walking a small
-// one.
+// One for each thread. Reading the clock after every column would take longer than traversing a
+// small one.
 class Watch {
 public:
     explicit Watch(SearchControl* control) : control_(control) {}
 
-    // After so many rows more; true: give up.
-    bool walked(std::uint32_t n_rows) {
-        walked_ += n_rows;
-        if (walked_ < ROWS_TO_POLL) return control_->stopped();
-        walked_ = 0;
+    // To be called after `n_rows` more rows. Returns true if the search must end.
+    bool after_rows(std::uint32_t n_rows) {
+        n_rows_ += n_rows;
+        if (n_rows_ < ROWS_TO_POLL) return control_->stopped();
+        n_rows_ = 0;
         return control_->poll();
     }
 
@@ -30,7 +30,7 @@ public:
 private:
     static constexpr std::int64_t ROWS_TO_POLL = 20000;
     SearchControl* control_;
-    std::int64_t walked_ = 0;
+    std::int64_t n_rows_ = 0;
 };
 
 // The bytes that one object holds, booked until its end.

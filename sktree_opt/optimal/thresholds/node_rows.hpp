@@ -32,9 +32,8 @@ struct ThresholdNode {
     std::vector<std::uint32_t> row;  // row of the table
     std::vector<std::uint16_t> label;
     std::vector<double> weight;
-    std::vector<double> target;  // of a regression
-    std::vector<std::uint32_t>
-        by_target;  // rows in the order of targets, where these are asked for
+    std::vector<double> target;            // of a regression
+    std::vector<std::uint32_t> by_target;  // absolute errors: rows in the order of targets
     std::vector<NodeColumn> columns;
     std::vector<std::uint32_t> entries;  // [k * n ...]: order of columns[k]
     std::vector<double> sums;            // see Problem::n_sums()
@@ -139,7 +138,7 @@ inline bool root_rows(const ThresholdProblem& problem, ThresholdNode& node, Watc
         node.add_sums(i, node.sums.data());
     }
     node.close();
-    if (problem.is_absolute || (problem.is_regression() && problem.use.leaf_groups)) {
+    if (problem.is_absolute) {
         node.by_target.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) node.by_target[i] = i;
         std::stable_sort(
@@ -158,7 +157,7 @@ inline bool root_rows(const ThresholdProblem& problem, ThresholdNode& node, Watc
     for (int j = 0; j < problem.n_columns; ++j) {
         const ColumnView& view = problem.columns[j];
         if (view.representative != j) continue;
-        if (watch.walked(n)) return false;
+        if (watch.after_rows(n)) return false;
         start.assign(view.n_values + 2, 0);
         for (std::uint32_t row = 0; row < n; ++row) ++start[code_at(view, row) + 1];
         NodeColumn column;
@@ -217,7 +216,7 @@ public:
             if (!children[b]->book(watch->control())) return false;
         }
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
-            if (watch != nullptr && watch->walked(node.n)) return false;
+            if (watch != nullptr && watch->after_rows(node.n)) return false;
             divide_column(node, k, children);
         }
         return true;

@@ -1,4 +1,5 @@
-// A vector pass over one node: what the kernels need to know of it, and costs out of their sums.
+// A vector pass over one node: prepares the arguments of the kernels, and makes costs of their
+// sums.
 #pragma once
 
 #include <algorithm>
@@ -7,112 +8,17 @@
 #include <type_traits>
 #include <vector>
 
-#include "sktree_opt/optimal/thresholds/families.hpp"
-#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
+#include "sktree_opt/optimal/thresholds/column_tests.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/threshold_kernels.hpp"
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
 #include "sktree_opt/optimal/thresholds/stump.hpp"
 
 namespace sktree_opt::thresholds {
 
-// Sums of runs for a pass over real numbers (Walk::SUMS of kernels.hpp).
-//
-// Lanes of doubles are few to a vector: walking row by row, each row is added once for every few
-// root tests and for both sides. Where runs are long, one addition of two numbers for each row and
-// column serves all lanes and both sides: rows are summed by run and key, and the sums of keys make
-// lanes.
-
-template <class Lane>
-class RunSums {
-public:
-    // After values, weights and supports of the task are known; `size` of all sums.
-    void open(PassTask<Lane>& task, const ThresholdNode& node, int positive, std::size_t size) {
-        sums_.resize(size);
-        task.run_sums = sums_.data();
-        if (size > 0) list_amounts(task, node, positive);
-    }
-
-    // Fills PassTask::run_sums for the keys of a pass.
-    void sum(const PassTask<Lane>& task, const std::vector<PassColumn>& columns, bool is_chain) {
-        for (const PassColumn& column : columns) {
-            if (column.walk != Walk::SUMS) continue;
-            Lane* sums = sums_.data() + column.first_sum;
-            std::uint32_t begin = 0;
-            for (std::uint32_t k = 0; k <= column.n_runs; ++k) {
-                const std::uint32_t end = k < column.n_runs ? column.runs[k].end : task.n_rows;
-                for (int pair = 0; 2 * pair < task.n_amounts; ++pair) {
-                    sum_by_key(task, column.order, begin, end,
-                               amounts_.data() + std::size_t{task.n_rows} * pair);
-                    spread(is_chain, task.n_amounts, 2 * pair, sums);
-                }
-                begin = end;
-                sums += task.n_amounts * (BATCH + 1);
-            }
-        }
-    }
-
-    std::int64_t n_bytes() const { return bytes_of(amounts_) + bytes_of(sums_); }
-
-private:
-    struct Pair {
-        Lane first = 0, second = 0;
-    };
-
-    // By row: value and weight, then the supports, two by two.
-    void list_amounts(const PassTask<Lane>& task, const ThresholdNode& node, int positive) {
-        const std::size_t n = node.n;
-        const int n_pairs = (task.n_amounts + 1) / 2;
-        amounts_.resize(n_pairs * n);
-        for (std::size_t row = 0; row < n; ++row) {
-            const Lane unit = node.label[row] == positive ? Lane(1) : Lane(-1);
-            amounts_[row] = {task.value == nullptr ? unit : task.value[row],
-                             task.weight == nullptr ? Lane(1) : task.weight[row]};
-            for (int s = 0; s < task.n_supports; ++s) {
-                (s == 0 ? amounts_[n + row].first : amounts_[n + row].second) =
-                    task.support[s] == nullptr ? Lane(1) : task.support[s][row];
-            }
-        }
-    }
-
-    void sum_by_key(const PassTask<Lane>& task, const std::uint32_t* order, std::uint32_t begin,
-                    std::uint32_t end, const Pair* amounts) {
-        std::fill(by_key_, by_key_ + N_KEYS, Pair());
-        for (std::uint32_t i = begin; i < end; ++i) {
-            const std::uint32_t row = order[i] & ROW_MASK;
-            Pair& sum = by_key_[task.key[row]];
-            sum.first += amounts[row].first;
-            sum.second += amounts[row].second;
-        }
-    }
-
-    // A lane of a chain has the keys up to its own on the left, another one its own.
-    void spread(bool is_chain, int n_amounts, int amount, Lane* sums) const {
-        const bool both = amount + 1 < n_amounts;
-        Pair left = by_key_[ALL_LANES], total = left;
-        total.first += by_key_[NO_LANE].first;
-        total.second += by_key_[NO_LANE].second;
-        for (int lane = 0; lane < BATCH; ++lane) {
-            const Pair& own = by_key_[lane];
-            total.first += own.first;
-            total.second += own.second;
-            if (!is_chain) left = by_key_[ALL_LANES];
-            left.first += own.first;
-            left.second += own.second;
-            sums[amount * BATCH + lane] = left.first;
-            if (both) sums[(amount + 1) * BATCH + lane] = left.second;
-        }
-        sums[n_amounts * BATCH + amount] = total.first;
-        if (both) sums[n_amounts * BATCH + amount + 1] = total.second;
-    }
-
-    std::vector<Pair> amounts_;
-    std::vector<Lane> sums_;
-    Pair by_key_[N_KEYS];
-};
-
 // Appends the runs of a column's order: where classes change, and, with `every_group`, where codes
-// do. Between two groups of equal codes whose rows are all of one class no test can be better than
-// both its neighbours (the best two leaves save a convex function of how many of these rows are on
-// the left: Fayyad and Irani's boundary points), so they are one run.
+// do. Two neighbouring groups of equal codes whose rows are all of one class make one run, because
+// no test between them is better than both its neighbours. What the best two leaves save is a
+// convex function of how many of these rows are on the left (Fayyad and Irani's boundary points).
 inline void list_runs(const ThresholdNode& node, int k, bool every_group, std::vector<Run>& runs) {
     const std::uint32_t* order = node.order(k);
     const std::uint32_t n = node.columns[k].n_present;
@@ -142,7 +48,7 @@ inline void list_runs(const ThresholdNode& node, int k, bool every_group, std::v
     }
 }
 
-// The vector pass over one node: everything that is equal for all families of root tests.
+// The vector pass over one node: holds what is equal for all root tests.
 template <class Lane>
 class PassRunner {
 public:
@@ -175,20 +81,19 @@ public:
         return book() && !watch.stopped();
     }
 
-    // Solves `positions` (ascending, at most BATCH) of `family`. Costs of both sides, without
+    // Solves `positions` (ascending, at most BATCH) of `tests`. Costs of both sides, without
     // minima for leaves and with them: a leaf's in [0], that of at most one test in [1]. The lane
     // after the last one of a chain has all rows on its left.
     struct Costs {
         double free[2][2];
         double supported[2][2];
     };
-    void run(const Family& family, const int* positions, int n_positions, Costs* costs) {
-        set_keys(family, positions, n_positions);
-        const int n_lanes = std::min(n_positions + family.is_chain, BATCH);
-        sum_sides(family, n_lanes);
+    void run(const ColumnTests& tests, const int* positions, int n_positions, Costs* costs) {
+        set_keys(tests, positions, n_positions);
+        const int n_lanes = std::min(n_positions + tests.is_chain, BATCH);
+        sum_sides(tests, n_lanes);
         task_.n_lanes = n_lanes;
-        run_sums_.sum(task_, columns_, family.is_chain);
-        const int set = family.is_chain ? 0 : 1;
+        const int set = tests.is_chain ? 0 : 1;
         if (problem_->is_absolute) {
             run_absolute(set, n_lanes, costs);
             return;
@@ -213,41 +118,30 @@ private:
         return booking_.set(watch_->control(), bytes_of(runs_) + bytes_of(key_) +
                                                    bytes_of(signed_key_) + bytes_of(value_) +
                                                    bytes_of(support_weight_) + bytes_of(tops_) +
-                                                   bytes_of(channel_work_) + run_sums_.n_bytes());
+                                                   bytes_of(channel_work_));
     }
 
     void list_columns() {
         runs_.clear();
         columns_.clear();
-        const bool has_amounts = std::is_floating_point<Lane>::value && problem_->use.run_sums &&
-                                 (problem_->is_regression() || two_classes_) &&
-                                 !problem_->is_absolute;
-        task_.n_amounts = 2 + task_.n_supports;
-        std::size_t n_sums = 0;
-        for (std::size_t k = 0; k < node_->columns.size() && !watch_->walked(node_->n); ++k) {
+        for (std::size_t k = 0; k < node_->columns.size() && !watch_->after_rows(node_->n); ++k) {
             const NodeColumn& column = node_->columns[k];
             const std::size_t first = runs_.size();
             const bool every_group = task_.n_supports > 0 || column.is_nominal ||
                                      problem_->is_regression() || !problem_->use.pure_runs;
             list_runs(*node_, static_cast<int>(k), every_group, runs_);
             std::size_t n_runs = runs_.size() - first;
-            Walk walk = Walk::RUNS;
+            Traversal traversal = Traversal::RUNS;
             if (n_runs * SHORT_RUN > node_->n && !column.is_nominal &&
                 column.n_present == node_->n) {
-                walk = column.n_groups == node_->n ? Walk::ROWS : Walk::ROWS_WITH_TIES;
+                traversal =
+                    column.n_groups == node_->n ? Traversal::ROWS : Traversal::ROWS_WITH_TIES;
                 n_runs = 0;
                 runs_.resize(first);
             }
-            std::size_t first_sum = 0;
-            if (has_amounts && walk == Walk::RUNS && n_runs * LONG_RUN <= node_->n) {
-                walk = Walk::SUMS;
-                first_sum = n_sums;
-                n_sums += (n_runs + 1) * task_.n_amounts * (BATCH + 1);
-            }
             columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
-                                column.n_present, column.is_nominal, walk, first_sum});
+                                column.n_present, column.is_nominal, traversal});
         }
-        run_sums_.open(task_, *node_, positive_, n_sums);
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {
             column.runs = runs;
@@ -266,8 +160,8 @@ private:
         }
     }
 
-    // Errors on a node with two classes left need only their difference, however many the table
-    // has.
+    // Errors on a node with two classes need only their difference, whatever the number of classes
+    // in the table.
     void choose_classes() {
         two_classes_ = false;
         if (problem_->is_regression()) return;
@@ -346,27 +240,27 @@ private:
         return problem_->gain[label * 2 + 1] - problem_->gain[label * 2];
     }
 
-    // Position p of a chain is a lane that has the rows of keys 0..lane on the left; a category's
-    // lane has those of its own key. Counts weights and rows by key on the way.
-    void set_keys(const Family& family, const int* positions, int n_positions) {
-        const NodeColumn& column = node_->columns[family.column_index];
-        const std::uint32_t* order = node_->order(family.column_index);
+    // The lane of a position in a chain has the rows of keys 0..lane on the left. A category's lane
+    // has those of its own key. Also sums weights and rows by key.
+    void set_keys(const ColumnTests& tests, const int* positions, int n_positions) {
+        const NodeColumn& column = node_->columns[tests.column_index];
+        const std::uint32_t* order = node_->order(tests.column_index);
         key_sums_.assign(N_KEYS * problem_->n_sums(), 0.0);
         key_rows_.assign(N_KEYS, 0.0);
         std::uint32_t i = 0;
-        int missing_key = family.is_chain ? (family.missing_left ? 0 : n_positions)
-                                          : (family.missing_left ? ALL_LANES : NO_LANE);
+        int missing_key = tests.is_chain ? (tests.missing_left ? 0 : n_positions)
+                                         : (tests.missing_left ? ALL_LANES : NO_LANE);
         for (int lane = 0; lane < n_positions; ++lane) {
             const int p = positions[lane];
-            if (!family.is_chain && asks_for_missing(family, column, p)) {
+            if (!tests.is_chain && asks_for_missing(tests, column, p)) {
                 missing_key = lane;
                 continue;
             }
-            const std::uint32_t begin = family.is_chain || p == 0 ? i : family.end_at(p - 1);
+            const std::uint32_t begin = tests.is_chain || p == 0 ? i : tests.end_at(p - 1);
             for (; i < begin; ++i) assign(order[i], NO_LANE);
-            for (; i < family.end_at(p); ++i) assign(order[i], lane);
+            for (; i < tests.end_at(p); ++i) assign(order[i], lane);
         }
-        for (; i < column.n_present; ++i) assign(order[i], family.is_chain ? n_positions : NO_LANE);
+        for (; i < column.n_present; ++i) assign(order[i], tests.is_chain ? n_positions : NO_LANE);
         for (; i < node_->n; ++i) assign(order[i], missing_key);
         task_.signed_key = signed_key_.data();
     }
@@ -381,7 +275,7 @@ private:
     }
 
     // Class weights and rows of both sides of every lane.
-    void sum_sides(const Family& family, int n_lanes) {
+    void sum_sides(const ColumnTests& tests, int n_lanes) {
         const int n_sums = problem_->n_sums();
         lane_sums_.assign(2 * BATCH * n_sums, 0.0);
         const double* everywhere = &key_sums_[ALL_LANES * n_sums];
@@ -389,7 +283,7 @@ private:
             const double* own = &key_sums_[lane * n_sums];
             double* left = &lane_sums_[lane * n_sums];
             double* right = &lane_sums_[(BATCH + lane) * n_sums];
-            const bool nested = family.is_chain && lane > 0;
+            const bool nested = tests.is_chain && lane > 0;
             for (int c = 0; c < n_sums; ++c) {
                 left[c] = own[c] + (nested ? left[c - n_sums] : everywhere[c]);
                 right[c] = node_->sums[c] - left[c];
@@ -448,7 +342,7 @@ private:
         }
     }
 
-    // Medians do not add up: each side of each lane is walked for itself.
+    // Medians do not add up, so each side of each lane is traversed separately.
     void run_absolute(int set, int n_lanes, Costs* costs) {
         inside_.resize(node_->n);
         for (int lane = 0; lane < n_lanes; ++lane) {
@@ -514,7 +408,7 @@ private:
             return std::max(0.0, leaf.cost - task_.best[b][supported][lane]);
         }
         if (!two_classes_) return std::min(leaf.cost, leaf.worst - task_.best[b][supported][lane]);
-        // What is lost when all rows get the positive, or all the negative answer.
+        // The cost when all rows get the positive or all get the negative answer.
         double all_positive, all_negative;
         if (problem_->is_error) {
             all_positive = leaf.worst - weights[positive_];
@@ -530,7 +424,7 @@ private:
 
     static bool poll(void* self) {
         PassRunner& runner = *static_cast<PassRunner*>(self);
-        return runner.watch_->walked(runner.node_->n);
+        return runner.watch_->after_rows(runner.node_->n);
     }
 
     PassKernels<Lane> kernels_;
@@ -542,13 +436,9 @@ private:
     bool two_classes_ = true;
     int positive_ = 0, negative_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
-    // Rows to a run below which walking row by row, which has no branches to mispredict, is faster.
+    // Below this number of rows to a run, traversing row by row is faster, because it has no
+    // branches to mispredict.
     static constexpr std::size_t SHORT_RUN = 4;
-    // Rows to a run above which sums of real numbers by run and key are faster.
-    static constexpr std::size_t LONG_RUN = 16;
-
-    RunSums<Lane> run_sums_;
-
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
     std::vector<std::uint8_t> key_, signed_key_, inside_;

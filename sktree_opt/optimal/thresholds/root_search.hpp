@@ -1,17 +1,103 @@
-// The search at the root: deepening, threads, incumbents, chunks.
+// The search at the root: levels, threads, incumbents, and steps of the work.
 //
 // Root intervals are explored in rounds of ROUND. All intervals of a round are solved against the
 // incumbent of its start and merged in order, so the search, and the tree, do not depend on the
 // number of threads.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/subtree_solver.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::thresholds {
+
+// Lower bound on the squared error of every tree of few leaves, whatever its tests.
+//
+// A tree of k leaves costs no less than the best division of its rows into k groups, and the best
+// groups are intervals of sorted targets (1-D k-means; in trees: van den Bos, van der Linden,
+// Demirovic, "Piecewise Constant and Linear Regression Trees", ICML 2024). Let W, S, Q be the
+// prefix sums of weight, weight * target and weight * target^2. The best cost of the first i
+// targets in k groups is
+//   f_k(i) = min over j of f_{k-1}(j) + (Q_i - Q_j) - (S_i - S_j)^2 / (W_i - W_j),
+// whose best j rises with i (Knuth's quadrangle inequality): divide and conquer takes O(k n log n).
+class TargetGroups {
+public:
+    // Steps of the recursion above which a bound costs more than it may save.
+    static constexpr double MOST_STEPS = 1e8;
+
+    // Minimum squared error of the node's targets in at most `n_leaves` groups, with `split_cost`
+    // for each group except one. 0 if computing it would take too long.
+    double bound(const ThresholdNode& node, int n_leaves, double split_cost) {
+        sum_up(node);
+        const std::size_t n = weight_.size() - 1;
+        if (static_cast<double>(n) * n_leaves * 20.0 > MOST_STEPS) return 0.0;
+        best_.assign(n + 1, 0.0);
+        for (std::size_t i = 1; i <= n; ++i) best_[i] = error(0, i);
+        double least = best_[n];
+        for (int k = 2; k <= n_leaves; ++k) {
+            next_.assign(n + 1, 0.0);
+            divide(1, n, 0, n - 1);
+            best_.swap(next_);
+            least = std::min(least, best_[n] + (k - 1) * split_cost);
+        }
+        return least;
+    }
+
+private:
+    void sum_up(const ThresholdNode& node) {
+        weight_.assign(1, 0.0);
+        sum_.assign(1, 0.0);
+        square_.assign(1, 0.0);
+        double last = 0.0;
+        std::vector<std::uint32_t> by_target(node.n);
+        std::iota(by_target.begin(), by_target.end(), 0);
+        std::stable_sort(by_target.begin(), by_target.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return node.target[a] < node.target[b];
+        });
+        for (const std::uint32_t row : by_target) {
+            const double target = node.target[row], weight = node.weight[row];
+            if (weight_.size() == 1 || target != last) {
+                weight_.push_back(weight_.back());
+                sum_.push_back(sum_.back());
+                square_.push_back(square_.back());
+            }
+            weight_.back() += weight;
+            sum_.back() += weight * target;
+            square_.back() += weight * target * target;
+            last = target;
+        }
+    }
+
+    double error(std::size_t j, std::size_t i) const {
+        const double weight = weight_[i] - weight_[j], sum = sum_[i] - sum_[j];
+        if (weight <= 0.0) return 0.0;
+        return std::max(0.0, square_[i] - square_[j] - sum * sum / weight);
+    }
+
+    // next_[first..last], whose best cuts are in lowest..highest.
+    void divide(std::size_t first, std::size_t last, std::size_t lowest, std::size_t highest) {
+        if (first > last) return;
+        const std::size_t middle = first + (last - first) / 2;
+        std::size_t cut = lowest;
+        double least = best_[lowest] + error(lowest, middle);
+        for (std::size_t j = lowest + 1; j <= std::min(highest, middle - 1); ++j) {
+            const double cost = best_[j] + error(j, middle);
+            if (cost < least) {
+                least = cost;
+                cut = j;
+            }
+        }
+        next_[middle] = least;
+        divide(first, middle - 1, lowest, cut);
+        divide(middle + 1, last, cut, highest);
+    }
+
+    std::vector<double> weight_, sum_, square_, best_, next_;
+};
 
 struct ThresholdIncumbent {
     double seconds;
@@ -28,19 +114,12 @@ struct SearchOutcome {
     std::vector<ThresholdIncumbent> incumbents;
 };
 
-// Callers may look at the outcome between chunks of work.
+// Callers may read the outcome between steps of the work.
 class RootSearch {
 public:
     static constexpr int ROUND = 8;
-    // The bound of few leaves is used below the root only if it reaches this share of the cost of
-    // the best tree of two levels there.
-    static constexpr double LEAST_SHARE = 0.25;
-    // Bins are used below the root only if their bound reaches this share of the cost of the best
-    // tree of two levels there. It does not where errors are few, or where values within a bin
-    // matter.
-    static constexpr double LEAST_CLOSENESS = 0.9;
-    // A position is solved early if its bounds are lower than all before by this share.
-    static constexpr double LEAST_PROMISE = 1.0 / 64;
+    // With more levels there are so many leaves that the bound of few leaves is useless.
+    static constexpr int MOST_LEVELS = 4;
     // Lanes that are always spent on the search for fewer tests.
     static constexpr std::int64_t FEW_LANES = 10'000;
 
@@ -49,12 +128,10 @@ public:
           problem_(problem),
           watch_(control),
           depth_(depth),
-          n_splits_(n_splits),
-          equal_costs_(equal_row_costs(problem)) {
+          n_splits_(n_splits) {
         const int n_solvers = std::max(1, std::min(problem.n_threads, ROUND));
         for (int i = 0; i < n_solvers; ++i) {
-            solvers_.push_back(
-                std::make_unique<SubtreeSolver>(problem, control, depth, equal_costs_));
+            solvers_.push_back(std::make_unique<SubtreeSolver>(problem, control, depth));
         }
     }
 
@@ -63,18 +140,11 @@ public:
         SubtreeSolver& solver = *solvers_[0];
         const bool whole = root_rows(problem_, root_, watch_);
         if (!whole) root_.columns.clear();
-        const double bound = whole ? solver.bound_without_tests(root_, depth_, n_splits_) : 0.0;
-        std::vector<std::uint32_t> by_target;
-        if (!problem_.is_absolute) by_target.swap(root_.by_target);
+        const double bound = whole ? bound_without_tests() : 0.0;
         const int shallow = std::min(depth_, 2);
         NodeResult result = solver.solve(root_, shallow, std::min(n_splits_, 3), INFEASIBLE);
         // The tree of an interrupted search is never read.
         if (watch_.control()->stop.load() == INTERRUPTED) return;
-        if (!problem_.is_absolute && bound >= LEAST_SHARE * result.cost) {
-            by_target.swap(root_.by_target);
-        }
-        const bool are_bins_close = solver.last_bound_by_bins >= LEAST_CLOSENESS * result.cost;
-        for (auto& each : solvers_) each->use_bins = !problem_.use.large_bins || are_bins_close;
         outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
@@ -88,7 +158,7 @@ public:
         level_ = final || is_proved ? depth_ + 1 : 3;
     }
 
-    // Goes on for about so many seconds; true when there is nothing more to do.
+    // Goes on for about `seconds`. Returns true when there is nothing more to do.
     bool go_on(double seconds) {
         const double end = watch_.control()->seconds() + seconds;
         while (level_ <= depth_ && !watch_.stopped()) {
@@ -111,56 +181,27 @@ public:
     int level() const { return level_; }
 
 private:
+    // A lower bound for every tree, whatever its tests.
+    double bound_without_tests() const {
+        double bound = problem_.lower;
+        if (problem_.is_regression() && !problem_.is_absolute && problem_.use.leaf_groups &&
+            depth_ <= MOST_LEVELS) {
+            const int n_leaves = 1 + std::min(n_splits_, (1 << depth_) - 1);
+            bound = std::max(bound, TargetGroups().bound(root_, n_leaves, problem_.split_cost));
+        }
+        return std::max(0.0, bound - problem_.tolerance);
+    }
+
     bool open_level() {
         ++solvers_[0]->stats.n_nodes;
         lower_ = INFEASIBLE;
-        search_ = std::make_unique<NodeSearch>(problem_, root_, level_, n_splits_, families_, heap_,
-                                               watch_);
-        best_bound_ = INFEASIBLE;
-        swept_.clear();
-        if (search_->wants_sweeps(*solvers_[0])) {
-            if (n_splits_ >= 7) grow_incumbent();
-            sweep_columns();
-        }
+        search_ = std::make_unique<NodeSearch>(problem_, root_, level_, n_splits_, column_tests_,
+                                               heap_, watch_);
         if (watch_.stopped()) {
             search_.reset();
             return false;
         }
-        search_->open(swept_, watch_.control());
-        swept_.clear();
-        return true;
-    }
-
-    // When all bounds are computed first, the best tree below the known root is the incumbent until
-    // then.
-    void grow_incumbent() {
-        if (outcome_.plan[0].test.column < 0) return;
-        NodeResult result;
-        result.cost = outcome_.cost;
-        solvers_[0]->solve_below(root_, outcome_.plan[0].test, result);
-        if (result.plan.empty()) return;
-        outcome_.cost = result.cost;
-        outcome_.plan = result.plan;
-        record();
-    }
-
-    // The bounds of all columns by bins.
-    void sweep_columns() {
-        swept_.resize(root_.columns.size());
-        std::vector<char> has_begun(solvers_.size(), 0);
-        in_parallel(static_cast<int>(swept_.size()), [&](int thread, int k) {
-            if (watch_.stopped()) return;
-            solvers_[thread]->sweep(root_, !has_begun[thread], k, swept_[k]);
-            has_begun[thread] = 1;
-        });
-    }
-
-    // A promising position is solved early because a better incumbent excludes more.
-    bool take_trial(OpenInterval& trial) {
-        const double least =
-            std::min((1.0 - LEAST_PROMISE) * best_bound_, problem_.limit_below(outcome_.cost));
-        if (!search_->most_promising(least, trial)) return false;
-        best_bound_ = trial.interval.left_u + trial.interval.right_u;
+        search_->open();
         return true;
     }
 
@@ -171,7 +212,7 @@ private:
         NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
         solver.solve_by_values(
             root_, outcome_.cost,
-            [this](int n_items, const SubtreeSolver::Work& work) { in_parallel(n_items, work); },
+            [this](int n_items, const SubtreeSolver::Task& task) { in_parallel(n_items, task); },
             nullptr, result);
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
@@ -186,7 +227,7 @@ private:
 
     void close_level() {
         if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
-        // With fewer levels less is proven.
+        // The bound of a shallower level does not hold for deeper trees.
         if (level_ == depth_ && !outcome_.gave_up) {
             outcome_.lower = std::max(outcome_.lower, std::min(lower_, outcome_.cost));
         }
@@ -204,7 +245,7 @@ private:
         return outcome_.gave_up;
     }
 
-    // False when time is up before the level is explored.
+    // Returns false when time is up before the level is explored.
     bool explore(double end) {
         std::vector<OpenInterval> items;
         std::vector<Evaluation> evaluations(ROUND);
@@ -215,24 +256,19 @@ private:
             const double limit = problem_.limit_below(incumbent);
             items.clear();
             OpenInterval item;
-            if (take_trial(item)) items.push_back(item);
-            const std::size_t n_trials = items.size();
             while (static_cast<int>(items.size()) < ROUND && search_->next(limit, item)) {
                 items.push_back(item);
             }
             if (items.empty()) break;
             evaluate(*search_, items, limit, incumbent, evaluations);
-            for (std::size_t i = 0; i < n_trials; ++i) take(evaluations[i]);
-            for (std::size_t i = n_trials; i < items.size(); ++i) {
-                if (evaluations[i].is_solved) {
-                    lower_ = std::min(
-                        lower_, evaluations[i].left + evaluations[i].right + problem_.split_cost);
-                }
+            for (std::size_t i = 0; i < items.size(); ++i) {
+                lower_ = std::min(lower_,
+                                  evaluations[i].left + evaluations[i].right + problem_.split_cost);
                 if (watch_.stopped()) search_->give_back(items[i]);
                 take(evaluations[i]);
             }
             if (watch_.stopped()) break;
-            for (std::size_t i = n_trials; i < items.size(); ++i) {
+            for (std::size_t i = 0; i < items.size(); ++i) {
                 search_->divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
             }
         }
@@ -246,11 +282,11 @@ private:
         });
     }
 
-    // Calls `work(thread, i)` for every i.
-    template <class Work>
-    void in_parallel(int n_items, const Work& work) {
+    // Calls `task(thread, i)` for every i.
+    template <class Task>
+    void in_parallel(int n_items, const Task& task) {
         run_tasks(*watch_.control(), static_cast<int>(solvers_.size()), n_items,
-                  [&](std::int64_t i, int thread) { work(thread, static_cast<int>(i)); });
+                  [&](std::int64_t i, int thread) { task(thread, static_cast<int>(i)); });
     }
 
     void take(Evaluation& evaluation) {
@@ -275,7 +311,6 @@ private:
     Watch watch_;
     int depth_;
     int n_splits_;
-    std::vector<double> equal_costs_;
     ThresholdNode root_;
     std::vector<std::unique_ptr<SubtreeSolver>> solvers_;
     SearchOutcome outcome_;
@@ -283,10 +318,8 @@ private:
     int level_ = 0;                         // that is explored
     double lower_ = INFEASIBLE;             // of what has been explored of it
     std::unique_ptr<NodeSearch> search_;    // null between levels
-    double best_bound_ = INFEASIBLE;        // least of the trials
     std::int64_t lanes_without_loss_ = -1;  // when a tree lost nothing for the first time
-    std::vector<SweptTests> swept_;
-    std::vector<Family> families_;
+    std::vector<ColumnTests> column_tests_;
     std::vector<OpenInterval> heap_;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/absolute.hpp"
-#include "sktree_opt/optimal/thresholds/families.hpp"
+#include "sktree_opt/optimal/thresholds/column_tests.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -35,7 +35,7 @@ public:
         for (std::size_t k = 0; k < node.columns.size(); ++k) {
             const bool has_missing = node.columns[k].n_present < node.n;
             for (int missing_left = 0; missing_left <= (has_missing ? 1 : 0); ++missing_left) {
-                if (watch != nullptr && watch->walked(node.n)) {
+                if (watch != nullptr && watch->after_rows(node.n)) {
                     best.free_cost = 0.0;
                     return best;
                 }
@@ -65,10 +65,10 @@ private:
 
     void try_column(const ThresholdProblem& problem, const ThresholdNode& node, int k,
                     bool missing_left, SmallTree& best) {
-        describe_family(problem, node, k, missing_left, family_);
+        describe_column_tests(problem, node, k, missing_left, tests_);
         if (problem.is_absolute) {
             const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
-            for (int p = 0; p < family_.n_positions; ++p) {
+            for (int p = 0; p < tests_.n_positions; ++p) {
                 const Division& one = divisions[p];
                 offer(problem, node, p, one.cost + problem.split_cost, one.n_left, one.weight_left,
                       best);
@@ -79,14 +79,14 @@ private:
         std::uint32_t i = 0;
         clear(problem);
         if (missing_left) add_missing(node, k);
-        for (int p = 0; p < family_.n_positions; ++p) {
-            const bool missing_only = asks_for_missing(family_, node.columns[k], p);
-            if (!family_.is_chain) {
+        for (int p = 0; p < tests_.n_positions; ++p) {
+            const bool missing_only = asks_for_missing(tests_, node.columns[k], p);
+            if (!tests_.is_chain) {
                 clear(problem);
                 if (missing_left || missing_only) add_missing(node, k);
             }
-            if (family_.is_chain || !missing_only) {
-                for (; i < family_.end_at(p); ++i) add(node, order[i] & ROW_MASK);
+            if (tests_.is_chain || !missing_only) {
+                for (; i < tests_.end_at(p); ++i) add(node, order[i] & ROW_MASK);
             }
             try_position(problem, node, p, best);
         }
@@ -108,12 +108,12 @@ private:
         if (cost < best.cost - problem.tolerance && supports_leaf(problem, n_left, weight_left) &&
             supports_leaf(problem, node.n - n_left, weight_right)) {
             best.cost = cost;
-            best.test = test_at(problem, node, family_, p);
+            best.test = test_at(problem, node, tests_, p);
         }
     }
 
     AbsoluteErrors absolute_;
-    Family family_;
+    ColumnTests tests_;
     std::vector<double> left_, right_;
     double n_left_ = 0.0;
 };

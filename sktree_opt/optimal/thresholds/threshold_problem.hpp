@@ -14,18 +14,12 @@ namespace sktree_opt::thresholds {
 // clang-format off
 #define SKTREE_THRESHOLD_SWITCHES(SWITCH)                                               \
     SWITCH(intervals)   /* bounds between solved positions of a chain */                \
-    SWITCH(floors)      /* bounds of columns, inherited along a chain one level up */   \
+    SWITCH(column_bounds)      /* bounds of columns, inherited along a chain one level up */   \
     SWITCH(caps)        /* sub-problems are solved only up to the cost that would exclude them */\
-    SWITCH(best_first)  /* intervals of lowest bound first */                           \
     SWITCH(pure_runs)   /* no tests between equal codes of one class */                 \
-    SWITCH(look_ahead)  /* a depth-two tree before deeper ones */                       \
-    SWITCH(leaf_groups) /* the bound of few leaves */                                   \
-    SWITCH(equal_rows)  /* the bound of equal rows */                                   \
+    SWITCH(leaf_groups) /* the bound of few leaves, at the root */                      \
     SWITCH(categories)  /* the bound of a nominal column, by all its categories */      \
-    SWITCH(value_sweep) /* tables of pairs of values, where columns have few */         \
-    SWITCH(bins)        /* bounds from tables of pairs of binned columns */             \
-    SWITCH(large_bins)  /* only on large nodes */                                       \
-    SWITCH(run_sums)    /* real numbers are summed by run and key before they go to lanes */
+    SWITCH(value_sweep) /* tables of pairs of values, where columns have few */
 // clang-format on
 struct ThresholdSwitches {
 #define SWITCH(name) bool name = true;
@@ -56,22 +50,21 @@ struct ThresholdProblem {
     const ColumnView* columns = nullptr;
     int n_columns = 0;
     int n_classes = 0;
-    const std::uint16_t* label = nullptr;      // class of each row; 0 in a regression
-    const double* target = nullptr;            // of each row, of a regression
-    bool is_absolute = false;                  // its errors are not squared
-    const double* weight = nullptr;            // of each row
-    const std::int32_t* equal_rows = nullptr;  // group of each row; null when all differ
-    std::uint32_t n_groups = 0;
-    bool is_error = true;       // cost 1 for each wrong answer
-    std::vector<double> gain;   // [class][answer]: worst cost of the class - cost
-    std::vector<double> worst;  // [class]: largest cost of an answer
-    bool is_plain = false;      // each row costs 1 at worst
-    double split_cost = 0.0;    // of each test
-    double tolerance = 0.0;     // sums of a regression are not exact: costs as far apart
-                                // as this count as equal
-    double no_loss = 0.0;       // a tree that costs less loses nothing: it costs only its tests
-    double min_rows = 1.0;      // of each leaf
-    double min_weight = 0.0;    // of each leaf
+    const std::uint16_t* label = nullptr;  // class of each row; 0 in a regression
+    const double* target = nullptr;        // of each row, of a regression
+    bool is_absolute = false;              // its errors are not squared
+    const double* weight = nullptr;        // of each row
+    double lower = 0.0;                    // no tree costs less
+    bool is_error = true;                  // cost 1 for each wrong answer
+    std::vector<double> gain;              // [class][answer]: worst cost of the class - cost
+    std::vector<double> worst;             // [class]: largest cost of an answer
+    bool is_plain = false;                 // each row costs 1 at worst
+    double split_cost = 0.0;               // of each test
+    double tolerance = 0.0;                // sums of a regression are not exact: costs as far apart
+                                           // as this count as equal
+    double no_loss = 0.0;                  // a tree that costs less pays for its tests only
+    double min_rows = 1.0;                 // of each leaf
+    double min_weight = 0.0;               // of each leaf
     InstructionSet instruction_set = InstructionSet::PORTABLE;
     int n_threads = 1;
     ThresholdSwitches use;
@@ -135,9 +128,7 @@ struct ThresholdStats {
     std::int64_t n_passes = 0;     // batches of root tests, each against all second tests
     std::int64_t n_evaluated = 0;  // root tests of deeper sub-problems solved one by one
     std::int64_t n_lanes = 0;      // root tests solved by them
-    std::int64_t n_bounded = 0;    // nodes bounded by tables of pairs of binned columns
     std::int64_t n_swept = 0;      // sub-problems solved by tables of pairs of values
-    std::int64_t n_excluded = 0;   // sub-problems excluded without looking at a test
 
     void add(const ThresholdStats& other) {
         n_nodes += other.n_nodes;
@@ -145,9 +136,7 @@ struct ThresholdStats {
         n_passes += other.n_passes;
         n_evaluated += other.n_evaluated;
         n_lanes += other.n_lanes;
-        n_bounded += other.n_bounded;
         n_swept += other.n_swept;
-        n_excluded += other.n_excluded;
     }
 };
 

@@ -128,7 +128,7 @@ def test_many_thresholds_are_searched_as_ranks():
     "other",
     [
         OptimalTreeClassifier(max_depth=1, objective="entropy"),
-        OptimalTreeClassifier(max_depth=1, objective="f1"),
+        OptimalTreeClassifier(max_depth=1, objective="g_mean"),
         SmallestTreeClassifier(max_depth=1),
         TreeSetClassifier(max_depth=1, n_trees=2),
     ],

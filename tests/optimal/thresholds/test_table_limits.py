@@ -57,16 +57,14 @@ def test_same_optimum_without_each_technique(seed, n_classes, max_splits, min_sa
     ("technique", "counter"),
     [
         ("intervals", "n_root_tests_solved"),
-        ("floors", "n_passes"),
+        ("column_bounds", "n_passes"),
         ("caps", "n_passes"),
-        ("look_ahead", "n_depth_two_calls"),
     ],
 )
 def test_techniques_change_the_work(technique, counter):
     X, y = noisy_table(150, 3)
     table = Table.from_matrix(X)
-    depth = 4 if technique == "look_ahead" else 3
-    limits = {"max_depth": depth, "max_splits": 4}
+    limits = {"max_depth": 3, "max_splits": 4}
     with_it = solve(table, y, **limits)
     without = solve(table, y, off=(technique,), **limits)
     assert with_it.objective == without.objective

@@ -1,12 +1,11 @@
 // Pair counts without an instruction that counts bits, of a block of columns i against two vectors
 // of columns j. Included once per instruction set that has a shuffle and no such instruction.
 //
-// Bits are looked up by nibbles: a shuffle is 16 look-ups in a table of 16 numbers, in each quarter
-// of a vector (half, with AVX2). The table is that of column i: how many bits each nibble has in
-// common with its nibble. So neither a broadcast nor an "and" is left, and what prepares the
-// nibbles of columns j serves all rows of a block. Since a table belongs to one nibble of i, the
-// vectors are first mixed, low bytes of both and high bytes of both: a byte of a count is a column
-// of the first vector or of the second.
+// A shuffle looks up 16 nibbles at once in a table of 16 numbers, in each quarter of a vector
+// (half, with AVX2). The table belongs to a nibble of column i: it holds the number of bits that
+// each nibble has in common with it. So no broadcast and no "and" is needed, and nibbles of columns
+// j are prepared once for all rows of a block. Two vectors are mixed first, low bytes of both and
+// high bytes of both. So a byte of a count is a column of the first vector or of the second.
 
 constexpr int STEPS_BY_TABLE = 15;  // a byte holds 15 * 16 counts
 

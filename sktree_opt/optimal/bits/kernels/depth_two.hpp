@@ -85,10 +85,10 @@ struct Running {
     SKTREE_INLINE BestSides<Lane> sides(Pack<Lane>, Pack<Lane>) const { return best; }
 };
 
-// Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). Their sum is that of the
-// side, whatever the test, so that |2a - (a + b)| is largest where a is largest or least: a maximum
-// and a minimum of one leaf's counts, and scores only when all is counted: (a - (a + b)) + a, in
-// this order, for 2a may be too large for a lane.
+// Leaves a and b of one side score |a| + |b| = max(|a + b|, |a - b|). The sum a + b is that of the
+// side, whatever the test. So |a - b| = |2a - (a + b)| is largest where a is largest or smallest.
+// It is enough to keep the maximum and the minimum of one leaf's counts, and to score at the end.
+// The order is (a - (a + b)) + a, because 2a may be too large for a lane.
 template <class Lane>
 struct Running<TwoClassScore, false, Lane> {
     Pack<Lane> most_with, least_with, most_without, least_without;
@@ -204,8 +204,8 @@ SKTREE_INLINE void halve(const Lane* __restrict from, std::ptrdiff_t n, Lane* __
     }
 }
 
-// What is left of the rows of lanes at `lanes`: the maximum of each, for all columns, all rows at
-// once so that vectors stay full to the end. `spare` has room for half of the rows.
+// Reduces each row of lanes to its maximum, for all columns at once so that vectors stay full.
+// `spare` has room for half of the rows.
 template <class Lane>
 SKTREE_INLINE const Lane* reduce_rows(const SweepTask<Lane>& task, Lane* lanes, Lane* spare) {
     if constexpr (REDUCES && sizeof(Lane) == sizeof(std::int16_t)) {
@@ -232,7 +232,7 @@ SKTREE_INLINE Lane* column_maxima(const SweepTask<Lane>& task, int side, bool wi
     return row_maxima(task, 2, true, 0) + (2 * side + with) * task.stride;
 }
 
-// One row of a block, its counts as `counts(b)` and `others(b)` of the sibling give them.
+// Scores one row of a block. `counts(b)` are its counts, `others(b)` those of the sibling.
 template <class LeafScore, class Lane, bool SUPPORT, bool SIBLING, int VECTORS, class Counts,
           class Others>
 SKTREE_INLINE void score_row(const SweepTask<Lane>& task, int i, int j, const Counts& counts,
@@ -257,7 +257,7 @@ SKTREE_INLINE void score_row(const SweepTask<Lane>& task, int i, int j, const Co
     keep_row_maxima(task, 1, i, j, row_sibling.sides(with, without));
 }
 
-// Counts in a tile: writes them where they are wanted, and makes the sibling's beside them.
+// Writes the counts of a tile where they are wanted, and makes the sibling's counts.
 template <class Lane, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_APART void pass_on(const SweepTask<Lane>& task, int i, int j) {
     constexpr int STEP = ROWS * VECTORS * LANES;
@@ -306,7 +306,7 @@ SKTREE_INLINE void meet_block(const SweepTask<Lane>& task, int i, int j,
     }
 }
 
-// The same where the counts of one channel stay in registers; the only other one is the mass.
+// The same where the counts of one channel stay in registers. The only other channel is the mass.
 template <class LeafScore, bool SIBLING, int ROWS, int VECTORS>
 SKTREE_INLINE void meet_signed_block(const SweepTask<std::int16_t>& task, int i, int j,
                                      Running<LeafScore, false, std::int16_t>* best,
@@ -357,7 +357,7 @@ struct Meeting {
         for (; i + BLOCK_ROWS <= last; i += BLOCK_ROWS) {
             meet<BLOCK_ROWS, VECTORS>(task, i, j, best, best_sibling);
         }
-        // Maxima may meet a column twice: rather than many columns one by one, a whole block.
+        // Maxima may meet a column twice, so a whole block replaces many single columns.
         if (2 * (last - i) >= BLOCK_ROWS && last >= BLOCK_ROWS) {
             meet<BLOCK_ROWS, VECTORS>(task, last - BLOCK_ROWS, j, best, best_sibling);
             return;
@@ -405,7 +405,7 @@ SKTREE_INLINE void sweep_vectors(const SweepTask<Lane>& task, int j, Pack<Lane> 
     }
 }
 
-// With a sibling: the maxima over rows and over lanes are those over all other columns.
+// With a sibling: combines the maxima over rows and over lanes, which are those over all columns.
 template <class LeafScore, class Lane, bool SUPPORT>
 SKTREE_INLINE void finish_rows(const SweepTask<Lane>& task, int which, SweepSide<Lane>& side,
                                Pack<Lane> (&sums)[3]) {
@@ -421,7 +421,7 @@ SKTREE_INLINE void finish_rows(const SweepTask<Lane>& task, int which, SweepSide
     }
 }
 
-// Where sums of reals are costly, those of a pair are made once and kept for both of its columns.
+// Sums of real numbers are costly, so those of a pair are made once for both of its columns.
 template <class LeafScore, bool SUPPORT>
 SKTREE_APART void sweep_values(SweepTask<double>& task) {
     const std::ptrdiff_t stride = task.stride, channel_step = task.n_columns * stride;
@@ -467,8 +467,7 @@ void sweep(SweepTask<Lane>& given) {
     if constexpr (sizeof(Lane) == sizeof(double) && !SIBLING) {
         if (given.values != nullptr) return sweep_values<LeafScore, SUPPORT>(given);
     }
-    // A local copy, which no store to memory can change, so compilers do not read it again and
-    // again.
+    // A local copy: no store to memory can change it, so compilers read it once.
     SweepTask<Lane> task = given;
     SweepSide<Lane> counted = *given.counted, sibling;
     task.counted = &counted;

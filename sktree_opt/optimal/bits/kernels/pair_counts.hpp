@@ -1,11 +1,10 @@
 // Counts the rows that have both of two columns, for a block of columns i against vectors of
 // columns j. Included once per instruction set.
 //
-// The lanes of a vector are columns j; a broadcast word of column i is and-ed with the words of as
-// many columns j as there are lanes, and a popcount of each lane is the pair count itself, 512
-// rows-times-columns an instruction with AVX-512 and no sum across lanes. A block holds so many
-// counts that they fill the registers: a loaded word serves all rows of the block, a broadcast one
-// all its vectors.
+// The lanes of a vector are columns j. A broadcast word of column i is and-ed with the words of all
+// these columns, and the popcount of each lane is the pair count itself. That makes 512 rows times
+// columns an instruction with AVX-512, without a sum across lanes. The counts of a block fill the
+// registers: a loaded word serves all rows of the block, a broadcast word all its vectors.
 
 // Adds the counts of pairs (i + a, LANES columns from j + b * LANES) over the words first..last.
 template <int ROWS, int VECTORS>
@@ -57,10 +56,10 @@ SKTREE_INLINE void count_segments(const SweepTask<std::int16_t>& task, int coeff
     }
 }
 
-// The only channel of a score whose segments count as a power of two or minus one: it need not
-// leave the registers. From the largest power down, what is there is doubled at each step (Horner's
-// rule), and its sign is turned around while segments are taken away. Sums of 16-bit lanes do not
-// overflow, whatever the number of words: the search would have chosen wider ones.
+// Counts the only channel of a score whose coefficients are powers of two, or their negatives, in
+// registers. From the largest power down, the counts are doubled at each step (Horner's rule).
+// Their sign is turned around while segments are subtracted. Sums of 16-bit lanes do not overflow,
+// whatever the number of words, because the search would have chosen wider lanes.
 template <int ROWS, int VECTORS>
 SKTREE_INLINE void count_signed(const SweepTask<std::int16_t>& task, int i, int j,
                                 Vector16 (&counts)[ROWS][VECTORS]) {
@@ -85,7 +84,7 @@ SKTREE_INLINE void count_signed(const SweepTask<std::int16_t>& task, int i, int 
     }
 }
 
-// The same with the sums without signs.
+// The same, together with the sums without signs.
 template <int ROWS, int VECTORS>
 SKTREE_INLINE void count_signed_and_mass(const SweepTask<std::int16_t>& task, int i, int j,
                                          Vector16 (&counts)[ROWS][VECTORS],
@@ -113,7 +112,7 @@ SKTREE_INLINE void count_signed_and_mass(const SweepTask<std::int16_t>& task, in
     }
 }
 
-// A lane of 16 bits holds the counts of so many words.
+// The number of words whose counts fit in a lane of 16 bits.
 constexpr int MAX_WORDS = 2047;
 
 template <class Lane, int ROWS, int VECTORS>
@@ -160,7 +159,7 @@ SKTREE_INLINE void sum_listed(const SweepTask<double>& task, const std::int32_t*
     }
 }
 
-// Lists the rows that have column i, or those that have not.
+// Lists the rows that have column i, or those without it.
 template <class Task>
 SKTREE_INLINE std::int32_t* list_rows(const Task& task, int i, bool with) {
     std::int32_t* last = task.listed;
@@ -194,9 +193,9 @@ SKTREE_INLINE void count_rows(const SweepTask<double>& task, int i, int j, doubl
     }
 }
 
-// A tile of sums of real values; rows are added in their order, whatever the instruction set. Where
-// most rows have a column, those without are added up, and taken from the sums of all rows.
-// Like what else knows no objective, a function of its own: compiled once, not for each of them.
+// A tile of sums of real values. Rows are added in their order, whatever the instruction set. Where
+// most rows have a column, those without it are added up and subtracted from the sums of all rows.
+// It does not depend on the objective: as a function of its own it is compiled once.
 template <int ROWS, int VECTORS>
 SKTREE_APART void sum_tile(const SweepTask<double>& task, int i, int j, double* tile) {
     constexpr int STEP = ROWS * VECTORS * LANES;

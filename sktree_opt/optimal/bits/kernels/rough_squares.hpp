@@ -1,16 +1,15 @@
-// Squared errors in whole numbers and single precision: which root columns may be best, twice to
-// three times as fast as in double precision. Included once per instruction set.
+// Finds the root columns that may be best for squared errors, in whole numbers and single
+// precision: two to three times as fast as in double precision. Included once per instruction set.
 //
-// Only the best two-level trees of a node's children are wanted. So targets are rounded
-// to whole numbers, whose sums are exact in 32 bits, scores of leaves to 24 bits, and each root
-// column gets the best score that it may have, but for a small error. The few that come within
-// twice that error of the largest are solved again in double precision (solve_column.hpp), and
-// all others cost more: the answer is exact. A node's own pairs are summed and scored in the same
-// way, or taken from its parent's, less what the other child has: such sums leave no rounding
-// behind. Where the speed comes from: twice as many lanes in a vector for sums and scores, empty
-// leaves that need no choice (a sum of whole numbers is exactly 0), and one division for two
-// leaves. As in depth_two.hpp a pair of columns is met once, for both children and both columns as
-// the root.
+// Only the best two-level trees of a node's children are wanted. Targets are rounded to whole
+// numbers, whose sums are exact in 32 bits, and scores of leaves to 24 bits. So each root column
+// gets its best score up to a small error. The few columns within twice that error of the largest
+// score are solved again in double precision (solve_column.hpp). All others cost more, so the
+// answer is exact. A node's own pairs are summed and scored in the same way, or are those of its
+// parent less those of the other child. Such sums are exact. The speed comes from twice as many
+// lanes in a vector, from empty leaves that need no choice (a sum of whole numbers is exactly 0),
+// and from one division for two leaves. As in depth_two.hpp, a pair of columns is met once, for
+// both children and with both columns as the root.
 //   weight, target -> n, s      leaf score s^2 / n      both, column_only, ... -> of a pair (i, j)
 // Time O(n_columns * stride * (n_slots + 60) / LANES); memory O(n_columns * stride) at each level.
 
@@ -18,8 +17,8 @@ typedef Native<float, VECTOR_BYTES> Floats;
 typedef Native<std::int32_t, VECTOR_BYTES> Wholes;
 constexpr int FLOATS = VECTOR_BYTES / static_cast<int>(sizeof(float));
 
-// Columns are taken by units of a vector of sums, or of a byte of bits where that is more: of a few
-// columns beyond a multiple of LANES, and of those before i, little is summed in vain.
+// Columns are taken in units of a vector of sums, or of a byte of bits if that is more. So little
+// is wasted on columns before i and beyond the last one.
 constexpr int UNIT = FLOATS < 8 ? 8 : FLOATS;
 constexpr int UNITS = LANES / UNIT;  // in a vector of counts
 constexpr int STRIP = 2 * LANES;     // columns at a time, and lanes of a channel of a tile
@@ -159,7 +158,8 @@ SKTREE_INLINE void meet_roughly(const RoughSide& side, int stride, int i, int j,
     row.without = larger_native(row.without, column_only + neither);
 }
 
-// For each lane the one `left` lanes on. In memory: compilers do not make constants of loops.
+// For each lane the lane `left` places on. In memory, because compilers do not turn loops into
+// constants.
 struct LanesOn {
     alignas(VECTOR_BYTES) std::int32_t by[FLOATS][FLOATS];
     constexpr LanesOn() : by() {
@@ -172,7 +172,7 @@ constexpr LanesOn LANES_ON;
 
 SKTREE_INLINE float largest_float(Floats values) {
 #if defined(__GNUC__) && !defined(__clang__)
-    // Within a register: four of these wait for each other less than for memory.
+    // Stays in a register: that takes less time than going through memory.
     SKTREE_UNROLL
     for (int left = FLOATS / 2; left > 0; left /= 2) {
         const Wholes other = load_native<std::int32_t, VECTOR_BYTES>(LANES_ON.by[left]);
@@ -218,7 +218,7 @@ SKTREE_INLINE void meet_strip(const RoughTask& task, RoughRows few, int i, int j
     }
 }
 
-// From the best of each side to the sums with two and with three splits, by root column.
+// Makes the sums with two and with three splits by root column from the best of each side.
 SKTREE_INLINE void finish_roughly(const RoughTask& task, RoughSide& side) {
     const int stride = task.stride;
     side.largest[0] = side.largest[1] = 0.0f;
@@ -247,7 +247,7 @@ SKTREE_INLINE void finish_roughly(const RoughTask& task, RoughSide& side) {
     }
 }
 
-// How many columns between two looks at the clock.
+// Number of columns between two polls.
 constexpr int COLUMNS_A_POLL = 64;
 
 inline void sweep_roughly(RoughTask& task) {
@@ -302,17 +302,16 @@ inline void score_rough_pairs(RoughTask& task) {
     finish_roughly(task, side);
 }
 
-// Row i of a channel of pairs: from the sums of the rows that the node has not to those of its own.
+// Row i of a channel of pairs: replaces the sums of the rows outside of the node by its own.
 inline void subtract_from_parent(const RoughTask& task, int channel, int i) {
     std::int32_t* const pairs =
         task.pairs + static_cast<std::ptrdiff_t>(channel) * task.n_columns * task.stride;
-    const std::int32_t* const all =
-        task.parent_pairs +
-        (static_cast<std::ptrdiff_t>(channel) * task.parent_columns + task.in_parent[i]) *
-            task.parent_stride;
-    std::int32_t* __restrict const row = pairs + static_cast<std::ptrdiff_t>(i) * task.stride;
-    const std::int32_t* __restrict const from = task.in_parent;
-    for (int j = i; j < task.n_columns; ++j) row[j] = all[from[j]] - row[j];
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * task.stride;
+    std::int32_t* __restrict const row = pairs + at;
+    const std::int32_t* __restrict const all =
+        task.parent_pairs + static_cast<std::ptrdiff_t>(channel) * task.n_columns * task.stride +
+        at;
+    for (int j = i; j < task.n_columns; ++j) row[j] = all[j] - row[j];
     // Columns before i in its vector: the same pair the other way around.
     for (int j = i / LANES * LANES; j < i; ++j) {
         row[j] = pairs[static_cast<std::ptrdiff_t>(j) * task.stride + i];

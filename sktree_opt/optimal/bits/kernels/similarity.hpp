@@ -1,4 +1,4 @@
-// Similarity bound: what one solved column says about all others. Included once per instruction
+// Similarity bound: one solved column gives bounds for all others. Included once per instruction
 // set.
 //
 // Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.4, eq. 9 and Proposition 9:

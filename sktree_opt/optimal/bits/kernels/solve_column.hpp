@@ -1,10 +1,10 @@
-// A single root column of a node, or of its children, in full precision: what is left to do for the
-// columns that rough sweeps (rough_squares.hpp) do not rule out. Included once per instruction set.
+// Solves a single root column of a node, or of its children, in full precision, for columns that
+// rough sweeps (rough_squares.hpp) do not rule out. Included once per instruction set.
 //
 // Scores and names as in depth_two.hpp, for both children at once. Time of a column as of a sweep,
 // divided by the number of columns.
 
-// What column i as the root adds to the best sums of its side; its best sums of either side of i.
+// Raises the best sums of a side by column i as the root, and keeps the best of both sides of i.
 template <class Lane>
 SKTREE_INLINE void finish_column(SweepSide<Lane>& side, int i, BestSides<Lane> best) {
     const Lane leaf = side.leaf_true[i], other = side.leaf_false[i];

@@ -1,9 +1,8 @@
-// Between the two forms of a node's bits: a row of bits per table row, from which a child takes the
-// rows it needs, and the words of 16 rows by column that counting reads. Included once per
-// instruction set.
+// Converts between the two forms of a node's bits: rows of bits, from which a child takes its own,
+// and words of 16 rows by column, which counting reads. Included once per instruction set.
 
-// Sixteen rows or, in the last word, fewer: row k is bit k. Without a chain from row to row but the
-// sums, so that one instruction a row is all it takes.
+// A word of sixteen rows or, at the end, fewer: row k is bit k. Rows depend on each other only
+// through the sums, so each takes one instruction.
 SKTREE_INLINE Vector16 word_of_rows(const std::uint8_t* rows, int row_bytes,
                                     const std::int32_t* slots, int count) {
     Vector16 lanes = Vector16{}, one = fill_native<std::int16_t, VECTOR_BYTES>(1);
@@ -68,21 +67,4 @@ inline int count_column(const std::uint16_t* words, int stride, int n_words) {
         count += count_bits(words[static_cast<std::ptrdiff_t>(w) * stride]);
     }
     return count;
-}
-
-// Two polynomial hashes of each column; that of a complement follows by subtraction.
-inline void hash_columns(const std::uint16_t* words, int n_words, int stride, int n_columns,
-                         std::uint32_t* hashes) {
-    for (int j = 0; j < n_columns; j += LANES) {
-        std::uint32_t first[LANES] = {}, second[LANES] = {};
-        for (int w = 0; w < n_words; ++w) {
-            const std::uint16_t* row = words + static_cast<std::ptrdiff_t>(w) * stride + j;
-            for (int lane = 0; lane < LANES; ++lane) {
-                first[lane] = first[lane] * 0x9E3779B1u + row[lane];
-                second[lane] = second[lane] * 0x85EBCA6Bu + row[lane];
-            }
-        }
-        std::memcpy(hashes + j, first, sizeof(first));
-        std::memcpy(hashes + stride + j, second, sizeof(second));
-    }
 }

@@ -6,15 +6,15 @@
 //
 // Missing values are one more code, the last.
 //
-// MurTree's tables of pairs of binary columns (Demirovic et al., JMLR 2022, section 4.2) are
-// these, of columns of two values. No test divides the node, sorts or walks rows.
+// MurTree's tables of pairs of binary columns (Demirovic et al., JMLR 2022, section 4.2) are these
+// tables for columns of two values. No test divides the node, or sorts or traverses rows.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/limits.hpp"
-#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/threshold_kernels.hpp"
 
 namespace sktree_opt::thresholds {
 

@@ -1,5 +1,5 @@
 // The approximate cost of the best tree of depth two, in whole numbers and single precision, from
-// tables of pairs of columns with few values. It excludes most root tests; value_trees.hpp solves
+// tables of pairs of columns with few values. It excludes most root tests; ValueTrees solves
 // the others, so the answer is exact. With m columns of d values, n m^2 / 2 additions and m^2 d^2 /
 // 2 steps of one division.
 //
@@ -12,12 +12,13 @@
 // This takes half the memory and a fourth of the time of two sums in double precision. All sums are
 // exact.
 //
-// Bound on the error. A tree costs the squared distance of the targets from what leaves
-// answer, in the norm of the weights. With the targets S / W instead of t, at distance D from them
-// in that norm, the root of its cost changes by D at most, and the cost by 2 D sqrt(Q) + D^2, if Q
-// is the squared norm of all. Other weights change it by sum |w - W| (range of t)^2 at most, or by
-// the largest |w / W - 1| of itself. Squares of sums by weights err by some 15 roundings of 2^-24:
-// less than 2^-20 Q. Minima err by no more than what they are minima of.
+// Bound on the error. A tree costs the squared distance of the targets from the answers of its
+// leaves, in the norm of the weights. Let D be the distance between the targets t and S / W in that
+// norm, and Q the squared norm of all targets. With S / W instead of t, the root of the cost
+// changes by at most D, and the cost by at most 2 D sqrt(Q) + D^2. Other weights change the cost by
+// at most sum |w - W| (range of t)^2, and by at most the share max |w / W - 1|. Squares of sums by
+// weights err by about 15 roundings of 2^-24: less than 2^-20 Q. Minima err by no more than the
+// numbers that they are taken of.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/few_values/pair_layout.hpp"
-#include "sktree_opt/optimal/thresholds/kernels/kernels.hpp"
+#include "sktree_opt/optimal/thresholds/kernels/threshold_kernels.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -36,7 +37,7 @@ public:
     using Cells = std::vector<std::uint64_t>;
 
     // What one thread works with.
-    struct Work {
+    struct RoughWork {
         // By place in a line, [missing left]: sums up to the code; what is saved below and above
         // it.
         std::vector<std::int32_t> weight[2], target[2], rest_weight[2], rest_target[2];
@@ -48,19 +49,19 @@ public:
 
     explicit RoughTables(InstructionSet set) : kernels_(choose_kernels(set).rough_pairs) {}
 
-    // Whether tables of a node are worth their while for trees of two levels.
+    // Whether tables of a node pay for trees of two levels.
     static bool are_faster(const ThresholdProblem& problem, const ThresholdNode& node,
                            int n_splits) {
         if (n_splits < 3 || !PairLayout::can_have(problem, node)) return false;
-        double cells = 0.0, walked = 0.0;
+        double cells = 0.0, traversed = 0.0;
         for (const NodeColumn& column : node.columns) {
             cells += PairLayout::stride_of(node, column);
-            walked += static_cast<double>((column.n_groups + 14) / 16 *
-                                          (1 + (column.n_present < node.n)));
+            traversed += static_cast<double>((column.n_groups + 14) / 16 *
+                                             (1 + (column.n_present < node.n)));
         }
         const double m = static_cast<double>(node.columns.size());
         // Nanoseconds, more or less.
-        return 0.75 * m * m * node.n + cells * cells < 8.0 * walked * m * node.n;
+        return 0.75 * m * m * node.n + cells * cells < 8.0 * traversed * m * node.n;
     }
 
     // Rows and the tables of all of them; `has_others`: costs of others than some rows are asked
@@ -98,14 +99,14 @@ public:
 
     // The approximate cost of the best tree for the rows in the cells, or for all the others, whose
     // targets have the given sum of squares. It is at most error() away.
-    double cost(const Cells& cells, double squares, bool of_others, Work& work) const {
+    double cost(const Cells& cells, double squares, bool of_others, RoughWork& work) const {
         work.most_saved = most_saved(cells, of_others, work);
         return squares - exact_ * work.most_saved;
     }
     double error() const { return error_; }
     // After cost(): the root tests of trees that cost as much, or more by so little that the best
     // tree may be among them. Only a leaf may be better than all of them.
-    void list_good(const Work& work, std::vector<RootTest>& tests) const {
+    void list_good(const RoughWork& work, std::vector<RootTest>& tests) const {
         tests.clear();
         const double least = work.most_saved - 2.0 * error_ / exact_;
         for (std::size_t j = 0; j < layout_->columns().size(); ++j) {
@@ -224,7 +225,7 @@ private:
         return bytes_of(whole);
     }
 
-    double most_saved(const Cells& cells, bool of_others, Work& work) const {
+    double most_saved(const Cells& cells, bool of_others, RoughWork& work) const {
         begin_scores(cells, of_others, work);
         double most = 0.0;
         const std::size_t m = layout_->columns().size();
@@ -236,7 +237,7 @@ private:
                 work.above_rows[way].assign(n, 0.0f);
             }
             for (std::size_t k = j; k < m; ++k) score(j, k, cells, of_others, work);
-            // Of column j all pairs are known now.
+            // Now all pairs of column j are known.
             for (int way = 0; way <= first.has_missing; ++way) {
                 most = std::max(most, most_of_column(first, way, work));
             }
@@ -245,7 +246,7 @@ private:
     }
 
     // Sums of each column alone; resets what is known of pairs.
-    void begin_scores(const Cells& cells, bool of_others, Work& work) const {
+    void begin_scores(const Cells& cells, bool of_others, RoughWork& work) const {
         for (int way = 0; way <= has_missing_; ++way) {
             work.weight[way].resize(layout_->line());
             work.target[way].resize(layout_->line());
@@ -276,7 +277,8 @@ private:
         }
     }
 
-    void score(std::size_t j, std::size_t k, const Cells& cells, bool of_others, Work& work) const {
+    void score(std::size_t j, std::size_t k, const Cells& cells, bool of_others,
+               RoughWork& work) const {
         const PairColumn& first = layout_->columns()[j];
         const PairColumn& second = layout_->columns()[k];
         const std::size_t at = first.line(0) + second.place;
@@ -308,7 +310,7 @@ private:
     }
 
     // The largest saving of the trees whose first test is on a column, or of a single leaf.
-    double most_of_column(const PairColumn& column, int way, Work& work) const {
+    double most_of_column(const PairColumn& column, int way, RoughWork& work) const {
         const int n_positions = column.n_codes() - way - 1;
         kernels_.largest_of_rows(work.below_rows[way].data(), n_positions,
                                  &work.below[way][column.place]);
@@ -322,7 +324,7 @@ private:
         return most;
     }
     // Trees with one root test: its leaves, or second tests on either side.
-    double saved_at(std::size_t at, int way, const Work& work) const {
+    double saved_at(std::size_t at, int way, const RoughWork& work) const {
         const double left = saved(work.weight[way][at], work.target[way][at]);
         const double right = saved(work.rest_weight[way][at], work.rest_target[way][at]);
         return std::max(left, work.below[way][at] - split_cost_) +

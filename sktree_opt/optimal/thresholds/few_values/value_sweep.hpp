@@ -6,10 +6,10 @@
 // others by the bounds of intervals.hpp.
 //
 // Rough tables (rough_tables.hpp) come first: they give the cost of a tree up to a small error.
-// They leave few positions, which value_trees.hpp solves exactly.
+// They leave few positions, which ValueTrees solves exactly.
 //
 // With n rows and m columns of d values at most: m n m^2 / 2 additions and m d trees of depth two.
-// The search by walks (depth_two_passes.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
+// The search by passes (depth_two_passes.hpp) takes about min(d, 12) m^2 n (m + 6), with larger
 // factors: see is_faster().
 #pragma once
 
@@ -22,9 +22,121 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/few_values/rough_tables.hpp"
-#include "sktree_opt/optimal/thresholds/few_values/value_trees.hpp"
 
 namespace sktree_opt::thresholds {
+
+// The exact squared errors of trees of two levels where columns have few values, for root tests
+// that the rough tables did not exclude.
+//
+// Below a root test each side is a leaf or takes the best single test, which sums by column and
+// code tell: n m additions with n rows and m columns, and no row is moved.
+class ValueTrees {
+public:
+    struct ValueTree {
+        double cost = std::numeric_limits<double>::infinity();
+        double least =
+            std::numeric_limits<double>::infinity();  // of all trees that were looked at: less
+                                                      // than `cost` by the tolerance at
+                                                      // most
+        RootTest root;                                // of no column: a leaf
+        bool is_split[2] = {false, false};            // whether its children are
+    };
+    struct Sum {
+        double weight = 0.0, target = 0.0;
+
+        Sum& operator+=(const Sum& other) {
+            weight += other.weight;
+            target += other.target;
+            return *this;
+        }
+        Sum minus(const Sum& other) const { return {weight - other.weight, target - other.target}; }
+        double saved() const { return weight > 0.0 ? target * target / weight : 0.0; }
+    };
+    // What one thread works with.
+    struct TreeWork {
+        std::vector<std::uint32_t> rows;
+        std::vector<Sum> sums[2];  // of each side, by place in a line
+    };
+
+    // False when a limit ended it.
+    bool open(const ThresholdProblem& problem, const ThresholdNode& node, const PairLayout& layout,
+              SearchControl* control) {
+        problem_ = &problem;
+        layout_ = &layout;
+        amount_.clear();
+        square_.clear();
+        for (std::uint32_t row = 0; row < node.n; ++row) {
+            const double target = node.weight[row] * node.target[row];
+            amount_.push_back({node.weight[row], target});
+            square_.push_back(target * node.target[row]);
+        }
+        return booking_.set(control, bytes_of(amount_) + bytes_of(square_));
+    }
+
+    // The best tree of work.rows that is a leaf or begins with one of the tests.
+    ValueTree best_of(const std::vector<RootTest>& tests, TreeWork& work) const {
+        Sum all;
+        double squares = 0.0;
+        for (const std::uint32_t row : work.rows) {
+            all += amount_[row];
+            squares += square_[row];
+        }
+        ValueTree best;
+        best.cost = best.least = squares - all.saved();
+        for (const RootTest& test : tests) {
+            ValueTree tree;
+            tree.root = test;
+            sum_sides(test, work);
+            tree.cost = squares + problem_->split_cost;
+            for (int side = 0; side < 2; ++side) {
+                tree.cost -= saved_by_side(work.sums[side], tree.is_split[side]);
+            }
+            tree.least = std::min(best.least, tree.cost);
+            if (tree.cost < best.cost - problem_->tolerance) best = tree;
+            best.least = tree.least;
+        }
+        return best;
+    }
+
+private:
+    void sum_sides(const RootTest& test, TreeWork& work) const {
+        const std::size_t m = layout_->columns().size();
+        const PairColumn& root = layout_->columns()[test.column_index];
+        for (auto& sums : work.sums) sums.assign(layout_->line(), Sum());
+        for (const std::uint32_t row : work.rows) {
+            const int code = layout_->code(row, test.column_index);
+            const bool right = code == root.n_values ? !test.missing_left : code > test.position;
+            const std::uint16_t* const place = layout_->places(row);
+            Sum* const sums = work.sums[right].data();
+            for (std::size_t k = 0; k < m; ++k) sums[place[k]] += amount_[row];
+        }
+    }
+
+    // A leaf, or the best single test where it is worth its cost.
+    double saved_by_side(const std::vector<Sum>& sums, bool& is_split) const {
+        Sum all;
+        const PairColumn& first = layout_->columns()[0];
+        for (int c = 0; c < first.n_codes(); ++c) all += sums[first.place + c];
+        double most = 0.0;
+        for (const PairColumn& column : layout_->columns()) {
+            for (int way = 0; way <= column.has_missing; ++way) {
+                Sum left = way == 1 ? sums[column.place + column.n_values] : Sum();
+                for (int c = 0; c + 1 < column.n_codes() - way; ++c) {
+                    left += sums[column.place + c];
+                    most = std::max(most, left.saved() + all.minus(left).saved());
+                }
+            }
+        }
+        is_split = most - problem_->split_cost > all.saved();
+        return std::max(most - problem_->split_cost, all.saved());
+    }
+
+    const ThresholdProblem* problem_ = nullptr;
+    const PairLayout* layout_ = nullptr;
+    Booking booking_;
+    std::vector<Sum> amount_;     // of each row
+    std::vector<double> square_;  // its weighted squares
+};
 
 // The tables of a node whose columns have few values: their layout, approximate costs of trees, and
 // exact costs of good ones.
@@ -66,7 +178,7 @@ public:
     };
     // Results of the sweep of a column.
     struct Swept {
-        double floor = std::numeric_limits<double>::infinity();  // its trees cost at least
+        double column_bound = std::numeric_limits<double>::infinity();  // of all its trees
         std::vector<Candidate> candidates;
     };
     // Tables of the sides of a column's positions, from one end of it: of every few codes, the
@@ -76,13 +188,13 @@ public:
         int n_kept = 0;
     };
     // What one thread works with.
-    struct Work {
+    struct SweepWork {
         Chain chains[2];   // of left sides, of right ones
         int step = 1;      // codes between tables that are kept
         int heaviest = 0;  // the code of most rows
         Cells between, missing, other_way;
-        RoughTables::Work rough;
-        ValueTrees::Work exact;
+        RoughTables::RoughWork rough;
+        ValueTrees::TreeWork exact;
         Booking booking;
         // Values of the swept column, by position + 1, including both ends of the chain.
         std::vector<std::uint32_t> order;  // rows by their codes
@@ -107,7 +219,7 @@ public:
     static bool is_faster(const ThresholdProblem& problem, const ThresholdNode& node,
                           int n_splits) {
         if (n_splits < 7 || !PairLayout::can_have(problem, node)) return false;
-        double padded = 0.0, cells = 0.0, values = 0.0, walked = 0.0;
+        double padded = 0.0, cells = 0.0, values = 0.0, traversed = 0.0;
         for (const NodeColumn& column : node.columns) {
             // With missing values each test is two.
             const double n_ways = column.n_present < node.n ? 2.0 : 1.0;
@@ -115,12 +227,12 @@ public:
             cells += padded * column.n_groups * n_ways;
             padded += PairLayout::stride_of(node, column) * n_ways;
             values += (column.n_groups - 1.0) * n_ways;
-            walked += std::min(column.n_groups - 1.0, 12.0) * n_ways;
+            traversed += std::min(column.n_groups - 1.0, 12.0) * n_ways;
         }
         const double m = static_cast<double>(node.columns.size());
         // Nanoseconds, more or less.
         const double swept = 0.5 * m * m * m * node.n + 2.0 * values * (cells + 50.0 * m);
-        return swept < walked * m * node.n * (5.0 + 0.8 * m);
+        return swept < traversed * m * node.n * (5.0 + 0.8 * m);
     }
 
     // Tables of all rows. False when a limit ended it.
@@ -130,7 +242,7 @@ public:
     }
 
     // Lower bound on the cost of trees of two levels.
-    double least_of_two_levels(Work& work) const {
+    double least_of_two_levels(SweepWork& work) const {
         return least_of(tables_.rough.all(), tables_.rough.squares(), false, work);
     }
 
@@ -153,22 +265,22 @@ public:
     // exclude what costs more by a margin, and so never excludes one of several best tests: which
     // of them is found does not depend on who found what first.
     //
-    // `floor` is a bound from elsewhere on the cost of all these trees.
-    void sweep(int k, double floor, std::atomic<double>& incumbent, Work& work, Watch& watch,
-               Swept& swept) const {
-        swept.floor = floor;
-        if (is_too_much(floor - problem_->split_cost, incumbent)) return;
-        swept.floor = std::numeric_limits<double>::infinity();
+    // `column_bound` is a lower bound on the cost of all these trees that is known before.
+    void sweep(int k, double column_bound, std::atomic<double>& incumbent, SweepWork& work,
+               Watch& watch, Swept& swept) const {
+        swept.column_bound = column_bound;
+        if (is_too_much(column_bound - problem_->split_cost, incumbent)) return;
+        swept.column_bound = std::numeric_limits<double>::infinity();
         if (!begin_column(k, work, watch)) return;
         const int n_positions = static_cast<int>(work.begin.size()) - 2;
         explore({k, incumbent, work, watch, swept}, 0, n_positions - 1);
-        swept.floor = std::max(floor, swept.floor);
+        swept.column_bound = std::max(column_bound, swept.column_bound);
     }
 
     // The best of the candidates of all columns, if it costs less than `limit`. Not all of them are
     // solved: the most promising ones first, which exclude others. Cut short by a limit.
     Result best_of(const std::vector<Swept>& columns, double limit, std::atomic<double>& incumbent,
-                   Work& work, Watch& watch) const {
+                   SweepWork& work, Watch& watch) const {
         std::vector<Candidate> candidates;
         for (const Swept& swept : columns) {
             candidates.insert(candidates.end(), swept.candidates.begin(), swept.candidates.end());
@@ -178,7 +290,7 @@ public:
         std::vector<Result> solved;
         for (const Candidate& candidate : candidates) {
             if (is_too_much(candidate.least - problem_->split_cost, incumbent) ||
-                watch.walked(static_cast<std::uint32_t>(tables_.layout.n_rows()))) {
+                watch.after_rows(static_cast<std::uint32_t>(tables_.layout.n_rows()))) {
                 break;
             }
             const double cost = exact_cost(candidate, work);
@@ -201,12 +313,12 @@ public:
 private:
     static constexpr std::size_t KEPT_BYTES = 1 << 22;  // of tables of one column, more or less
 
-    double least_of(const Cells& cells, double squares, bool of_others, Work& work) const {
+    double least_of(const Cells& cells, double squares, bool of_others, SweepWork& work) const {
         return tables_.rough.cost(cells, squares, of_others, work.rough) - tables_.rough.error();
     }
 
     // The positions of column k: where their sides meet, and that nothing is known of them.
-    bool begin_column(std::size_t k, Work& work, Watch& watch) const {
+    bool begin_column(std::size_t k, SweepWork& work, Watch& watch) const {
         const PairColumn& column = tables_.layout.columns()[k];
         list_sides(k, work);
         const std::uint32_t first_missing = work.begin[column.n_values];
@@ -234,7 +346,7 @@ private:
     // Sorts the rows by their codes of column k, missing values last: before the first code,
     // between each two, and after the last one is a place where the sides of a position meet, or an
     // end.
-    void list_sides(std::size_t k, Work& work) const {
+    void list_sides(std::size_t k, SweepWork& work) const {
         const std::size_t n_rows = tables_.layout.n_rows();
         const int n_codes = tables_.layout.columns()[k].n_codes();
         work.begin.assign(n_codes + 1, 0);
@@ -258,14 +370,14 @@ private:
 
     // Whether tables of position at - 1 are those of its right side: that without the heaviest
     // code, whose rows are never added up.
-    static bool is_from_right(int at, const Work& work) { return at > work.heaviest; }
-    static int n_codes_beyond(int at, const Work& work) {
+    static bool is_from_right(int at, const SweepWork& work) { return at > work.heaviest; }
+    static int n_codes_beyond(int at, const SweepWork& work) {
         return is_from_right(at, work) ? static_cast<int>(work.begin.size()) - 1 - at : at;
     }
 
     // Tables of one side of position at - 1. Those of every few positions are kept, so that most
     // rows are added once, in whatever order positions are asked for. False when a limit ended it.
-    bool sum_side(int at, Work& work, Watch& watch) const {
+    bool sum_side(int at, SweepWork& work, Watch& watch) const {
         const bool from_right = is_from_right(at, work);
         Chain& chain = work.chains[from_right];
         const int n_beyond = n_codes_beyond(at, work);
@@ -281,13 +393,13 @@ private:
         }
         return work.booking.set(watch.control(), work.n_bytes());
     }
-    const Cells& side_of(int at, const Work& work) const {
+    const Cells& side_of(int at, const SweepWork& work) const {
         const int n_beyond = n_codes_beyond(at, work);
         const Chain& chain = work.chains[is_from_right(at, work)];
         return n_beyond % work.step == 0 ? chain.kept[n_beyond / work.step] : work.between;
     }
     // Rows of codes from..to - 1, counted from an end.
-    void add_codes(int from, int to, bool from_right, const Work& work, Cells& cells) const {
+    void add_codes(int from, int to, bool from_right, const SweepWork& work, Cells& cells) const {
         const int n_codes = static_cast<int>(work.begin.size()) - 1;
         const std::uint32_t first = work.begin[from_right ? n_codes - to : from];
         const std::uint32_t last = work.begin[from_right ? n_codes - from : to];
@@ -298,19 +410,19 @@ private:
     struct Sweep {
         int k;
         std::atomic<double>& incumbent;
-        Work& work;
+        SweepWork& work;
         Watch& watch;
         Swept& swept;
     };
 
-    // Positions lo..hi, those beside them known. Left sides only grow along the chain, and with
-    // them what they cost at least, and right sides shrink: between two known positions a tree
-    // costs at least the left side of the first and the right side of the second. So where a column
-    // is a bad one, its middle excludes all others.
+    // Explores positions lo..hi; those beside them are known. Left sides grow along the chain and
+    // right sides shrink. So between two known positions a tree costs at least the left side of the
+    // first and the right side of the second. In a bad column, the middle position therefore
+    // excludes all others.
     void explore(const Sweep& sweep, int lo, int hi) const {
-        Work& work = sweep.work;
+        SweepWork& work = sweep.work;
         if (lo > hi || is_excluded(sweep, lo, hi) ||
-            sweep.watch.walked(static_cast<std::uint32_t>(tables_.layout.n_cells()) + 1)) {
+            sweep.watch.after_rows(static_cast<std::uint32_t>(tables_.layout.n_cells()) + 1)) {
             return;
         }
         const std::uint32_t begin = work.begin[lo], end = work.begin[hi + 2];
@@ -331,7 +443,7 @@ private:
             sides = std::min(sides, least[way][0][lo] + least[way][1][hi + 2]);
         }
         if (!is_too_much(sides, sweep.incumbent)) return false;
-        lower_floor(sides, sweep.swept);
+        lower_column_bound(sides, sweep.swept);
         return true;
     }
     bool is_too_much(double sides, const std::atomic<double>& incumbent) const {
@@ -339,14 +451,14 @@ private:
         const double margin = 4.0 * problem_->tolerance;
         return sides + problem_->split_cost > incumbent.load(std::memory_order_relaxed) + margin;
     }
-    void lower_floor(double sides, Swept& swept) const {
-        swept.floor = std::min(swept.floor, sides + problem_->split_cost);
+    void lower_column_bound(double sides, Swept& swept) const {
+        swept.column_bound = std::min(swept.column_bound, sides + problem_->split_cost);
     }
 
-    // Rows on the left of a position against the others, and, where missing values come into it,
-    // with them. If a position is `alone`, its right side matters only if the tree may be good.
+    // Solves the rows on the left of a position and the others, with missing values on either side.
+    // If a position is `alone`, its right side matters only if the tree may be good.
     void try_position(const Sweep& sweep, int position, bool alone) const {
-        Work& work = sweep.work;
+        SweepWork& work = sweep.work;
         const int at = position + 1;
         const bool from_right = is_from_right(at, work);
         const Cells& side = side_of(at, work);
@@ -369,7 +481,7 @@ private:
                 !is_too_much(of_left + of_right, sweep.incumbent)) {
                 of_right = least_of(cells, tables_.rough.squares() - squares, !from_right, work);
             }
-            lower_floor(of_left + of_right, sweep.swept);
+            lower_column_bound(of_left + of_right, sweep.swept);
             if (is_too_much(of_left + of_right, sweep.incumbent)) continue;
             const double least = of_left + of_right + problem_->split_cost;
             sweep.swept.candidates.push_back(
@@ -380,7 +492,7 @@ private:
         }
     }
 
-    double exact_cost(const Candidate& candidate, Work& work) const {
+    double exact_cost(const Candidate& candidate, SweepWork& work) const {
         const RootTest& root = candidate.root;
         list_sides(root.column_index, work);
         const auto first = work.order.begin();

@@ -5,23 +5,26 @@
 // the rows of one branch what answer a saves. Along a column's order these sums only grow, so each
 // maximum is kept up to date by the channel that has just changed, whatever the number of classes.
 
-template <class Lane>
+template <class Lane, bool SUPPORTS>
 struct MultiClassSide {
     Lane* channel;     // [channel][WIDTH]: sums of the branch
     Vector<Lane> top;  // their maximum
     Vector<Lane> best, best_supported;
-    Vector<Lane> count[2], count_total[2];
+    Vector<Lane> count[SUPPORTS ? 2 : 1];
+    Supports<Lane, SUPPORTS> supports;
 };
 
-template <class Lane>
-SKTREE_INLINE void empty_channels(const PassTask<Lane>& task, MultiClassSide<Lane>& side) {
+template <class Lane, bool SUPPORTS>
+SKTREE_INLINE void empty_channels(const PassTask<Lane>& task,
+                                  MultiClassSide<Lane, SUPPORTS>& side) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int a = 0; a < task.n_channels; ++a) store(side.channel + a * WIDTH, splat<Lane>(0));
-    side.top = side.count[0] = side.count[1] = splat<Lane>(0);
+    side.top = splat<Lane>(0);
+    for (auto& each : side.count) each = splat<Lane>(0);
 }
 
-template <class Lane>
-SKTREE_INLINE void raise_channel(MultiClassSide<Lane>& side, int a, Vector<Lane> amount) {
+template <class Lane, bool SUPPORTS>
+SKTREE_INLINE void raise_channel(MultiClassSide<Lane, SUPPORTS>& side, int a, Vector<Lane> amount) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     const Vector<Lane> sum = load(side.channel + a * WIDTH) + amount;
     store(side.channel + a * WIDTH, sum);
@@ -30,7 +33,7 @@ SKTREE_INLINE void raise_channel(MultiClassSide<Lane>& side, int a, Vector<Lane>
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int offset,
-                           MultiClassSide<Lane> sides[2]) {
+                           MultiClassSide<Lane, SUPPORTS> sides[2]) {
     const int label = task.label[row];
     for (int b = 0; b < 2; ++b) {
         const Vector<Lane> member = load(task.member[b] + task.key[row] * BATCH + offset);
@@ -45,19 +48,14 @@ SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int of
                               weight * splat<Lane>(task.gain[label * task.n_channels + a]));
             }
         }
-        if (SUPPORTS) {
-            for (int s = 0; s < task.n_supports; ++s) {
-                const Lane amount = task.support[s] == nullptr ? Lane(1) : task.support[s][row];
-                sides[b].count[s] = sides[b].count[s] + member * splat<Lane>(amount);
-            }
-        }
+        Supports<Lane, SUPPORTS>::add_row(task, row, member, sides[b].count);
     }
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 SKTREE_INLINE void add_rows(const PassTask<Lane>& task, const std::uint32_t* order,
                             std::uint32_t begin, std::uint32_t end, int offset,
-                            MultiClassSide<Lane> sides[2]) {
+                            MultiClassSide<Lane, SUPPORTS> sides[2]) {
     for (std::uint32_t i = begin; i < end; ++i) {
         add_row<Lane, UNIT, SUPPORTS>(task, order[i] & ROW_MASK, offset, sides);
     }
@@ -65,17 +63,12 @@ SKTREE_INLINE void add_rows(const PassTask<Lane>& task, const std::uint32_t* ord
 
 // Takes in a test whose two branches save `sum`.
 template <class Lane, bool SUPPORTS>
-SKTREE_INLINE void consider_pair(const PassTask<Lane>& task, MultiClassSide<Lane>& side,
+SKTREE_INLINE void consider_pair(const PassTask<Lane>& task, MultiClassSide<Lane, SUPPORTS>& side,
                                  Vector<Lane> sum) {
     side.best = larger(side.best, sum);
     if (SUPPORTS) {
-        const Vector<Lane> zero = splat<Lane>(0);
-        for (int s = 0; s < task.n_supports; ++s) {
-            const Vector<Lane> minimum = splat<Lane>(task.minimum[s]);
-            sum = where_at_least(side.count[s], minimum, sum, zero);
-            sum = where_at_least(side.count_total[s] - side.count[s], minimum, sum, zero);
-        }
-        side.best_supported = larger(side.best_supported, sum);
+        side.best_supported =
+            larger(side.best_supported, side.supports.where_met(task, side.count, sum));
     }
 }
 
@@ -83,7 +76,7 @@ SKTREE_INLINE void consider_pair(const PassTask<Lane>& task, MultiClassSide<Lane
 template <class Lane, bool UNIT, bool SUPPORTS>
 SKTREE_INLINE void add_run(const PassTask<Lane>& task, const std::uint32_t* order,
                            std::uint32_t begin, const Run& run, int offset,
-                           MultiClassSide<Lane> sides[2]) {
+                           MultiClassSide<Lane, SUPPORTS> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     if (SUPPORTS || (!UNIT && task.gain != nullptr)) {
         add_rows<Lane, UNIT, SUPPORTS>(task, order, begin, run.end, offset, sides);
@@ -107,10 +100,11 @@ SKTREE_INLINE void add_run(const PassTask<Lane>& task, const std::uint32_t* orde
 }
 
 // Adds element k of a column: a row, or a run of them.
-template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
+template <class Lane, bool UNIT, bool SUPPORTS, Traversal TRAVERSAL>
 SKTREE_INLINE void add_element(const PassTask<Lane>& task, const PassColumn& column,
-                               std::uint32_t k, int offset, MultiClassSide<Lane> sides[2]) {
-    if (WALK != Walk::RUNS) {
+                               std::uint32_t k, int offset,
+                               MultiClassSide<Lane, SUPPORTS> sides[2]) {
+    if (TRAVERSAL != Traversal::RUNS) {
         add_row<Lane, UNIT, SUPPORTS>(task, column.order[k] & ROW_MASK, offset, sides);
     } else {
         const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
@@ -119,14 +113,14 @@ SKTREE_INLINE void add_element(const PassTask<Lane>& task, const PassColumn& col
 }
 
 // Takes in the test before element k; between rows of equal codes there is none.
-template <class Lane, bool SUPPORTS, Walk WALK>
+template <class Lane, bool SUPPORTS, Traversal TRAVERSAL>
 SKTREE_INLINE void consider_element(const PassTask<Lane>& task, const PassColumn& column,
-                                    std::uint32_t k, MultiClassSide<Lane> sides[2]) {
+                                    std::uint32_t k, MultiClassSide<Lane, SUPPORTS> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    if (WALK == Walk::RUNS && !column.runs[k].starts_position) return;
+    if (TRAVERSAL == Traversal::RUNS && !column.runs[k].starts_position) return;
     for (int b = 0; b < 2; ++b) {
         const Vector<Lane> other = load(task.tops + (2 * k + b) * WIDTH);
-        if (WALK == Walk::ROWS_WITH_TIES) {
+        if (TRAVERSAL == Traversal::ROWS_WITH_TIES) {
             const Lane is_test = static_cast<Lane>(column.order[k] >> 31);
             consider_pair<Lane, SUPPORTS>(task, sides[b],
                                           (sides[b].top + other) * splat<Lane>(is_test));
@@ -136,15 +130,15 @@ SKTREE_INLINE void consider_element(const PassTask<Lane>& task, const PassColumn
     }
 }
 
-// Two walks at once, from both ends to the middle and on: until they meet each writes down its
-// maxima, afterwards each adds its own to those that the other wrote. The walks depend on nothing
-// of each other, so the latencies of one hide behind those of the other.
-template <class Lane, bool UNIT, bool SUPPORTS, Walk WALK>
-SKTREE_INLINE void walk_chain(const PassTask<Lane>& task, const PassColumn& column, int offset,
-                              bool missing_below, MultiClassSide<Lane> up[2],
-                              MultiClassSide<Lane> down[2]) {
+// Traverses the column from both ends at once. Until the two meet, each stores its maxima.
+// Afterwards each adds its own maxima to those that the other stored. The two do not depend on each
+// other, so the latencies of one hide behind those of the other.
+template <class Lane, bool UNIT, bool SUPPORTS, Traversal TRAVERSAL>
+SKTREE_INLINE void traverse_chain(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                                  bool missing_below, MultiClassSide<Lane, SUPPORTS> up[2],
+                                  MultiClassSide<Lane, SUPPORTS> down[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    const std::uint32_t n = WALK == Walk::RUNS ? column.n_runs : column.n_present;
+    const std::uint32_t n = TRAVERSAL == Traversal::RUNS ? column.n_runs : column.n_present;
     const std::uint32_t half = n / 2;
     // tops[2 * k + b]: below element k in the first half, from it on in the second.
     Lane* const tops = task.tops;
@@ -159,18 +153,18 @@ SKTREE_INLINE void walk_chain(const PassTask<Lane>& task, const PassColumn& colu
         const std::uint32_t last = n - 1 - k;
         if (k < half) {
             for (int b = 0; b < 2; ++b) store(tops + (2 * k + b) * WIDTH, up[b].top);
-            add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, k, offset, up);
+            add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, k, offset, up);
         }
-        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, last, offset, down);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, last, offset, down);
         for (int b = 0; b < 2; ++b) store(tops + (2 * last + b) * WIDTH, down[b].top);
     }
     for (std::uint32_t k = half; k < n; ++k) {
-        consider_element<Lane, SUPPORTS, WALK>(task, column, k, up);
-        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, k, offset, up);
+        consider_element<Lane, SUPPORTS, TRAVERSAL>(task, column, k, up);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, k, offset, up);
         if (n - 1 - k >= half) continue;
         const std::uint32_t first = n - 1 - k;
-        add_element<Lane, UNIT, SUPPORTS, WALK>(task, column, first, offset, down);
-        consider_element<Lane, SUPPORTS, WALK>(task, column, first, down);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, first, offset, down);
+        consider_element<Lane, SUPPORTS, TRAVERSAL>(task, column, first, down);
     }
     for (int b = 0; b < 2; ++b) {
         consider_pair<Lane, SUPPORTS>(task, up[b], up[b].top + load(tops + (2 * n + b) * WIDTH));
@@ -180,7 +174,7 @@ SKTREE_INLINE void walk_chain(const PassTask<Lane>& task, const PassColumn& colu
 // One category, or only what is missing, against the rest.
 template <class Lane, bool SUPPORTS>
 SKTREE_INLINE void consider_category(const PassTask<Lane>& task, int offset,
-                                     MultiClassSide<Lane> sides[2]) {
+                                     MultiClassSide<Lane, SUPPORTS> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int b = 0; b < 2; ++b) {
         Vector<Lane> rest = splat<Lane>(0);
@@ -193,8 +187,9 @@ SKTREE_INLINE void consider_category(const PassTask<Lane>& task, int offset,
 }
 
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void walk_categories(const PassTask<Lane>& task, const PassColumn& column, int offset,
-                                   bool missing_below, MultiClassSide<Lane> sides[2]) {
+SKTREE_INLINE void traverse_categories(const PassTask<Lane>& task, const PassColumn& column,
+                                       int offset, bool missing_below,
+                                       MultiClassSide<Lane, SUPPORTS> sides[2]) {
     std::uint32_t i = 0, k = 0;
     do {
         for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
@@ -216,14 +211,12 @@ template <class Lane, bool UNIT, bool SUPPORTS>
 void multi_class_lanes(PassTask<Lane>& task) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int offset = 0; offset < task.n_lanes; offset += WIDTH) {
-        MultiClassSide<Lane> up[2], down[2];
+        MultiClassSide<Lane, SUPPORTS> up[2], down[2];
         for (int b = 0; b < 2; ++b) {
             const Vector<Lane> zero = splat<Lane>(0);
             up[b].channel = task.channels + b * task.n_channels * WIDTH;
             up[b].best = up[b].best_supported = zero;
-            for (int s = 0; s < task.n_supports; ++s) {
-                up[b].count_total[s] = load(task.support_total[b][s] + offset);
-            }
+            up[b].supports.open(task, offset, b);
             down[b] = up[b];
             down[b].channel = task.channels + (2 + b) * task.n_channels * WIDTH;
         }
@@ -232,16 +225,17 @@ void multi_class_lanes(PassTask<Lane>& task) {
             const int n_variants = column.n_present < task.n_rows ? 2 : 1;
             for (int variant = 0; variant < n_variants; ++variant) {
                 if (column.is_nominal) {
-                    walk_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0, up);
-                } else if (column.walk == Walk::ROWS) {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS>(task, column, offset, false, up,
-                                                                 down);
-                } else if (column.walk == Walk::ROWS_WITH_TIES) {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::ROWS_WITH_TIES>(task, column, offset,
-                                                                           false, up, down);
+                    traverse_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0,
+                                                              up);
+                } else if (column.traversal == Traversal::ROWS) {
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::ROWS>(task, column, offset,
+                                                                          false, up, down);
+                } else if (column.traversal == Traversal::ROWS_WITH_TIES) {
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::ROWS_WITH_TIES>(
+                        task, column, offset, false, up, down);
                 } else {
-                    walk_chain<Lane, UNIT, SUPPORTS, Walk::RUNS>(task, column, offset, variant != 0,
-                                                                 up, down);
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::RUNS>(task, column, offset,
+                                                                          variant != 0, up, down);
                 }
             }
             if (task.poll(task.poll_argument)) return;

@@ -1,12 +1,12 @@
 // The best trees of two columns for one side of a root test, in whole numbers and single precision:
 // see rough_tables.hpp. Included once per instruction set.
 //
-// F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at
-// (a, b) are leaves that save s^2 / w each; those on one side of a are what the rows there save
-// with the test b, and the other way round: the same four numbers serve both columns. Divisions
-// take most of the time, so two share one, and in single precision twice as many positions as in
-// double. The two sums of a cell are one whole number: those up to a code are exact, and the only
-// rounding is that of the leaves.
+// F(a, b) sums the rows with codes <= a of column j and <= b of column k. The four quadrants at (a,
+// b) are leaves that save s^2 / w each. The two quadrants on one side of a are what the rows there
+// save with the test b, and the same holds for the sides of b. So the same four numbers serve both
+// columns. Divisions take most of the time. Therefore two leaves share one, in single precision,
+// with twice as many positions in a vector. The two sums of a cell are one whole number, so sums up
+// to a code are exact. Only the scores of leaves are rounded.
 
 // In vectors of so many bytes.
 template <int BYTES>

@@ -6,29 +6,7 @@
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 struct SquaresSide {
-    struct Branch {
-        Vector<Lane> sum, weight, count[SUPPORTS ? 2 : 1];
-
-        SKTREE_INLINE void clear() {
-            sum = weight = splat<Lane>(0);
-            for (auto& each : count) each = splat<Lane>(0);
-        }
-        SKTREE_INLINE Branch times(Vector<Lane> factor) const {
-            Branch scaled = *this;
-            scaled.sum = sum * factor;
-            scaled.weight = weight * factor;
-            return scaled;
-        }
-        SKTREE_INLINE Branch plus(const Branch& other) const {
-            Branch both = *this;
-            both.sum = sum + other.sum;
-            both.weight = weight + other.weight;
-            if (SUPPORTS) {
-                for (int s = 0; s < 2; ++s) both.count[s] = count[s] + other.count[s];
-            }
-            return both;
-        }
-    };
+    using Sums = Branch<Lane, 2, SUPPORTS>;  // of weighted targets, and of weights
     struct Fraction {
         Vector<Lane> above, below;
 
@@ -38,7 +16,7 @@ struct SquaresSide {
             below = where_at_least(mine, others, below, other_below);
         }
     };
-    Branch branch;
+    Sums branch;
     Vector<Lane> mean, weight;
     Fraction best, best_supported;
     Supports<Lane, SUPPORTS> supports;
@@ -49,10 +27,10 @@ struct SquaresSide {
         best = best_supported = {splat<Lane>(0), splat<Lane>(1)};
         supports.open(task, offset, b);
     }
-    SKTREE_INLINE void consider(const PassTask<Lane>& task, const Branch& tried) {
+    SKTREE_INLINE void consider(const PassTask<Lane>& task, const Sums& tried) {
         const Vector<Lane> zero = splat<Lane>(0);
-        const Vector<Lane> distance = tried.sum - mean * tried.weight;
-        const Vector<Lane> below = tried.weight * (weight - tried.weight);
+        const Vector<Lane> distance = tried.sum[0] - mean * tried.sum[1];
+        const Vector<Lane> below = tried.sum[1] * (weight - tried.sum[1]);
         // Weights are exact: this is 0 where one branch is empty, and then the numerator is noise.
         const Vector<Lane> least = splat<Lane>(std::numeric_limits<Lane>::min());
         const Vector<Lane> above = where_at_least(below, least, distance * distance, zero);
@@ -63,14 +41,9 @@ struct SquaresSide {
     }
     SKTREE_INLINE void add_row(const PassTask<Lane>& task, std::uint32_t row, int offset, int b) {
         const Vector<Lane> member = load(task.member[b] + task.key[row] * BATCH + offset);
-        branch.sum = branch.sum + member * splat<Lane>(task.value[row]);
-        branch.weight = branch.weight + (UNIT ? member : member * splat<Lane>(task.weight[row]));
+        branch.sum[0] = branch.sum[0] + member * splat<Lane>(task.value[row]);
+        branch.sum[1] = branch.sum[1] + (UNIT ? member : member * splat<Lane>(task.weight[row]));
         Supports<Lane, SUPPORTS>::add_row(task, row, member, branch.count);
-    }
-    SKTREE_INLINE void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset, int b) {
-        branch.sum = branch.sum + amount_of_run(task, sums, 0, offset, b);
-        branch.weight = branch.weight + amount_of_run(task, sums, 1, offset, b);
-        Supports<Lane, SUPPORTS>::add_sums(task, sums, offset, b, branch.count);
     }
     SKTREE_INLINE void close(PassTask<Lane>& task, int offset, int b) const {
         store(task.best[b][0] + offset, weight * best.above / best.below);
@@ -81,8 +54,8 @@ struct SquaresSide {
 template <class Lane, bool SUPPORTS>
 void squares_pass(PassTask<Lane>& task) {
     if (task.weight == nullptr) {
-        walk_columns<SquaresSide<Lane, true, SUPPORTS>>(task);
+        traverse_columns<SquaresSide<Lane, true, SUPPORTS>>(task);
     } else {
-        walk_columns<SquaresSide<Lane, false, SUPPORTS>>(task);
+        traverse_columns<SquaresSide<Lane, false, SUPPORTS>>(task);
     }
 }

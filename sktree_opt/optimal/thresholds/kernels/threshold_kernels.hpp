@@ -25,11 +25,9 @@ struct Run {
     bool starts_position;  // the rows before it are a branch of some test
 };
 
-// How a column's order is walked: by runs, whose ends are branches to mispredict, or row by row
+// How a column's order is traversed: by runs, whose ends are branches to mispredict, or row by row
 // where runs are short, with or without equal codes among which no test can divide.
-// Runs of many rows of real numbers are summed by key once for all lanes, and their sums are
-// walked.
-enum class Walk { RUNS, SUMS, ROWS_WITH_TIES, ROWS };
+enum class Traversal { RUNS, ROWS_WITH_TIES, ROWS };
 
 struct PassColumn {
     const std::uint32_t* order;
@@ -37,8 +35,7 @@ struct PassColumn {
     std::uint32_t n_runs;
     std::uint32_t n_present;
     bool is_nominal;
-    Walk walk;
-    std::size_t first_sum;  // Walk::SUMS: of its runs in PassTask::run_sums
+    Traversal traversal;
 };
 
 // One pass: for each of BATCH root tests ("lanes"), the best single test of every column on each of
@@ -68,12 +65,6 @@ struct PassTask {
     const Lane* weight = nullptr;  // squared errors: by row; null when all 1
     Lane mean[2][BATCH] = {};      // of the targets of each side
     Lane weight_total[2][BATCH] = {};
-
-    // Sums of the runs of Walk::SUMS, of the rows with a missing value after the last run: of the
-    // rows on the left by amount and lane, then of all rows by amount. Amounts are values, weights
-    // and supports.
-    const Lane* run_sums = nullptr;
-    int n_amounts = 0;
 
     // OUT, two classes: smallest and largest signed sum of a branch; with minimal leaves in [1].
     Lane low[2][2][BATCH];
@@ -124,27 +115,6 @@ struct RoughPairKernels {
     void (*largest_of_rows)(const float* rows, int n, float* to) = nullptr;
 };
 
-// Rows of one side of root tests, by class, against the tests of a second, binned column. A "part"
-// is a block of sums for every class: by test, of the rows that are surely on its first branch,
-// then of those that may be; then of all rows, and of those that miss the second column.
-template <class Sum>
-struct BinTask {
-    int n_parts = 0;
-    int n_slots = 0;  // tests, padded to a multiple of 16
-    int n_classes = 0;
-    bool has_holes = false;      // of the second column
-    const Sum* parts = nullptr;  // on the left of each root test; what misses its column not
-    const Sum* whole = nullptr;
-    const Sum* missing = nullptr;  // rows that miss the root's column; null: none
-    Sum most = 0;                  // weight of all rows
-    Sum* least = nullptr;          // IN and OUT: [part][missing left][side]: errors with one test
-
-    int total_at() const { return 2 * n_slots; }
-    int holes_at() const { return 2 * n_slots + 1; }
-    int class_stride() const { return 2 * n_slots + 16; }
-    int part_stride() const { return n_classes * class_stride(); }
-};
-
 template <class Lane>
 struct PassKernels {
     void (*two_class[2])(PassTask<Lane>&) = {};  // without and with supports
@@ -156,8 +126,6 @@ struct ThresholdKernels {
     PassKernels<std::int16_t> narrow;
     PassKernels<std::int32_t> wide;
     PassKernels<double> real;
-    void (*whole_bin_scores)(const BinTask<std::int32_t>&) = nullptr;
-    void (*real_bin_scores)(const BinTask<double>&) = nullptr;
     RoughPairKernels rough_pairs;
 
     template <class Lane>
@@ -166,18 +134,13 @@ struct ThresholdKernels {
         else if constexpr (std::is_same_v<Lane, std::int32_t>) return wide;
         else return real;
     }
-    template <class Sum>
-    auto bin_scores() const {
-        if constexpr (std::is_same_v<Sum, double>) return real_bin_scores;
-        else return whole_bin_scores;
-    }
 };
 
 }  // namespace sktree_opt::thresholds
 
 namespace sktree_opt {
 
-// all_kernels.hpp, compiled once per instruction set.
+// compile_threshold_kernels.hpp, compiled once per instruction set.
 namespace portable {
 thresholds::ThresholdKernels threshold_kernels();
 }

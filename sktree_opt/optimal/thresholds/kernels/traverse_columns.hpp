@@ -1,13 +1,38 @@
 // Passes over the columns with running sums. Included once per instruction set.
 //
-// A Side is one side of the root tests of all lanes: it has a Branch, the sums of the rows that
-// have been walked, and keeps the best test among the branches that it is asked to consider.
+// A Side is one side of the root tests of all lanes. It has a Branch, the sums of the rows that have
+// been traversed, and keeps the best test among the branches that it is asked to consider.
+
+// Sums of a branch's rows, and the amounts that each leaf needs a minimum of.
+template <class Lane, int N_SUMS, bool SUPPORTS>
+struct Branch {
+    Vector<Lane> sum[N_SUMS], count[SUPPORTS ? 2 : 1];
+
+    SKTREE_INLINE void clear() {
+        for (auto& each : sum) each = splat<Lane>(0);
+        for (auto& each : count) each = splat<Lane>(0);
+    }
+    // Sums times a factor, which is 0 or 1.
+    SKTREE_INLINE Branch times(Vector<Lane> factor) const {
+        Branch scaled = *this;
+        for (auto& each : scaled.sum) each = each * factor;
+        return scaled;
+    }
+    SKTREE_INLINE Branch plus(const Branch& other) const {
+        Branch both = *this;
+        for (int k = 0; k < N_SUMS; ++k) both.sum[k] = sum[k] + other.sum[k];
+        if (SUPPORTS) {
+            for (int s = 0; s < 2; ++s) both.count[s] = count[s] + other.count[s];
+        }
+        return both;
+    }
+};
 
 // A column without missing values, row by row: no branches of the processor. Rows of equal codes
 // cannot be divided, so the empty branch is considered between them.
 template <class Side, bool TIES, class Lane>
-SKTREE_INLINE void walk_rows(const PassTask<Lane>& task, const PassColumn& column, int offset,
-                             Side sides[2]) {
+SKTREE_INLINE void traverse_rows(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                                 Side sides[2]) {
     Side s[2] = {sides[0], sides[1]};
     const std::uint32_t* order = column.order;
     const std::uint32_t n = column.n_present;
@@ -23,9 +48,9 @@ SKTREE_INLINE void walk_rows(const PassTask<Lane>& task, const PassColumn& colum
     sides[1] = s[1];
 }
 
-template <class Side, bool SUMS, class Lane>
-SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& column, int offset,
-                             Side sides[2]) {
+template <class Side, class Lane>
+SKTREE_INLINE void traverse_runs(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                                 Side sides[2]) {
     const bool has_missing = column.n_present < task.n_rows;
     Side missing[2] = {sides[0], sides[1]};
     auto add_rows = [&](Side to[2], std::uint32_t begin, std::uint32_t end) SKTREE_INLINE_LAMBDA {
@@ -33,13 +58,7 @@ SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& colum
             for (int b = 0; b < 2; ++b) to[b].add_row(task, column.order[i] & ROW_MASK, offset, b);
         }
     };
-    const Lane* sums = SUMS ? task.run_sums + column.first_sum : nullptr;
-    const std::size_t stride = static_cast<std::size_t>(task.n_amounts) * (BATCH + 1);
-    auto add_sums = [&](Side to[2], std::size_t run) SKTREE_INLINE_LAMBDA {
-        for (int b = 0; b < 2; ++b) to[b].add_sums(task, sums + run * stride, offset, b);
-    };
-    if constexpr (SUMS) add_sums(missing, column.n_runs);
-    else add_rows(missing, column.n_present, task.n_rows);
+    add_rows(missing, column.n_present, task.n_rows);
     Side s[2] = {sides[0], sides[1]};
     auto consider = [&](int b) SKTREE_INLINE_LAMBDA {
         s[b].consider(task, s[b].branch);
@@ -55,8 +74,7 @@ SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& colum
                 if (column.is_nominal) s[b].branch.clear();
             }
         }
-        if constexpr (SUMS) add_sums(s, k);
-        else add_rows(s, i, run.end);
+        add_rows(s, i, run.end);
         i = run.end;
     }
     for (int b = 0; b < 2; ++b) consider(b);
@@ -68,7 +86,7 @@ SKTREE_INLINE void walk_runs(const PassTask<Lane>& task, const PassColumn& colum
 }
 
 template <class Side, class Lane>
-void walk_columns(PassTask<Lane>& task) {
+void traverse_columns(PassTask<Lane>& task) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     for (int offset = 0; offset < task.n_lanes; offset += WIDTH) {
         Side sides[2];
@@ -76,29 +94,17 @@ void walk_columns(PassTask<Lane>& task) {
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
             for (int b = 0; b < 2; ++b) sides[b].branch.clear();
-            if (column.walk == Walk::ROWS) {
-                walk_rows<Side, false>(task, column, offset, sides);
-            } else if (column.walk == Walk::ROWS_WITH_TIES) {
-                walk_rows<Side, true>(task, column, offset, sides);
-            } else if (column.walk == Walk::SUMS) {
-                if constexpr (std::is_floating_point<Lane>::value) {
-                    walk_runs<Side, true>(task, column, offset, sides);
-                }
+            if (column.traversal == Traversal::ROWS) {
+                traverse_rows<Side, false>(task, column, offset, sides);
+            } else if (column.traversal == Traversal::ROWS_WITH_TIES) {
+                traverse_rows<Side, true>(task, column, offset, sides);
             } else {
-                walk_runs<Side, false>(task, column, offset, sides);
+                traverse_runs<Side>(task, column, offset, sides);
             }
             if (task.poll(task.poll_argument)) return;
         }
         for (int b = 0; b < 2; ++b) sides[b].close(task, offset, b);
     }
-}
-
-// One amount of a run in Walk::SUMS, for side b.
-template <class Lane>
-SKTREE_INLINE Vector<Lane> amount_of_run(const PassTask<Lane>& task, const Lane* sums, int amount,
-                                         int offset, int b) {
-    const Vector<Lane> left = load(sums + amount * BATCH + offset);
-    return b == 0 ? left : splat(sums[task.n_amounts * BATCH + amount]) - left;
 }
 
 // Amounts that each leaf needs a minimum of: rows or weight.
@@ -110,15 +116,6 @@ struct Supports {
         if constexpr (SUPPORTS) {
             for (int s = 0; s < task.n_supports; ++s) {
                 total[s] = load(task.support_total[b][s] + offset);
-            }
-        }
-    }
-    // Adds a run in Walk::SUMS, for side b.
-    SKTREE_INLINE static void add_sums(const PassTask<Lane>& task, const Lane* sums, int offset,
-                                       int b, Vector<Lane>* count) {
-        if constexpr (SUPPORTS) {
-            for (int s = 0; s < task.n_supports; ++s) {
-                count[s] = count[s] + amount_of_run(task, sums, 2 + s, offset, b);
             }
         }
     }

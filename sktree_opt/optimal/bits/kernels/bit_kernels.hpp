@@ -96,12 +96,8 @@ struct RoughTask {
     std::int32_t* listed = nullptr;  // WORK: n_slots + 32
     bool weigh_alike = false;        // whether all weights are 1
     std::int32_t* pairs = nullptr;   // IN of a sweep, OUT of sums: [channel][n_columns][stride]
-    // Null, or of a node: what the rows to sum leave of its pairs is wanted, in its columns
-    // `in_parent`.
+    // Null, or the pairs of a node from which those of the rows are to be taken away.
     const std::int32_t* parent_pairs = nullptr;
-    const std::int32_t* in_parent = nullptr;
-    int parent_columns = 0;
-    int parent_stride = 0;
     RoughSide counted, sibling;
     bool (*poll)(void*) = nullptr;
     void* poll_argument = nullptr;
@@ -158,10 +154,9 @@ struct BitKernels {
     int (*list_side)(const std::uint16_t*, const std::uint16_t*, int, int, bool, int, int,
                      std::int32_t*);
     int (*count_column)(const std::uint16_t*, int, int);
-    void (*hash_columns)(const std::uint16_t*, int, int, int, std::uint32_t*);
 };
 
-// all_kernels.hpp, compiled once per instruction set.
+// compile_bit_kernels.hpp, compiled once per instruction set.
 #define SKTREE_KERNELS_OF(name)                       \
     namespace name {                                  \
     bool find_kernels(Score, Kernels<std::int16_t>&); \

@@ -1,18 +1,47 @@
-// All kernels of the thresholds engine. Included once per instruction set, inside its namespace,
-// after its primitives; which is why these headers include nothing themselves.
+// All kernels of the thresholds engine. Included once per instruction set, inside its namespace and
+// after its primitives. For this reason these headers include nothing themselves.
 
-// BITALG counts bits, of which there are none here.
+// These kernels count no bits, so they gain nothing from BITALG.
 #if !defined(SKTREE_ONLY_16_BITS)
 
 using namespace sktree_opt::thresholds;
 
-#include "sktree_opt/optimal/thresholds/kernels/vectors.hpp"
-#include "sktree_opt/optimal/thresholds/kernels/walk_columns.hpp"
+// Vectors as wide as the instruction set that is compiled.
+
+template <class T>
+using Vector = Native<T, VECTOR_BYTES>;
+
+template <class T>
+SKTREE_INLINE Vector<T> splat(T value) {
+    return fill_native<T, VECTOR_BYTES>(value);
+}
+template <class T>
+SKTREE_INLINE Vector<T> load(const T* from) {
+    return load_native<T, VECTOR_BYTES>(from);
+}
+template <class T>
+SKTREE_INLINE void store(T* to, Vector<T> vector) {
+    store_native<T, VECTOR_BYTES>(to, vector);
+}
+// `a` where value >= minimum, else `b`.
+template <class V>
+SKTREE_INLINE V where_at_least(V value, V minimum, V a, V b) {
+    return where_at_least_native(value, minimum, a, b);
+}
+template <class V>
+SKTREE_INLINE V larger(V a, V b) {
+    return larger_native(a, b);
+}
+template <class V>
+SKTREE_INLINE V smaller(V a, V b) {
+    return where_at_least_native(a, b, b, a);
+}
+
+#include "sktree_opt/optimal/thresholds/kernels/traverse_columns.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/two_class_pass.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/squares_pass.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/multi_class_pass.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/rough_pair_scores.hpp"
-#include "sktree_opt/optimal/thresholds/kernels/bin_scores.hpp"
 
 template <class Lane>
 PassKernels<Lane> pass_kernels() {
@@ -33,8 +62,6 @@ ThresholdKernels threshold_kernels() {
     kernels.narrow = pass_kernels<std::int16_t>();
     kernels.wide = pass_kernels<std::int32_t>();
     kernels.real = pass_kernels<double>();
-    kernels.whole_bin_scores = &bin_scores<std::int32_t>;
-    kernels.real_bin_scores = &bin_scores<double>;
     kernels.rough_pairs.scores[0] = &rough_pair_scores<false>;
     kernels.rough_pairs.scores[1] = &rough_pair_scores<true>;
     kernels.rough_pairs.largest_of_rows = &largest_of_rows;

@@ -1,5 +1,5 @@
-// All kernels of the bits engine. Included once per instruction set, inside its namespace, after
-// its primitives; which is why these headers include nothing themselves.
+// All kernels of the bits engine. Included once per instruction set, inside its namespace and after
+// its primitives. For this reason these headers include nothing themselves.
 #include "sktree_opt/simd/lanes.hpp"
 #if defined(SKTREE_COUNTS_BY_TABLE)
 #include "sktree_opt/optimal/bits/kernels/counts_by_table.hpp"
@@ -9,8 +9,7 @@
 #include "sktree_opt/optimal/bits/kernels/depth_two.hpp"
 #include "sktree_opt/optimal/bits/kernels/similarity.hpp"
 
-// `ALIKE`: scores cost so much that a look for minima is nothing beside them; one form does for
-// both.
+// `ALIKE`: the scores take so long that comparing with minima costs nothing. One form serves both.
 template <class LeafScore, class Lane, bool ALIKE = false>
 SweepTable<Lane> sweeps() {
     return {
@@ -47,9 +46,7 @@ bool find_kernels(Score score, Kernels<std::int16_t>& kernels) {
 #include "sktree_opt/optimal/bits/kernels/rough_squares.hpp"
 #include "sktree_opt/optimal/bits/kernels/transpose.hpp"
 
-BitKernels bit_kernels() {
-    return {&rows_to_words, &words_to_rows, &list_side, &count_column, &hash_columns};
-}
+BitKernels bit_kernels() { return {&rows_to_words, &words_to_rows, &list_side, &count_column}; }
 
 bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
     kernels = common_kernels<std::int32_t>();
