@@ -127,3 +127,23 @@ def test_speed_and_memory_of_two_versions_are_compared(tmp_path):
     table = [line.split() for line in done.stdout.splitlines()[2:]]
     assert len(table) == 11
     assert "different" not in done.stdout
+
+
+def test_the_first_hour(tmp_path):
+    printed = run(tmp_path, "first_hour.py", "--rows", 2000, "--tasks", 1, 4, 5, 6, 8, 10)
+    assert printed.count(" s  ") == 6
+    assert "four programs" in printed
+
+
+@long_test
+def test_the_whole_first_hour(tmp_path):
+    assert run(tmp_path, "first_hour.py", "--rows", 5000).count(" s  ") == 10
+
+
+@long_test
+def test_smoothed_probabilities(small_data):
+    options = ["--sets", "ionosphere", "--depth", 2, "--time-limit", 5]
+    printed = run(small_data, "smoothing.py", *options)
+    assert printed.count("shrunk") == 4
+    looks = run(small_data, "first_looks.py", "--rows", 500, "--columns", 5, "--time-limit", 5)
+    assert looks.count("errors") == 4
