@@ -62,7 +62,7 @@ def run(small_data, script, *arguments):
 def test_tables_of_the_paper(small_data):
     sets = ["Hypo", "Ionosphere", "Soybean", "Anneal", "Sonar"]
     options = ["--quick", "--folds", 1, "--jobs", 1, "--time-limit", 1, "--datasets", *sets]
-    printed = run(small_data, "ruggieri2019.py", "--tables", *range(1, 9), *options)
+    printed = run(small_data, "papers.py", "--paper", "001", "--tables", *range(1, 9), *options)
     for number in range(1, 9):
         assert f"table {number}:" in printed
     assert printed.count("Sonar") >= 8
@@ -72,8 +72,36 @@ def test_tables_of_the_paper(small_data):
 @pytest.mark.parametrize("number", [4, 5, 6, 7, 8])
 def test_figures_of_the_paper(small_data, tmp_path, number):
     options = ["--quick", "--folds", 2, "--jobs", 1, "--time-limit", 1, "--leaf-weights", 8]
-    run(small_data, "ruggieri2019.py", "--figure", number, *options, "--output", tmp_path)
+    options += ["--output", tmp_path]
+    run(small_data, "papers.py", "--paper", "001", "--figure", number, *options)
     assert (tmp_path / f"ruggieri2019_figure{number}.png").stat().st_size > 1000
+
+
+PAPERS = [
+    ("000", "table", 1),
+    ("000", "figure", 4),
+    ("000", "figure", 5),
+    *[("002", "figure", number) for number in (5, 6, 7, 8, 11, 13)],
+    *[("003", "figure", number) for number in (7, 9, 10, 11)],
+    ("004", "table", 4),
+    ("004", "figure", 2),
+    ("004", "figure", 3),
+]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [PAPERS[5], *(pytest.param(asked, marks=long_test) for asked in PAPERS)],
+    ids=lambda asked: "-".join(map(str, asked)),
+)
+def test_every_table_and_figure_has_a_command(small_data, tmp_path, asked):
+    paper, kind, number = asked
+    options = ["--quick", "--folds", 2, "--time-limit", 1, "--output", tmp_path]
+    sets = {"000": ["sonar"], "003": ["small", "absent"], "004": ["small", "absent"]}.get(paper)
+    options += ["--sets", *sets] if sets else []
+    printed = run(small_data, "papers.py", "--paper", paper, f"--{kind}", number, *options)
+    assert printed.startswith(f"paper {paper}, {kind} {number}: ")
+    assert ("missing sets" in printed) == (paper in ("003", "004"))
 
 
 @long_test

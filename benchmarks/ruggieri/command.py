@@ -1,9 +1,9 @@
 """Tables and figures of S. Ruggieri, "Complete Search for Feature Selection in Decision Trees",
 JMLR 20 (2019).
 
-    python benchmarks/ruggieri2019.py --table 2 --column baseline
-    python benchmarks/ruggieri2019.py --tables 6 7 8 --quick
-    python benchmarks/ruggieri2019.py --figure 4 5 --output figures
+    python benchmarks/papers.py --paper 001 --table 2 --column baseline
+    python benchmarks/papers.py --paper 001 --tables 6 7 8 --quick
+    python benchmarks/papers.py --paper 001 --figure 4 5 --output figures
 
 prints ours beside the paper's; "apart" is a mean that departs from the paper's by more than half
 the paper's standard deviation, "above" a ratio of times above the paper's. "finished" counts the
@@ -30,7 +30,7 @@ WEIGHTS = (2, 8, 16, 32, 64, 96, 128)
 QUICK_WEIGHTS = (32, 128)
 
 
-def parse_arguments():
+def parse_arguments(argv):
     parser = argparse.ArgumentParser(description="Tables and figures of Ruggieri (2019).")
     add = parser.add_argument
     add("--table", "--tables", type=int, nargs="+", default=[], choices=list(tables.TABLES))
@@ -45,7 +45,7 @@ def parse_arguments():
     add("--leaf-weights", type=float, nargs="+", help="the paper's m: one for tables")
     add("--numeric-gain-penalty", action=argparse.BooleanOptionalAction, default=True)
     add("--output", type=Path, default=Path("figures"), help="folder of the figures")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     if not arguments.table and not arguments.figure:
         parser.error("--table or --figure is needed")
     if arguments.datasets is None:
@@ -107,15 +107,11 @@ def draw_figure(number, arguments):
     print(f"{path}; {time.perf_counter() - start:.0f} s")
 
 
-def main():
-    arguments = parse_arguments()
+def main(argv):
+    arguments = parse_arguments(argv)
     require_data()
     known = {}
     for number in arguments.table:
         run_table(number, arguments, known)
     for number in arguments.figure:
         draw_figure(number, arguments)
-
-
-if __name__ == "__main__":
-    main()
