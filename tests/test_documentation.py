@@ -1,6 +1,7 @@
 """Pages of the documentation agree with each other and with the code."""
 
 import ast
+import csv
 import re
 from pathlib import Path
 
@@ -103,3 +104,23 @@ def test_the_steps_of_a_fit_exist(file, name):
 
 def test_a_fit_has_steps():
     assert len(set(steps_of_a_fit())) > 12
+
+
+def test_the_papers_page_names_files_that_exist():
+    with (ROOT / "doc" / "developers" / "papers.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    assert {row["Paper"] for row in rows} == {"000", "001", "002", "003", "004"}
+    for row in rows:
+        if row["Where"].startswith(("left out", "open: ")):
+            assert not row["Tests"]
+            continue
+        places = [place.split(" (")[0] for place in row["Where"].split(", ")]
+        missing = [
+            place
+            for place in places
+            if not (ROOT / place).exists() and not (ROOT / "sktree_opt" / place).exists()
+        ]
+        missing += [
+            test for test in row["Tests"].split(", ") if not (ROOT / "tests" / test).exists()
+        ]
+        assert missing == []
