@@ -36,7 +36,7 @@ def synthetic(n_rows, n_columns, seed=0):
 
 
 def load(name):
-    """Matrix, classes, and which columns are nominal (None: no one)."""
+    """Matrix, classes, and which columns are nominal (None: none of them)."""
     if name.startswith("synthetic"):
         n_rows, _, n_columns = name.removeprefix("synthetic ").partition(" x ")
         return *synthetic(int(n_rows), int(n_columns)), None
@@ -113,7 +113,7 @@ def peak_memory():
     """Peak resident memory of this process, in MB."""
     status = Path("/proc/self/status")
     if status.exists():
-        # Of this program alone: what getrusage tells includes the process that started it.
+        # This program's own peak. getrusage would include the process that started it.
         (line,) = (x for x in status.read_text("utf-8").splitlines() if x.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

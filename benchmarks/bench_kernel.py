@@ -2,15 +2,14 @@
 
     python benchmarks/bench_kernel.py
 
-A pair-bit is one row looked at for one ordered pair of columns. The peak is what counting alone
-could do if nothing else had to be done: two vectors of popcounts a cycle with BITALG and with NEON;
-for the others the vector width times the operations a cycle (two of 512 bits, else four) over those
-that a vector takes, which are two shuffles and two additions where bits are looked up. What is
-timed is the whole solution of a node of two levels: counts of columns and pairs, scores, and
-writing all pair counts. Cycles are counted by a chain of additions, each of
-which waits for the one before, timed between the calls: systems report a nominal clock rate, which
-is not that of the moment. Where there is no such chain (it is machine code of x86-64) `--ghz` says
-the rate.
+A pair-bit is one row looked at for one ordered pair of columns. The peak is the rate of a program
+that only counts bits. With BITALG and NEON it is two vectors of popcounts a cycle. For the others
+it is the vector width times the operations a cycle (two of 512 bits, else four), divided by the
+operations that a vector takes: two shuffles and two additions where bits are looked up. The
+benchmark times the whole solution of a node of two levels: counts of columns and pairs, scores, and
+writing all pair counts. Cycles are counted by a chain of additions, each of which waits for the one
+before, timed between the calls: systems report a nominal clock rate, which is not that of the
+moment. The chain is machine code of x86-64; on other processors `--ghz` gives the rate.
 """
 
 import argparse

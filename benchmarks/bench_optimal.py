@@ -11,8 +11,8 @@ Each set of ``$SKTREE_OPT_DATA/binary`` is fitted by each solver in processes of
 thread, taking turns, so that whatever else the machine does falls on all of them; of `--repeats`
 processes the fastest counts. Peers are given the distinct columns only; ours gets the table as it
 is. Prints seconds, the objective, peak memory, and the ratio to the fastest peer that found the
-optimum; in the end the geometric mean and the least of the ratios of the sets where that peer takes
-0.05 s or more, and how many sets need less memory than with pystreed.
+optimum. At the end it prints the geometric mean and the minimum of these ratios over the sets where
+that peer takes 0.05 s or more, and the number of sets that need less memory than with pystreed.
 
 `raw-regression` predicts the first column of each set of ``continuous`` from the others, which have
 been cut into tenths by quantiles: ours gets these numbers, the peer a column of zeros and ones for
@@ -176,8 +176,8 @@ def work(solver, name, task, depth, cost, limit, n_jobs):
         target = pd.Series(y, name="class")
     else:
         target = y
-    # Imports and first calls are nobody's search; of two levels, so that their memory is not as
-    # much as that of the search that is measured.
+    # The first fit pays for imports. It has two levels, so that it takes less memory than the
+    # search that is measured.
     small = X[:50] if solver == "gosdt" else X[:50, :5]
     if solver == "gosdt":
         small = small.iloc[:, :5]
@@ -228,7 +228,7 @@ def run_once(solver, name, options, environment):
 
 
 def run_all(solvers, name, options):
-    """Of each solver the fastest of a few processes, fewer where they take long.
+    """Each solver counts with the fastest of a few processes; fewer run if they take long.
 
     Solvers take turns: the speed of a shared machine changes within seconds.
 

@@ -130,7 +130,7 @@ def run(name, arguments):
         "time_limit": None,
     }
     fast, slow = DTsbeSelector(LEARNER, **options), DTsbeSelector(LEARNER, method="sbe", **options)
-    # What takes a millisecond is repeated more often.
+    # Searches of a millisecond are repeated more often.
     fits, start = [], time.perf_counter()
     while len(fits) < 3 or (len(fits) < 20 and time.perf_counter() - start < 0.5):
         fits.append((fast.fit(X, y).search_stats_["seconds"], fit_seconds(fast, X, y)))

@@ -15,12 +15,12 @@ cart
     scikit-learn's decision trees: GridSearchCV over `max_depth`, `min_samples_leaf`, `ccp_alpha`
     and, for classes, `criterion`; nominal columns as columns of zeros and ones.
 forest
-    scikit-learn's random forests of 100 trees, as they come.
+    scikit-learn's random forests of 100 trees, with their defaults.
 
-Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``, and scikit-learn's diabetes. Without
-a network there are no other regression sets: numeric columns of four tables stand in for them, to
-be predicted from the other columns. All methods see the same folds. Prints the mean score of each
-method on each set, and the leads of optimal trees over CART with standard errors over folds.
+Sets are those of ``$SKTREE_OPT_DATA/uci`` and ``continuous``, and scikit-learn's diabetes. No other
+regression sets can be loaded without a network, so numeric columns of four tables are predicted
+from their other columns. All methods see the same folds. Prints the mean score of each method on
+each set, and the leads of optimal trees over CART with standard errors over folds.
 """
 
 import argparse
@@ -186,7 +186,7 @@ def main():
     if options.thresholds.isdecimal():
         options.thresholds = int(options.thresholds)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    # A class of fewer rows than folds is stratified as far as it goes.
+    # A class of fewer rows than folds is in as many folds as it has rows.
     warnings.filterwarnings("ignore", "The least populated class")
     ours = [method for method in ("optimal", "by forest") if method in options.methods]
     leads, table = {method: [] for method in ours}, []

@@ -14,7 +14,7 @@ FOLDER = Path(
 
 
 def require_data():
-    """Leave with a message where there are no data."""
+    """Exit with a message if the data are missing."""
     if not (FOLDER / "uci").is_dir():
         sys.exit(f"no data in {FOLDER}: set SKTREE_OPT_DATA to the folder that holds uci/")
 

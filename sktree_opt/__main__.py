@@ -270,7 +270,7 @@ def training_table(args):
 
 
 def categorical_features(args, X):
-    """What to pass as the parameter: columns that are nominal by their type, and those named."""
+    """The value of the parameter: the columns that are nominal by their type, and those named."""
     named = columns_of(X, args.categorical, "--categorical")
     if not named:
         return "from_dtype"

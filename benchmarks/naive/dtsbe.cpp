@@ -1,14 +1,15 @@
 // Backward elimination over a memoised lattice of case sets, as one would write it first: one
 // thread, no missing values, no weights; at every node each column is sorted, and every tree is
-// walked anew. What sktree_opt's DTsbe is measured against in bench_subset.py; its steps are the
-// same.
+// walked anew. A plain program that takes the same steps as DTsbe, which bench_subset.py compares
+// with it.
 //
 //   dtsbe TABLE    prints the seconds of the fastest of several runs, the trees that were walked,
 //                        the case sets that were made, the errors and the features that are left
 //
-// TABLE has eight-byte integers: the numbers of rows, columns, classes and search rows; for each
-// column whether it is nominal and how many values it has, its code in each row, and its values as
-// floating-point numbers; the class of each row; the search rows. The other rows grow the trees.
+// TABLE has eight-byte integers. It opens with the numbers of rows, columns, classes and search
+// rows. Each column follows: whether it is nominal, its number of values, its code in each row, and
+// its values as floating-point numbers. Then come the class of each row and the search rows. The
+// other rows grow the trees.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -19,7 +19,7 @@ from uci import as_codes
 
 @dataclass(frozen=True)
 class Settings:
-    """What the folds of an experiment have in common."""
+    """Settings that all folds of an experiment share."""
 
     tree: GreedyTreeClassifier
     error: str = "search"

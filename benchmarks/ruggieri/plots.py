@@ -1,7 +1,7 @@
 """Figures 4 to 8: what each measures over values of m, the least weight of two branches.
 
-A figure is a function that prints its numbers and returns the drawn figure. The paper shows plots
-only, so that there are no numbers to hold ours against.
+A figure is a function that prints its numbers and returns the drawn figure. The paper shows only
+plots, so our numbers have nothing to be compared with.
 """
 
 import math

@@ -101,7 +101,7 @@ def quietly(function, *arguments):
 def pearson_correlations(used):
     """Correlations of each pair of feature masks (Nogueira and Brown 2016).
 
-    Of two constant masks it is 1 if they are equal. With one constant mask it is 0.
+    Two constant masks that are equal have correlation 1. With one constant mask it is 0.
     """
     used = np.asarray(used, dtype=np.float64)
     centred = used - used.mean(axis=1, keepdims=True)

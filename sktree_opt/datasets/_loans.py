@@ -18,14 +18,14 @@ DESCRIPTION = """Made-up loans
 =============
 Four hundred loans that no bank gave, drawn from a fixed seed. A loan is at risk when
 
-- the applicant is a tenant with a guarantor or an owner without one (an interplay that no
-  single feature shows), and the monthly rate passes 15% of the income; or
 - the monthly rate passes 35% of the income; or
-- the rating is poor and the applicant is a student or self-employed.
+- the rating is poor and the applicant is a student or self-employed; or
+- the monthly rate passes 15% of the income, and the applicant is a tenant with a guarantor or an
+  owner without one. No single feature shows this interplay.
 
-Loans at risk default and the others are repaid, but for 8% where it is the other way round.
-One income in ten, one employment in twenty and one rating in six are not known. Licence:
-BSD-3-Clause, as the package."""
+Loans at risk default and the others are repaid. In 8% of the rows it is the other way round. One
+income in ten, one employment in twenty and one rating in six are not known. Licence: BSD-3-Clause,
+as the package."""
 
 
 def _draw_loan(draw):

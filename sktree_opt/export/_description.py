@@ -143,7 +143,7 @@ class Description:
         return make() if self.tree.is_classifier else self.tree.node_values()
 
     def feature(self, index):
-        """Name of the feature that node `index` tests, to stand for itself."""
+        """Name of the feature that node `index` tests, as written without a test after it."""
         return one_line(self.feature_names[self.tree.nodes["feature"][index]])
 
     def subject(self, feature):

@@ -51,10 +51,10 @@ def plot_tree(
 ) -> "list[Artist]":
     """Draw a tree.
 
-    A test is a box with the name of its feature; what a branch asks stands above the box that it
-    leads to. A leaf tells its answer and the weight of its rows. The colour is that of the answer,
-    paler the more mixed the node is, and a bar shows the shares of the classes; for regression, the
-    darker the larger the mean.
+    A test is a box with the name of its feature. The text of a branch is above the box that the
+    branch leads to. A leaf tells its answer and the weight of its rows. The colour is that of the
+    answer, paler the more mixed the node is, and a bar shows the shares of the classes; for
+    regression, the darker the larger the mean.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Picture:
         left = min(self.x[i] - widths[i] / 2.0 for i in widths) - GAP
         right = max(self.x[i] + widths[i] / 2.0 for i in widths) + GAP
         self.note = textwrap.wrap(words.missing_note(), max(NOTE_WRAP, int((right - left) / 0.65)))
-        # What stands under the tree may be wider than the tree.
+        # The text under the tree may be wider than the tree.
         self.width = max(right - left, text_width(self.note) + 2 * GAP)
         self.keys = self._place_keys()
         self.width = max(self.width, *(x + text_width([name]) + GAP for x, _, name in self.keys), 0)
@@ -276,7 +276,7 @@ class Picture:
         return artists
 
     def _draw_branches(self, ax, index, points):
-        """The lines to the children of a node, and what stands above the children."""
+        """The lines to the children of a node, and the texts above the children."""
         x, artists = self.x[index], []
         bottom = self.tops[self.depths[index]] - self.box_height(index)
         for branch in self.branches[index]:
@@ -298,7 +298,7 @@ class Picture:
 
 
 def put_text(ax, x, y, line, points, ha="center", **style):
-    """A line of text, taken as it is: a $ or _ in a name is no formula."""
+    """A line of text without formulas: matplotlib leaves a $ or _ in a name alone."""
     return ax.text(x, y, line, fontsize=points, ha=ha, va="center", parse_math=False, **style)
 
 

@@ -139,11 +139,11 @@ def export_rules(
           ``missing`` (no value). ``missing`` is the share of the row that the rule holds for when
           the feature's value is missing: 0, 1, or between them where the tree sends such rows down
           every branch. A category that fit never saw counts as missing. The operator is right for
-          it too if ``missing`` is 0 or 1; otherwise, it is a category in no list of the feature;
-        - ``prediction``: the class label, or the mean;
-        - ``probabilities``: probability of each class (classifiers only);
-        - ``support``: weight of the training rows at the leaf;
-        - ``n_samples``: number of training rows, or parts of rows, there;
+          it too if ``missing`` is 0 or 1; otherwise, it is a category in no list of the feature.
+        - ``prediction``: the class label, or the mean.
+        - ``probabilities``: probability of each class (classifiers only).
+        - ``support``: weight of the training rows at the leaf.
+        - ``n_samples``: number of training rows, or parts of rows, there.
         - ``leaf``: index of the leaf in ``tree_.nodes``.
 
         The records of a rule list have ``accuracy``, the rule's estimated accuracy (None for the

@@ -69,9 +69,9 @@ def to_sklearn(
     -----
     scikit-learn rounds its input to float32 before it compares it. Therefore a threshold is rounded
     too, to the nearest float32, and to the lower one when it lies halfway between two. With that,
-    a tree that was fitted to float32 values predicts exactly the same for float32 values. Of other
-    numbers, those within a relative 6e-8 of a threshold, but not equal to it, may take the other
-    branch.
+    a tree that was fitted to float32 values predicts exactly the same for float32 values. Other
+    numbers may take the other branch if they are within a relative 6e-8 of a threshold, but not
+    equal to it.
 
     Greedy trees send a row that misses the value of a test down every branch. For a column that
     missed values in training, the result asks whether the value is missing, and the leaves below

@@ -8,7 +8,7 @@ import numpy as np
 
 from sktree_opt.preprocessing._times import kind_of_value, seconds_of_value, time_text
 
-# What ends a line somewhere, or is not seen, or cannot be written to a file.
+# Characters that end a line, are invisible, or cannot be written to a file.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Words of the exports themselves.
 WORDS_AROUND_NAMES = re.compile(
@@ -32,7 +32,7 @@ def digits_that_separate(numbers, precision):
     """The least number of significant digits from `precision` on that keeps `numbers` apart.
 
     None is moved by more than a tenth of the way to the next, so that they are in order, and about
-    where they belong. None stands for all digits.
+    where they belong. None means all digits.
     """
     distinct = np.unique(numbers)
     # Halves, as the difference of two large numbers may overflow.

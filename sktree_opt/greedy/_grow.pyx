@@ -124,7 +124,8 @@ NOMINAL_SPLITS = {
     "subset": <int> NominalSplit.SUBSET,
 }
 
-# Most categories of a nominal column that "subset" tries all partitions of (three or more classes).
+# With three or more classes, "subset" tries all partitions of columns of at most so many
+# categories.
 MAX_SUBSET_CATEGORIES = CPP_MAX_SUBSET_CATEGORIES
 
 
@@ -350,8 +351,8 @@ cdef class Induction:
             The training cases, increasing; None for all rows.
 
         features : ndarray of int or None
-            The set S; None for all columns. Of columns with the same content the first is used,
-            which is the one that wins the tie.
+            The set S; None for all columns. If columns have the same content, only the first is
+            used: it wins every tie.
 
         Returns
         -------

@@ -120,7 +120,7 @@ inline int bit_width(std::uint32_t x) {
     return width;
 }
 
-// How entries are sorted by rank: 0 passes stand for comparing.
+// How entries are sorted by rank: 0 passes mean sorting by comparisons.
 struct SortPlan {
     int passes, digit;
 
@@ -231,7 +231,7 @@ inline void order_cases(const Column& column, const std::uint32_t* rows, std::ui
     }
 }
 
-// How many of n ordered entries are known.
+// The number of known entries among n ordered ones.
 template <class Entry>
 std::uint32_t count_known(const Entry* entries, std::uint32_t n) {
     const Entry first_missing = ~EntryBits<Entry>::INDEX_MASK;

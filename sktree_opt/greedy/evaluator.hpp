@@ -7,22 +7,22 @@
 // search_multiway    one branch for each category (C4.5)              O(cases)
 // search_one         one category against the rest                    O(cases)
 // search_subset      the best two-way partition of the categories: two classes or regression by
-//                    sorting categories by their share (Breiman et al. 1984, Fisher 1958), exact
-//                    for
-//                    concave measures      O(cases + v log v)
-//                    else, up to 12 categories, all partitions   O(cases + k 2^(v-1))
-//                    Sorting is not exact where a minimum excludes a category by itself: then
-//                    all partitions are tried, and above 12 categories only the sorted ones.
+//                    sorting categories by their share, O(cases + v log v), which is exact for
+//                    concave measures (Breiman et al. 1984, Fisher 1958);
+//                    else, up to 12 categories, all partitions, O(cases + k 2^(v-1))
+//
+// Sorting is not exact where a minimum excludes a category by itself. Then all partitions are
+// tried, and above 12 categories only the sorted ones.
 // Ties go to the first found: the lowest threshold, the lowest category.
 //
 // One criterion behind one virtual call per feature and node; all loops inside are compiled for the
 // measure, the kind of weights and the width of the entries.
 //
-// gain(a, C) = (known weight / weight) * (impurity of the known cases - mean impurity of the
-// branches) (Quinlan 1993, section 3.1). gain_ratio divides the best gain of the feature by the
-// split information, in which missing values count as one more branch; the threshold itself is the
-// one of best gain, as in C4.5. numeric_gain_penalty subtracts log2(thresholds tried) / weight from
-// the gain of a numeric feature (Quinlan, JAIR 4, 1996, doi:10.1613/jair.279).
+// The gain is (known weight / weight) * (impurity of the known cases - mean impurity of the
+// branches) (Quinlan 1993, section 3.1). With gain_ratio, the best gain of the feature is divided
+// by the split information, in which missing values count as one more branch. The threshold itself
+// is the one of best gain, as in C4.5. With numeric_gain_penalty, log2(thresholds tried) / weight
+// is subtracted from the gain of a numeric feature (Quinlan, JAIR 4, 1996, doi:10.1613/jair.279).
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@
 
 namespace sktree_opt::greedy {
 
-// What a branch needs. Each case is a row, so rows are counted by cases; where all cases have
-// weight 1, or stand for as many rows as they weigh, the weight is the number of rows.
+// The minima of a branch. Each case is a row, so rows are counted by cases. If all cases have
+// weight 1, or each is as many rows as it weighs, the weight is the number of rows.
 struct BranchMinima {
     double weight = 0.0;
     std::uint32_t n_cases = 1;
@@ -115,7 +115,7 @@ void for_each_category(const Entry* entries, std::uint32_t n_known, F&& visit) {
     }
 }
 
-// Which branches of a multiway split have what they need.
+// The branches of a multiway split that reach their minima.
 struct BranchTally {
     std::uint32_t n_branches = 0, n_heavy = 0;
     bool has_few_rows = false;

@@ -1,4 +1,4 @@
-// What a growing tree is made of besides its nodes: limits, nodes still open, and scratch memory.
+// The parts of a growing tree besides its nodes: limits, nodes still open, and scratch memory.
 //
 // DT(S): top-down greedy induction of a decision tree on the features S: heuristic (each split is
 // the best one by itself).
@@ -12,10 +12,10 @@
 // stop(S, C)      -> is_leaf             weight < min_split_weight (the paper's |C| < m), pure,
 //                                        depth
 //
-// Both assumptions of the paper hold: the split chosen at a node is the argmax of a quality that
-// depends on the cases and the feature alone, ties by lowest feature index, then lowest threshold;
-// and stopping without looking at features, or when none of S gains anything, is monotonic in S.
-// Hence Lemma 6: DT(S') = DT(S) for features(DT(S)) <= S' <= S.
+// Both assumptions of the paper hold. The split of a node is the argmax of a quality that depends
+// on the cases and the feature alone; ties go to the lowest feature index, then to the lowest
+// threshold. A node stops without looking at features, or when no feature of S gains anything,
+// which is monotonic in S. Hence Lemma 6: DT(S') = DT(S) for features(DT(S)) <= S' <= S.
 //
 // Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the
 // average gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are
@@ -480,10 +480,10 @@ private:
     }
 
     // Splits the node of largest weight * quality next, as long as the tree may have more leaves.
-    // Each node's split is the best one that the tree still has room for: were it the best one at
+    // Each node's split is the best one that the tree still has room for. With the best split of
     // all, a feature without room, which the tree does not use, would keep a node from being split,
-    // against Lemma 6 (so would an order by anything that a smaller S can raise, as gain with gain
-    // ratio).
+    // against Lemma 6. An order by a number that a smaller S can raise, such as the gain with gain
+    // ratio, would do so too.
     void grow_best_first(Growth& growth) {
         const NodeTotals root = growth.stack.back().totals;
         std::vector<RankedNode> heap;

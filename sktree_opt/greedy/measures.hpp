@@ -92,7 +92,7 @@ struct MeasureBase {
     }
 };
 
-// EntropyMeasure of two classes with whole weights: nothing but counts is kept up to date.
+// EntropyMeasure of two classes with whole weights: only counts are kept up to date.
 template <bool WEIGHTED>
 struct TwoClassEntropyMeasure : MeasureBase<std::int64_t, WEIGHTED> {
     using Score = std::int64_t;

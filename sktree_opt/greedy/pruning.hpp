@@ -7,9 +7,9 @@
 // N, E            -> weight, errors        cases at a leaf, and those not of its class
 // U_CF(E, N)      -> ErrorBound::estimate  upper limit of the error count, confidence CF
 //
-// Deviations: the quantile of the normal distribution is computed, not interpolated in a table; the
-// branch to be raised is rated as it stands, already pruned, without trying to prune it further
-// under the node's cases (that is done once it is raised).
+// Deviations: the quantile of the normal distribution is computed, not interpolated in a table. The
+// branch to be raised is rated after its own pruning. It is pruned further under the node's cases
+// only once it is raised.
 //
 // Reduced-error pruning: lecture notes on decision trees, algorithm 2. Bottom up, a subtree becomes
 // a leaf when that makes at most as many errors (costs; squared errors) on a validation part. A

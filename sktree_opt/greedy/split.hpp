@@ -10,9 +10,9 @@
 // need.
 //
 // At the end of the file the cases of a node are sent down the branches of its split, with the sums
-// of each branch. A case whose value is missing goes down every branch, its weight divided as the known weight is
-// (Quinlan 1993, section 3.2). The children then overlap and their weights are fractional.
-// Cost: O(cases) and, for a nominal split, O(categories of the column).
+// of each branch. A case whose value is missing goes down every branch, its weight divided as the
+// known weight is (Quinlan 1993, section 3.2). The children then overlap and their weights are
+// fractional. Cost: O(cases) and, for a nominal split, O(categories of the column).
 #pragma once
 
 #include <algorithm>

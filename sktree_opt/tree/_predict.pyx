@@ -189,7 +189,7 @@ def decision_path(
     cdef TreeWalker walker = TreeWalker(nodes, category_branch)
     cdef ptrdiff_t column_stride = X.strides[1] // <ptrdiff_t> sizeof(Value)
     cdef ptrdiff_t row_stride = X.strides[0] // <ptrdiff_t> sizeof(Value)
-    # Without columns there is no test, and no cell is read.
+    # A table without columns has no tests, so no cell is read.
     cdef const Value* cells = &X[0, 0] if X.shape[0] > 0 and X.shape[1] > 0 else NULL
     cdef vector[int32_t] path
     cdef int64_t i

@@ -144,6 +144,6 @@ class SklearnArrays:
 
 
 def fixed(array):
-    """The array, which nobody can write to."""
+    """The array, made read-only."""
     array.flags.writeable = False
     return array

@@ -190,7 +190,7 @@ class Tree(SklearnArrays):
         )
         if n_distributed < 0:
             return None, None
-        # Most tables have no such row, and to look for them takes a tenth of the walk.
+        # Looking for such rows takes a tenth of the walk, and few tables have any.
         return leaves, np.flatnonzero(leaves < 0) if n_distributed else np.empty(0, dtype=np.int64)
 
     def share(

@@ -12,7 +12,8 @@
 
 namespace sktree_opt {
 
-// What the cells of a column may be: least <= x < bound, or NaN, and whole if they are codes.
+// The cells that a column may have: least <= x < bound, or NaN, and whole numbers if they are
+// codes.
 template <typename Value>
 struct ColumnBounds {
     std::vector<Value> least, bound;

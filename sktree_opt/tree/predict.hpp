@@ -3,8 +3,8 @@
 // A row takes one path, unless it misses the value of a tested feature at a node that sends missing
 // values down every branch by weight: then it ends in several leaves, each with a share of it.
 //
-// Why it is fast: the walk reads a 24-byte copy of each node; it computes the child's index instead
-// of branching on the outcome or the kind of test, which no processor could foresee; and it takes
+// Why it is fast: the walk reads a 24-byte copy of each node. It computes the child's index instead
+// of branching on the outcome or the kind of test, which no processor could foresee. It takes
 // several rows down together, so that the loads of one hide behind those of the others. A leaf is a
 // node that leads to itself: rows that have arrived stay, and the rest close ranks after some
 // steps. A row whose value a test's copy does not tell about stays too, and goes on by the records.
@@ -230,8 +230,8 @@ std::int64_t apply_rows(const TreeView& tree, const Value* values, std::ptrdiff_
     return walk(tree, values, row_stride, column_stride, start, stop, leaves);
 }
 
-// What rows get from the nodes that distribute them. Most children of such a node are leaves: what
-// they give together is added up beforehand, and a row visits the others only.
+// What rows get from the nodes that distribute them. The children of such a node are mostly leaves.
+// Their answers are added up beforehand, and a row visits only the other children.
 struct Distribution {
     const TreeView& tree;
     const double* leaf_values;

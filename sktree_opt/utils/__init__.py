@@ -1,13 +1,13 @@
-"""What every folder uses; public is only ``all_estimators``, for tests and documentation.
+"""Shared tools of all folders; only ``all_estimators`` is public, for tests and documentation.
 
 Files in reading order:
 
-- ``_validation.py``: the checks of ``fit``, and ``TrainingData``, what they leave for the kernels;
-- ``_params.py``: the shared parameters: checks, documentation, units;
-- ``_fitting.py``: what surrounds a fit: Ctrl-C, undoing, callbacks;
-- ``_control.pyx``, ``control.hpp``: limits of a search, and how it is told to stop;
-- ``_team.pyx``, ``team.hpp``: the threads;
-- ``_compat.py``: all private names of scikit-learn;
+- ``_validation.py``: the checks of ``fit``, and ``TrainingData``, what they leave for the kernels.
+- ``_params.py``: the shared parameters: checks, documentation, units.
+- ``_fitting.py``: the frame of a fit: Ctrl-C, undoing, callbacks.
+- ``_control.pyx``, ``control.hpp``: limits of a search, and how it is told to stop.
+- ``_team.pyx``, ``team.hpp``: the threads.
+- ``_compat.py``: all private names of scikit-learn.
 - ``_typing.py``: types of the public interface.
 """
 

@@ -1,4 +1,4 @@
-"""What surrounds every fit: Ctrl-C is held back, a failure is undone, callbacks are told.
+"""The frame of every fit: Ctrl-C is held back, a failure is undone, callbacks are told.
 
 Python raises ``KeyboardInterrupt`` between any two lines, and the answer that a search has found
 would be lost. A fit therefore holds it back while there is something to keep:

@@ -56,51 +56,64 @@ _CONSTRAINTS = {
 _DOCS = {
     "max_leaf_nodes": """\
 max_leaf_nodes : int or None, default=None
-    Maximum number of leaves. None means no limit.""",
+    Maximum number of leaves. None means no limit.
+""",
     "min_samples_leaf": """\
 min_samples_leaf : int or float, default=1
     Minimum number of rows in every leaf, whatever their weight. A float in (0, 1) is a share of
-    the rows.""",
+    the rows.
+""",
     "min_samples_split": """\
 min_samples_split : int or float, default=2
-    Minimum number of rows of a node that is split. A float in (0, 1] is a share of the rows.""",
+    Minimum number of rows of a node that is split. A float in (0, 1] is a share of the rows.
+""",
     "min_weight_leaf": """\
 min_weight_leaf : float, default=0.0
-    Minimum weight of every leaf.""",
+    Minimum weight of every leaf.
+""",
     "min_weight_fraction_leaf": """\
 min_weight_fraction_leaf : float, default=0.0
     Minimum weight of every leaf as a share of the total weight. The larger of the two minima
-    counts.""",
+    counts.
+""",
     "class_weight": """\
 class_weight : dict, "balanced" or None, default=None
-    Factors of the sample weights by class. "balanced" gives every class the same total weight.""",
+    Factors of the sample weights by class. "balanced" gives every class the same total weight.
+""",
     "leaf_smoothing": """\
 leaf_smoothing : "laplace", float or None, default=None
     Rows that `predict_proba` adds to each leaf: "laplace" adds one row of each class, a float m
-    adds m rows with the class frequencies of the root (m-estimate). `predict` does not change.""",
+    adds m rows with the class frequencies of the root (m-estimate). `predict` does not change.
+""",
     "hierarchical_shrinkage": """\
 hierarchical_shrinkage : float, default=0.0
     Shrinks the probabilities of a leaf towards those of the nodes above it: each change from a
     node with n rows to its child is divided by ``1 + hierarchical_shrinkage / n``. `predict` does
-    not change.""",
+    not change.
+""",
     "categorical_features": """\
 categorical_features : "from_dtype", array-like of bool, int or str, or None, \
 default="from_dtype"
     Nominal columns: by their dtype, a mask, indices, names, or none. A list of "from_dtype" and
-    indices or names: both.""",
+    indices or names: both.
+""",
     "time_limit": """\
 time_limit : float or None, default=60.0
     Seconds after which the search ends with the best answer found so far and a warning. None or
-    infinity means no limit.""",
+    infinity means no limit.
+""",
     "memory_limit": """\
 memory_limit : int, float, str or None, default=None
-    Bytes that the search may take, or a size such as "2GB". None or infinity means no limit.""",
+    Bytes that the search may take, or a size such as "2GB". None or infinity means no limit.
+""",
     "random_state": """\
 random_state : int, RandomState instance or None, default=None
-    Seed of everything random. Pass an int for the same result in every call.""",
+    Seed of everything random. Pass an int for the same result in every call.
+""",
     "n_jobs": """\
 n_jobs : int or None, default=None
-    Number of threads. The result does not depend on it. None means 1, -1 means all cores.""",
+    Number of threads. The result does not depend on it. None means 1, -1 means all cores.
+""",
 }
 
 
@@ -121,7 +134,7 @@ def document_shared(cls, more=None):
     """
     text = inspect.cleandoc(cls.__doc__)
     for name, doc in {**_DOCS, **(more or {})}.items():
-        text = text.replace(f"%({name})s", doc)
+        text = text.replace(f"%({name})s", doc.rstrip())
     cls.__doc__ = text
     return cls
 

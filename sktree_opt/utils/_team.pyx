@@ -3,7 +3,7 @@
 C++ code reaches ``run_team`` through the function pointer that every ``SearchControl`` carries. It
 calls ``run_tasks`` (see ``team.hpp``), which hands out tasks, carries exceptions and lets the first
 thread look for Ctrl-C. The loops over cells and rows in ``tree`` and ``preprocessing`` are
-``prange`` loops of their own. How many threads a fit has is decided in ``_compat.n_threads_for``.
+``prange`` loops of their own. ``_compat.n_threads_for`` decides the number of threads of a fit.
 """
 
 from cython.parallel cimport prange

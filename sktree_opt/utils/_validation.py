@@ -28,7 +28,7 @@ class TrainingData:
     ----------
     matrix : ndarray or CSC matrix of shape (n_rows, n_features)
         Floats; NaN is missing; categories are codes. With `keep_integers`, booleans or integers
-        as they came if there are no categories.
+        keep their type if no column has categories.
 
     y : ndarray of shape (n_rows,)
         Class codes (int32), or float64 targets.

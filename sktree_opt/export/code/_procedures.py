@@ -53,7 +53,7 @@ JAVASCRIPT_SECONDS = [
 
 
 class ProcedureWriter:
-    """What the languages have in common.
+    """The parts that all languages share.
 
     Parameters
     ----------

@@ -68,14 +68,17 @@ DOCS = {
 max_depth : int or None, default=3
     Maximum number of tests on a path, at most 20. None means no limit but the 20 of the search: set
     `max_leaf_nodes` or `complexity_cost` then. The time grows steeply with the depth: 3 and 4 take
-    moments on most tables, 5 takes seconds to minutes.""",
+    moments on most tables, 5 takes seconds to minutes.
+""",
     "cost_matrix": """\
 cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
     For "cost": cost of answering class `j` (columns) for class `i` (rows). Classes are in sorted
-    order, those of rows of weight zero included.""",
+    order, those of rows of weight zero included.
+""",
     "complexity_cost": """\
 complexity_cost : float, default=0.0
-    Cost of each test, as a share of the total weight.""",
+    Cost of each test, as a share of the total weight.
+""",
     "smallest": """\
 max_error : float or None, default=None
     Largest objective that is acceptable, in the units of ``objective_``; a billionth is allowed
@@ -85,10 +88,12 @@ ranking : sequence of {"error", "size", "depth"} or None, default=None
     What is minimised first, second and third: the objective, the number of tests, the depth.
     "error" and "size" must be among them. None means ("error", "size") without `max_error` and
     ("size", "error") with it. With "size" or "depth" first and no `max_error`, a single leaf is
-    the answer.""",
+    the answer.
+""",
     "depth_cost": """\
 depth_cost : float, default=0.0
-    Cost of each level of the tree, as a share of the total weight. It is part of the objective.""",
+    Cost of each level of the tree, as a share of the total weight. It is part of the objective.
+""",
     "of_smallest": """\
 objective_ : float
     Objective of the tree, the costs of its tests and levels included.
@@ -110,7 +115,8 @@ optimality_scope_ : str
     What the proof is relative to, in words.
 
 search_stats_ : dict
-    Counters of the search.""",
+    Counters of the search.
+""",
     "thresholds": """\
 thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
     Which thresholds of numeric columns the tests may use. "all": every midpoint between two values.
@@ -119,7 +125,8 @@ thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, defaul
     ensemble of boosted trees. A transformer with ``thresholds_`` or ``bin_edges_``, such as
     scikit-learn's KBinsDiscretizer: its cuts; it is fitted to each column unless it has been fitted
     before (``clone`` forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a
-    grid search). The proof is relative to these thresholds.""",
+    grid search). The proof is relative to these thresholds.
+""",
     "regression_thresholds": """\
 thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
     Which thresholds of numeric columns the tests may use. "all": every midpoint between two values.
@@ -128,22 +135,26 @@ thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
     ``bin_edges_``, such as scikit-learn's KBinsDiscretizer: its cuts; it is fitted to each column
     unless it has been fitted before (``clone`` forgets fits: wrap a fitted one in
     ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
-    thresholds.""",
+    thresholds.
+""",
     "categorical_splits": """\
 categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
     What is asked of a nominal column: one category, or any set of them. A column of `k` categories
-    has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.""",
+    has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
+""",
     "warm_start": """\
 warm_start : bool, default=False
     Keep what the search has found: the next fit on the same data, with another `max_depth`,
     `max_leaf_nodes` or `complexity_cost`, searches only what is new. Copies and pickles do not keep
-    it.""",
+    it.
+""",
     "targets": """\
 targets : {"given", "forest"}, default="given"
     The targets that the tree is fitted to. "forest": what a random forest of 100 trees answers for
     each row, by those of its trees that have not seen the row. These answers are less noisy than
     `y`, so that the tree is often better on new rows. The objective and its proof are about them.
-    Leaves answer what the rows of `y` say all the same.""",
+    Leaves answer what the rows of `y` say all the same.
+""",
     "proof": """\
 objective_ : float
     Objective of the tree, the cost of its tests included.
@@ -162,7 +173,8 @@ incumbents_ : list of (float, float, float)
     Seconds, objective and lower bound, each time a better tree or bound was found.
 
 optimality_scope_ : str
-    What the proof is relative to, in words.""",
+    What the proof is relative to, in words.
+""",
     "columns": """\
 feature_importances_ : ndarray of shape (n_features,)
     Change of the answers when a feature is not known, as shares that sum to 1.
@@ -171,7 +183,8 @@ n_features_in_ : int
     Number of columns seen in `fit`.
 
 feature_names_in_ : ndarray of shape (n_features,)
-    Their names, when all are strings.""",
+    Their names, when all are strings.
+""",
 }
 document_optimal = partial(document_shared, more=DOCS)
 

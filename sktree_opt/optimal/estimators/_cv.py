@@ -74,54 +74,65 @@ CV_DOCS = DOCS | {
     "cv_depth": """\
 max_depth : int or array-like of int, default=3
     Largest depths to try: those of a list, or every depth up to a number. At most 10. With a
-    `complexity_cost`, a number is the only depth.""",
+    `complexity_cost`, a number is the only depth.
+""",
     "cv_leaves": """\
 max_leaf_nodes : int, array-like of int or None, default=None
     Largest numbers of leaves to try: those of a list, or every one up to a number. None means as
-    many as the depth allows.""",
+    many as the depth allows.
+""",
     "cv_min_samples_leaf": """\
 min_samples_leaf : int, float or array-like, default=1
     Minimum number of rows in every leaf; a float in (0, 1) is a share of the rows. Each value of a
-    list is tried, with a search of its own on each fold.""",
+    list is tried, with a search of its own on each fold.
+""",
     "cv_complexity_cost": """\
 complexity_cost : "all", float, array-like of float or None, default=None
     Cost of each test, as a share of the total weight. None: numbers of leaves are tried instead. A
     number or a list: these costs are tried. "all": every cost is tried, by one value of each range
-    in which no fold changes its tree.""",
+    in which no fold changes its tree.
+""",
     "cv_targets": """\
 targets : {"given", "forest"} or list of them, default="given"
     The targets that each tree is fitted to. "forest": what a random forest answers for the training
     rows, see the estimator of a single tree. Each value of a list is tried, with a search of its
-    own on each fold. Scores are about `y`.""",
+    own on each fold. Scores are about `y`.
+""",
     "cv": """\
 cv : int, cross-validation generator, iterable or None, default=None
     Folds: a number of them (None for 5; stratified for a classifier), a splitter, or pairs of row
-    indices.""",
+    indices.
+""",
     "scoring_values": """\
 scoring : str, callable, list, tuple, dict or None, default=None
     What is maximised on the rows left out, as in scikit-learn's GridSearchCV. None for the
-    estimator's ``score``. Several scores need `refit` to name the one that decides.""",
+    estimator's ``score``. Several scores need `refit` to name the one that decides.
+""",
     "refit": """\
 refit : bool, str or callable, default=True
     Whether the tree of the best parameters is searched on all rows; without it there is nothing to
     predict with. For several scores the name of the one that decides. A callable gets
-    ``cv_results_`` and returns ``best_index_``.""",
+    ``cv_results_`` and returns ``best_index_``.
+""",
     "rule": """\
 rule : {"best", "one_standard_error"}, default="best"
     "best": the best mean score, and of equal ones the fewest leaves, then the smallest depth.
     "one_standard_error": the fewest leaves (or the largest cost of a test) of all whose mean score
-    is at most one standard error below the best (Breiman et al., 1984).""",
+    is at most one standard error below the best (Breiman et al., 1984).
+""",
     "cv_time_limit": """\
 time_limit : float or None, default=60.0
     Seconds for the whole fit: at least 30 %% of them for the final tree, the rest in equal parts
     for the searches of the folds. None or infinity means no limit.""".replace("%%", "%"),
     "cv_memory_limit": """\
 memory_limit : int, float, str or None, default=None
-    Bytes that each search may take, or a size such as "2GB". None or infinity means no limit.""",
+    Bytes that each search may take, or a size such as "2GB". None or infinity means no limit.
+""",
     "cv_n_jobs": """\
 n_jobs : int or None, default=None
     Number of folds at a time, by joblib, and of threads for the final tree. None means 1, -1 means
-    all processors.""",
+    all processors.
+""",
     "cv_attributes": """\
 best_params_ : dict
     The chosen parameters: ``max_depth`` and ``max_leaf_nodes`` or ``complexity_cost``, and others
@@ -177,7 +188,8 @@ refit_time_ : float
     Seconds for the final tree.
 
 n_splits_ : int
-    Number of folds.""",
+    Number of folds.
+""",
 }
 document_cv = partial(document_shared, more=CV_DOCS)
 

@@ -1,8 +1,8 @@
 """What an optimal tree minimises: one class and one line of the registry for each objective.
 
-An objective tells the engine which leaf score its kernels compute (see ``objectives.hpp``) and
-what a row adds to the sums that the score reads; and it computes the cost of leaves out of their
-class weights, by which every tree that the engine returns is checked.
+An objective tells the engine which leaf score its kernels compute (see ``objectives.hpp``), and
+what a row adds to the sums that the score reads. It also computes the cost of leaves from their
+class weights; every tree that an engine returns is checked by this cost.
 """
 
 import math

@@ -30,7 +30,7 @@ from sktree_opt.utils._control import SearchControl
 # Trees of a set if neither their number nor a distance is given.
 DEFAULT_NUMBER = 10
 
-# Costs are sums of rounded ones: so many units of the grid are no difference.
+# Costs are sums of rounded numbers: costs that differ by so few units of the grid count as equal.
 ROUNDING_UNITS = 64
 
 # Weights are rounded, so that the cost of a known tree may be larger by this share.
@@ -57,7 +57,7 @@ TOO_MANY = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which trees are wanted.
+    """The trees that are asked for.
 
     Attributes
     ----------

@@ -138,9 +138,9 @@ class Levels:
 
     Limited discrepancy search finds good trees of full depth before the levels are proved. Up to
     ``PROVABLE_DEPTH`` levels, the greedy tree is enough. Beyond them, the step that is expected to
-    take less work goes first: one more discrepancy (about three times the work of the last one), or
-    one more level (the work of the last one times half the number of columns). Both are done
-    whether or not the search may be stopped, so that a limit does not change the answer among
+    take less work goes first. One more discrepancy takes about three times the work of the last
+    one; one more level takes the work of the last one times half the number of columns. Both are
+    done whether or not the search may be stopped, so that a limit does not change the answer among
     equally good trees.
 
     Parameters

@@ -223,7 +223,7 @@ class FoundTrees:
 
 
 def worth_of_answers(problem):
-    """What each answer is worth for a row of each class, and what is no difference."""
+    """The worth of each answer for a row of each class, and the tolerance of equal worth."""
     costs = problem.objective.costs
     if costs is None:
         return np.eye(len(problem.data.classes)), TIE_TOLERANCE

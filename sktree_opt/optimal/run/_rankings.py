@@ -1,7 +1,7 @@
 """The smallest tree that is good enough, and other orders of error, size and depth (DL8).
 
-Each criterion tightens its limit as far as the others allow. All searches ask one engine, whose
-cache makes the next one cost only what is new.
+Each criterion in turn tightens its limit to the optimum under the limits of the others. All
+searches ask one engine, whose cache makes the next one cost only what is new.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class DepthCostSolver:
 
     def __init__(self, solver, depth_cost):
         self.solver, self.depth_cost = solver, depth_cost
-        # No tree costs less, as far as the last search that allowed discrepancies has shown.
+        # A bound: no tree costs less, by the last search that allowed discrepancies.
         self.full_bound = 0.0
 
     @property
@@ -151,9 +151,9 @@ class DepthCostSolver:
 def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, known_error=np.inf):
     """The tree that is first by a lexicographic ranking (DL8, section 3).
 
-    Each criterion tightens its limit as far as the others allow, one after the other: the error to
-    its optimum, the number of splits or the depth to the least with which that error, or
-    `max_error` while the error has not had its turn, can be had.
+    The criteria tighten their limits one after the other: the error to its optimum, and the number
+    of splits or the depth to the minimum with which a tree reaches that error, or `max_error` if
+    the error comes later.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ cdef class ParetoSearch:
         Whether fronts are kept for row sets that come back.
 
     use_bounds : bool
-        Whether points that others better are dropped as they come.
+        Whether points that others better are dropped at once.
     """
 
     cdef unique_ptr[SetSearch[ParetoFronts, Points]] search

@@ -198,7 +198,7 @@ cdef class TreeGraph:
         Parameters
         ----------
         control : SearchControl
-            May end it: then there are no classes.
+            If it ends the search, the classes are missing.
 
         allowed : ndarray of bool or None, default=None
             The tests that trees may have; None for all.
@@ -444,7 +444,7 @@ cdef class GraphSearch:
         What the targets of a regression were lowered by.
 
     tolerance : float, default=0.0
-        Answers that are worth the same but for rounding.
+        Answers whose worth differs by less are equal: the difference is rounding.
 
     split_cost : float
         Cost of each split.
@@ -494,7 +494,7 @@ cdef class GraphSearch:
         cdef LeafAnswers answers
         cdef vector[int32_t] features = np.asarray(feature, dtype=np.int32)
         channels, masses, weights = sums_of(table, objective)
-        # As coarse as sums of costs need to be exact, as fine as nobody sees.
+        # Coarse enough that sums of costs are exact, and finer than any difference that matters.
         largest = max(float(masses @ table.totals_in_units()), 1e-290)
         self.grid = 2.0 ** (math.frexp(largest)[1] - 41)
         rules.score = <Score> (<int> SCORES.index(objective.score))

@@ -1,11 +1,11 @@
 // Finds all trees that cost no more than a bound, exact, as a graph (see tree_graph.hpp).
 //
 // Level by level from the root: a node is expanded when the bounds that all of its parents have for
-// it are known, so each is expanded once. A test on a column becomes an option of the node if the
-// least costs of trees for the rows with and without it, and its own cost, stay within the node's
-// bound; what the bound leaves beside one of them is the bound of the other. This is the search of
-// TreeFARMS (Xin et al., NeurIPS 2022, arXiv:2209.08040) with exact least costs in place of lower
-// bounds, so that every option of the graph is part of a tree.
+// it are known, so each is expanded once. A test on a column becomes an option of the node if its
+// own cost and the minimum costs of trees for both sides stay within the node's bound. The bound of
+// one side is what the node's bound leaves beside the other. This is the search of TreeFARMS (Xin
+// et al., NeurIPS 2022, arXiv:2209.08040) with exact least costs in place of lower bounds, so that
+// every option of the graph is part of a tree.
 //
 // The least costs come from a depth-first search over row sets with a cache (DL8, Nijssen & Fromont,
 // KDD 2007, doi:10.1145/1281192.1281250) and depth-two nodes (MurTree, JMLR 23(26), Algorithm 4).
@@ -38,7 +38,7 @@ struct GraphCounters {
     std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_cached{0};
 };
 
-// What a leaf answers: the class that is worth most, or the mean of its targets.
+// The answer of a leaf: the class that is worth most, or the mean of its targets.
 struct LeafAnswers {
     bool is_mean = false;
     double centre = 0.0;  // of the targets
@@ -66,7 +66,7 @@ struct LeafAnswers {
     }
 };
 
-// Least costs by rows and depth, or bounds of them; striped.
+// Minimum costs by rows and depth, or bounds of them, in stripes with a lock each.
 class LeastCosts {
 public:
     struct Known {
@@ -311,7 +311,7 @@ private:
     LeastCosts::Known least_of_columns(Worker& worker, const RowSet& node, int depth,
                                        std::int64_t splits, double leaf_cost, double limit) {
         Level& level = worker.levels[depth];
-        // Least cost known, and what the columns that were given up cost at least.
+        // The best known cost, and a lower bound for the columns that were given up.
         double best = leaf_cost, least = leaf_cost;
         for (int j = 0; j < level.columns.n_columns(); ++j) {
             part_rows(table_, node, level.columns.column(j), level.with, level.without);
@@ -396,7 +396,7 @@ private:
                                      [&](std::int64_t amount) { return poll(worker, amount); });
     }
 
-    // Least costs of the root's children, which the cache then has; threads take columns.
+    // Puts the minimum costs of the root's children into the cache; threads take columns.
     void solve_children(int depth, std::int64_t splits, double limit) {
         NodeColumns columns;
         columns.gather(table_, root_, all_columns_);
@@ -518,7 +518,7 @@ private:
             std::sort(all.begin() + end[j], all.begin() + end[j + 1],
                       [](std::int32_t a, std::int32_t b) { return test_of(a) < test_of(b); });
             for (int t = end[j]; t < end[j + 1]; ++t) {
-                // Of tests of one feature that make the same partition, the first is enough.
+                // If tests of one feature make the same partition, the first is enough.
                 const bool is_new = counts_tests_ || t == end[j] ||
                                     feature_[test_of(all[t])] != feature_[test_of(all[t - 1])];
                 if (is_new) node.alike.push_back(all[t]);

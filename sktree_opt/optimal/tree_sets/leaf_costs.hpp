@@ -1,4 +1,4 @@
-// What leaves cost, for every objective of the registry, as whole multiples of a grid.
+// Costs of leaves, for every objective of the registry, as whole multiples of a grid.
 //
 // A cost is rounded to a multiple of 2^-40 of the total, so that sums of costs are exact: ties are
 // ties, whatever the order of additions, and trees can be counted by their cost. Here all costs are

@@ -1,9 +1,9 @@
 // The rows of a node as bit columns, for searches that keep several answers at each node.
 //
 // A node's rows are in segments, one for each class, 64 rows to a word; the last word of a segment
-// is filled up with zeros; words[w * stride + j] are the rows of word w in column j, so that counts
-// of all pairs (i, j) of one i are one pass of vector instructions over j (phase one of MurTree's
-// Algorithm 4, JMLR 23(26), doi:10.48550/arXiv.2007.12652, by words instead of by rows). Weights
+// is filled up with zeros. words[w * stride + j] are the rows of word w in column j. Counts of all
+// pairs (i, j) of one i are one pass of vector instructions over j. This is phase one of MurTree's
+// Algorithm 4 (JMLR 23(26), doi:10.48550/arXiv.2007.12652), by words instead of by rows. Weights
 // are whole numbers of units, counted one bit of the weight at a time.
 #pragma once
 

@@ -1,10 +1,10 @@
 // Several best trees at every node of a search, exact: a Pareto front, or the k best.
 //
 // Dynamic programming over row sets as in DL8 (Nijssen & Fromont, KDD 2007, Algorithm 1,
-// doi:10.1145/1281192.1281250) with MurTree's depth-two nodes (JMLR 23(26), Algorithm 4): the set
-// of a node is made of the node as a leaf and, for each column, of every pair of an entry of the
-// one child's set and an entry of the other's. The Algebra defines what a set holds and which
-// entries it may drop: those that cannot be part of any wanted tree.
+// doi:10.1145/1281192.1281250) with MurTree's depth-two nodes (JMLR 23(26), Algorithm 4). The set
+// of a node is made of the node as a leaf and, for each column, of every pair of entries from the
+// two children's sets. The Algebra defines what a set holds and which entries it may drop: those
+// that cannot be part of any wanted tree.
 //
 // paper               here             what
 // t(I)                RowSet           rows of a node; key of the cache, as DL8-Closed's closures

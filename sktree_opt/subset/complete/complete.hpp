@@ -2,11 +2,12 @@
 //
 // Problem: as on_demand.hpp. Exact.
 // The search is a pool of decisions below which nothing has been searched (SubSearch). It goes on
-// in rounds: a few sub-searches of the pool are run, each for a number of decisions and against the
-// best tree that was known when the round began; what they found and what they left is put together
-// in their order. The sub-searches of a round and their lengths depend on the rounds
-// before alone, so the result is the same for any number of threads, and wherever the sub-searches
-// are run. Rounds take the newest sub-searches, which keeps the pool small and the lattice near.
+// in rounds. A round runs a few sub-searches of the pool, each for a number of decisions and
+// against the best tree that was known when the round began. Their trees and their remaining work
+// are then put together in their order. The sub-searches of a round and their lengths depend on the
+// rounds before alone, so the result is the same for any number of threads, and wherever the
+// sub-searches are run. Rounds take the newest sub-searches, which keeps the pool small and the
+// lattice near.
 //
 // Memory: the pool, some decisions for each sub-search; a lattice for each thread.
 #pragma once

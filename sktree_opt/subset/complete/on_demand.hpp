@@ -16,10 +16,10 @@
 // feature of its ranking that is in S. Going down its ranking past features that are out, a feature
 // that is in is tested, the end of the ranking makes a leaf, and an undecided feature leaves the
 // node open. When only open nodes are left, the first unit of one of them is decided: in, then out.
-// All and only the distinct trees, each once: every S takes exactly one path of decisions, so its
-// tree is found; a unit that is in was decided at a node that then tests it, so all of them are
-// used; and two ends of paths part at some unit that one tree uses and the other cannot. Hence
-// there are as many ends as distinct trees, and one decision less.
+// The search finds all and only the distinct trees, each once. Every S takes exactly one path of
+// decisions, so its tree is found. A unit that is in was decided at a node that then tests it, so
+// the tree uses all of them. Two ends of paths part at some unit that one tree uses and the other
+// cannot use. Hence there are as many ends as distinct trees, and one decision less.
 //
 // For the best tree only: bounds of the open nodes (subset_bounds.hpp). A node below which no
 // answer can change the cost is no longer open: its features stay undecided, and out of S.

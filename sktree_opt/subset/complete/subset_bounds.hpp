@@ -6,20 +6,17 @@
 // section 5, http://jmlr.org/papers/v20/18-035.html, where an open node counts 0. These are ours.
 //
 //   class bound   search rows whose class no training case of the node has: no leaf below answers
-//                 it,
-//                 nor do the votes of several leaves below
-//   twin bound    of search rows that are equal in all features, all but one class are wrong
+//                 it, nor do the votes of several leaves below.
+//   twin bound    of search rows that are equal in all features, all but one class are wrong.
 //   range bound   regression, in place of the class bound: a leaf answers the mean of some cases of
-//                 the node, which lies between their least and largest target; a search row outside
+//                 the node, which lies between their least and largest target. A search row outside
 //                 pays for the distance to that range at least. Equal search rows get one answer:
-//                 together they pay what the best number in the range costs at least
+//                 together they pay at least the cost of the best number in the range.
 //   split bound   the class bounds of the children of a split, and the costs of those that cannot
-//                 be
-//                 split again: counted from the codes of the column, no child is made
-//   look-ahead    the least over the splits that the node may take: those of the ranking whose unit
-//                 is
-//                 not out, up to the first that is in, and being a leaf if none is in; the same for
-//                 the children, as far as `lookahead` goes
+//                 be split again. Counted from the codes of the column; no child is made.
+//   look-ahead    the minimum over the splits that the node may take: those of the ranking whose
+//                 unit is not out, up to the first that is in, and being a leaf if none is in. The
+//                 same for the children, down to the depth `lookahead`.
 //
 // With the cost, the look-ahead tells how many features more any choice of that cost takes at
 // least: the largest number over the children, not the sum, because they may share features. It

@@ -15,12 +15,10 @@
 // that uses one of them keeps them all.
 //
 // The rule, step by step:
-// 1. If the best T_a has a smaller error than T, a is removed. Of several, the one of the smallest
-// tree,
-//    then the lowest index.
-// 2. Else, where ties go on (JMLR: "lower or equal"), the features that T does not use leave, all
-// at
-//    once: removing one of them is a tie (T_a = T by Lemma 6), and so is removing the next.
+// 1. If the best T_a has a smaller error than T, a is removed. Ties go to the smallest tree, then
+//    to the lowest index.
+// 2. Else, where ties go on (JMLR: "lower or equal"), the features that T does not use are removed
+//    all at once: removing one of them is a tie (T_a = T by Lemma 6), and so is the next removal.
 // 3. Else, where ties go on and the best T_a ties, a is removed.
 // 4. Else the elimination ends. Where ties stop (ICML: "lower") it ends after 1.
 // With a target number of features it goes on, whatever the error, until T uses no more than that,

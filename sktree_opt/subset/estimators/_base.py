@@ -183,7 +183,8 @@ estimator : GreedyTreeClassifier, GreedyTreeRegressor or None, default=None
     if the target is a number, and either one to tune, for example, ``estimator__max_depth`` in a
     grid search. `max_leaf_nodes` and reduced-error pruning are refused; error-based pruning is
     applied to the fitted trees alone, not during the search. With a `cost_matrix`, errors are mean
-    costs.""",
+    costs.
+""",
     "error": """\
 error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \
 or callable, default="%(default_error)s"
@@ -192,23 +193,28 @@ or callable, default="%(default_error)s"
     :class:`~sktree_opt.subset.TrainingError`, :class:`~sktree_opt.subset.CrossValidationError`,
     :class:`~sktree_opt.subset.BootstrapError` or
     :class:`~sktree_opt.subset.PessimisticTrainingError` (C4.5's estimate). A callable takes a
-    fitted tree, grown on all rows, and returns a number; lower is better.""",
+    fitted tree, grown on all rows, and returns a number; lower is better.
+""",
     "loss": """\
 loss : {"squared_error", "absolute_error"} or None, default=None
     How the answers of a regression tree are rated; an error is the mean loss of the rows. The trees
     are grown for the squared error in either case. None means "squared_error" for regression trees;
-    classification trees take no other value.""",
+    classification trees take no other value.
+""",
     "feature_groups": """\
 feature_groups : list of array-like or None, default=None
     Lists of columns, by index or name, that are kept or dropped together, such as the dummies of a
-    category. Every other column is a group of its own.""",
+    category. Every other column is a group of its own.
+""",
     "features_to_keep": """\
 features_to_keep : array-like or None, default=None
     Columns, by index, name or mask, that every subset has. With `feature_groups` their groups are
-    kept as a whole. They count as selected even if the tree does not use them.""",
+    kept as a whole. They count as selected even if the tree does not use them.
+""",
     "estimator_": """\
 estimator_ : GreedyTreeClassifier or GreedyTreeRegressor
-    The tree fitted on all rows with the selected features. It takes the columns of `X`.""",
+    The tree fitted on all rows with the selected features. It takes the columns of `X`.
+""",
     "fitted": """\
 tree_ : Tree
     The nodes of `estimator_`.
@@ -223,7 +229,8 @@ n_features_in_ : int
     Number of columns seen in `fit`.
 
 feature_names_in_ : ndarray of shape (n_features,)
-    Their names, when all are strings.""",
+    Their names, when all are strings.
+""",
 }
 
 
@@ -231,7 +238,7 @@ def document_search(cls):
     """Class decorator: ``document_shared``, for the parameters and attributes of this room too."""
     text = inspect.cleandoc(cls.__doc__)
     for name, doc in _DOCS.items():
-        text = text.replace(f"%({name})s", doc)
+        text = text.replace(f"%({name})s", doc.rstrip())
     default = inspect.signature(cls).parameters["error"].default
     cls.__doc__ = text.replace("%(default_error)s", default)
     return document_shared(cls)

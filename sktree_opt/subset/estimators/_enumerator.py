@@ -127,12 +127,15 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     *All*: let S be a subset. At each branching take the side on which the feature is in if it is in
     S. Along this path every node is split as DT(S) splits it, since the first feature of the
-    ranking that is in S is the one of best quality in S (Assumption 4), and stops where DT(S) stops
-    (Assumption 5): the path ends at DT(S). *Only*: where a path ends, the features that are in are
-    those that the tree uses, as a feature becomes in where it splits a node; so the tree is DT(S)
-    for S the features that are in. *Each once*: two paths part at some feature, which the tree of
-    one uses, and the tree of the other does not. A binary search whose ends are the n distinct
-    trees has branched n - 1 times; no tree is built in vain.
+    ranking that is in S is the one of best quality in S (Assumption 4). The path stops where DT(S)
+    stops (Assumption 5), so it ends at DT(S).
+
+    *Only*: a feature is in from the node on that it splits, so at the end of a path the features
+    that are in are those that the tree uses. The tree is therefore DT(S) for these features S.
+
+    *Each once*: two paths part at some feature, which the tree of one uses, and the tree of the
+    other does not. A binary search whose ends are the n distinct trees has branched n - 1 times; no
+    tree is built in vain.
 
     References
     ----------

@@ -111,9 +111,10 @@ cdef class SubsetProblem:
         in the order of the column; None for no column.
 
     merge_equal : tuple
-        When equal cases are merged: the maximum share of the rows whose value is not the most
-        frequent one of the column; the maximum number of values times classes for each case of
-        a node; and the minimum number of cases of a node.
+        Three limits within which equal cases are merged. The first is the maximum share of the
+        rows whose value is not the most frequent one of the column. The second is the maximum
+        number of values times classes for each case of a node. The third is the minimum number of
+        cases of a node.
 
     reads_cuts : bool
         Whether cuts of two classes are read off the order of the column.

@@ -1,8 +1,8 @@
 // Cases that are equal in a column and in their class are one case, of the weight of all of them.
 //
-// A split search needs the weight of each class by value of the column. Where most rows of a table
-// have one value, as in columns of counts that are mostly zero or of facts that are rarely true,
-// only the others are looked up among the cases of a node: a bit for each row of the table that has
+// A split search needs the weight of each class by value of the column. In some columns most rows
+// have one value: counts that are mostly zero, facts that are rarely true. Only the other rows are
+// then looked up among the cases of a node. There is a bit for each row of the table that has
 // another value, and one for each row of the node. The common value has what is left of the node,
 // one case for each class. Where a column has few values, all cases are added up by value and
 // class. Neither sorts many cases, or reads them one by one where the split is searched.

@@ -3,8 +3,8 @@
 // Problem: DT(S) for many feature sets S on the same rows. Exact.
 // Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
 // section 4.1, http://jmlr.org/papers/v20/18-035.html. By Assumption 4 the split of a node is
-// argmax of f(a, C) over a in S: so for a case set C the features are ranked once, for all S, and
-// DT(S) is a walk that takes at each node the first feature of the ranking that is in S.
+// argmax of f(a, C) over a in S. So the features are ranked once for a case set C, for all S. DT(S)
+// is a walk that takes at each node the first feature of the ranking that is in S.
 //
 //   C                 -> CaseNode (training cases, search rows that get there, depth if it is
 //                     limited)
@@ -13,11 +13,10 @@
 //   err(T)            -> Cost: sum over leaves of the cost of the search rows they get wrong
 //
 // Ours beyond the paper: case sets are found again by a 128-bit hash whichever way they were
-// reached; only the best features of a ranking are kept and the rest is ranked when it is asked
-// for, as are, on request, features that are out; features that are constant at a node are not
-// looked at below it; search rows travel with the cases. A row that misses a tested value ends in
-// several leaves and is decided by their votes (C4.5): such rows are counted apart
-// (TreeWalk::vote).
+// reached. Only the best features of a ranking are kept; the rest, and features that are out, are
+// ranked when they are asked for. Features that are constant at a node are skipped below it. Search
+// rows travel with the cases. A row that misses a tested value ends in several leaves and is
+// decided by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
 //
 // Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory:
 // the rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the
@@ -131,7 +130,7 @@ struct LatticeStats {
 
 // The features of one case set, ranked by several threads.
 //
-// Most of the time of a search goes into the best split of each feature at a node. The features are
+// A search spends most of its time on the best split of each feature at a node. The features are
 // independent, so the threads share them, each with its own working memory; the result does not
 // depend on threads. Sharing whole trees out instead would keep threads busy longer at a time, but
 // what one finds is of use to the others, and the largest tree of a step is most of its work.

@@ -1,10 +1,10 @@
 // DT(S) as a walk of the lattice: its error, its size, the features it uses.
 //
 // The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost
-// of the shared rows (those that miss a tested value and end in several leaves) that the votes of
-// their leaves get wrong: each leaf votes with its class frequencies, or its mean, times the share
-// of the row that it got (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is
-// counted for a whole tree at a time, and only for trees that have such rows.
+// of the shared rows, which miss a tested value and end in several leaves. The leaves of a shared
+// row vote: each with its class frequencies, or its mean, times the share of the row that it got
+// (Quinlan 1993, section 3.2). The first part is a sum over nodes; the second is counted for a
+// whole tree at a time, and only for trees that have such rows.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // The best cut of a column between two classes, from its cases in order.
 //
 // Problem: as greedy::search_threshold with the entropy of two classes, cases of weight 1, no
-// missing value. Exact: the same scores, as whole numbers, hence the same cut. Most of the time
-// goes into the thousands of nodes with some dozens of cases, with a search for each column. There
-// it is not arithmetic that takes long but what the processor guesses wrong: so cases are read into
-// a list first, and the list is gone through without a jump. The counts of both sides by class are
+// missing value. Exact: the same scores, as whole numbers, hence the same cut. The thousands of
+// nodes with some dozens of cases take most of the time, with a search for each column. There it is
+// not arithmetic that takes long but what the processor guesses wrong: so cases are read into a
+// list first, and the list is gone through without a jump. The counts of both sides by class are
 // looked up once, in sums that are made for the node and serve all its columns. Cases of the common
 // value of a column (equal_cases.hpp) are one item.
 //
