@@ -47,7 +47,7 @@ def methods_of(owner):
 
 def hints_of(function):
     drawing = {}
-    if function.__name__ == "plot_tree":
+    if function.__name__ == "plot_tree" or function.__module__.endswith("_displays"):
         # Imported for type checkers alone.
         artist = pytest.importorskip("matplotlib.artist")
         axes = pytest.importorskip("matplotlib.axes")

@@ -6,6 +6,7 @@ public arrays of a ``Tree`` and the names of its estimator are read. Files in re
 - ``_words.py``: how names and numbers are written; ``_description.py``: the words of every node.
 - ``_text.py``, ``_rules.py``, ``_dot.py``, ``_matplotlib.py``, ``_html.py``: one format each;
   ``_drawing.py``: places and colours of nodes; ``page/``: the page that ``_html.py`` fills.
+- ``_displays.py``: curves of what searches, cross-validation and selectors keep.
 - ``_explain.py``, ``_counterfactual.py``: why one row gets its answer, and what would change it.
 - ``code/``: SQL, Python, JavaScript, C, and answers for one row at a time.
 - ``_json.py``: a tree that can be read back.
@@ -15,6 +16,13 @@ To add a format, write its file and add a line to ``FORMATS``.
 """
 
 from sktree_opt.export._counterfactual import Counterfactual, counterfactual
+from sktree_opt.export._displays import (
+    ErrorByFeaturesDisplay,
+    ErrorBySizeDisplay,
+    FeatureUseDisplay,
+    GapDisplay,
+    ParetoFrontDisplay,
+)
 from sktree_opt.export._dot import export_dot
 from sktree_opt.export._explain import Explanation, explain
 from sktree_opt.export._html import export_html
@@ -41,7 +49,12 @@ FORMATS = {
 
 __all__ = [
     "Counterfactual",
+    "ErrorByFeaturesDisplay",
+    "ErrorBySizeDisplay",
     "Explanation",
+    "FeatureUseDisplay",
+    "GapDisplay",
+    "ParetoFrontDisplay",
     "RowPredictor",
     "counterfactual",
     "explain",

@@ -1,0 +1,505 @@
+"""Curves of what fitted estimators keep, as scikit-learn's displays: error by size, gap, fronts.
+
+Each display has ``from_estimator``, which reads fitted attributes and draws. It keeps what it
+draws, so that ``plot`` can draw it again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sktree_opt.export._drawing import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ORANGE, BLUE, GREEN = PALETTE[4], PALETTE[5], PALETTE[2]
+# Around what was chosen.
+RING: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 12,
+    "markerfacecolor": "none",
+    "markeredgecolor": ORANGE,
+    "markeredgewidth": 2,
+    "linestyle": "none",
+}
+
+
+class Display:
+    """A display: where it draws."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _open(self, ax, x, y):
+        """The axes to draw into, with their labels: those given, or new ones."""
+        if ax is None:
+            # Only pictures need it.
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        ax.set(xlabel=x, ylabel=y)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class ErrorBySizeDisplay(Display):
+    """Score of trees by number of leaves, in cross-validation, and the chosen size.
+
+    Parameters
+    ----------
+    n_leaves : array-like of int
+        Numbers of leaves, rising.
+
+    scores : array-like of float
+        Best mean score of the trees of at most so many leaves.
+
+    deviations : array-like of float
+        Standard errors over folds.
+
+    chosen : int
+        Number of leaves that was chosen.
+
+    score_name : str, default="score"
+        Label of the vertical axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    sktree_opt.optimal.OptimalTreeClassifierCV : Keeps the scores in ``cv_results_``.
+
+    Examples
+    --------
+    >>> from sktree_opt import ErrorBySizeDisplay, OptimalTreeClassifierCV, load_loans
+    >>> X, y = load_loans(return_X_y=True, as_frame=True)
+    >>> tree = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
+    >>> display = ErrorBySizeDisplay.from_estimator(tree)  # doctest: +SKIP
+    >>> display.chosen  # doctest: +SKIP
+    3
+    """
+
+    def __init__(
+        self,
+        n_leaves: ArrayLike,
+        scores: ArrayLike,
+        deviations: ArrayLike,
+        chosen: int,
+        score_name: str = "score",
+    ) -> None:
+        self.n_leaves, self.scores = np.asarray(n_leaves), np.asarray(scores)
+        self.deviations, self.chosen, self.score_name = np.asarray(deviations), chosen, score_name
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw the scores of a cross-validated tree.
+
+        Parameters
+        ----------
+        estimator : fitted OptimalTreeClassifierCV or OptimalTreeRegressorCV
+            Its ``cv_results_`` are read; of several scores the one of `refit`. Of trees of equal
+            size the best score counts.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ErrorBySizeDisplay
+            The display.
+        """
+        fitted: Any = estimator
+        check_is_fitted(fitted, "cv_results_")
+        results = fitted.cv_results_
+        if "param_max_leaf_nodes" not in results:
+            raise ValueError("The trees of this cross-validation were not chosen by their leaves.")
+        name = fitted.refit if getattr(fitted, "multimetric_", False) else "score"
+        means, spread = results[f"mean_test_{name}"], results[f"std_test_{name}"]
+        # A single leaf has no limit on the leaves.
+        leaves = np.ma.filled(results["param_max_leaf_nodes"].astype(float), 1.0).astype(int)
+        sizes = np.unique(leaves)
+        at = [np.flatnonzero(leaves == size) for size in sizes]
+        best = np.array([rows[np.argmax(means[rows])] for rows in at])
+        chosen = int(leaves[fitted.best_index_])
+        errors = spread[best] / np.sqrt(fitted.n_splits_)
+        label = name if name != "score" else "mean score of the folds"
+        return cls(sizes, means[best], errors, chosen, label).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ErrorBySizeDisplay
+            The display itself.
+        """
+        ax = self._open(ax, "leaves", self.score_name)
+        ax.errorbar(self.n_leaves, self.scores, self.deviations, color=BLUE, marker="o", capsize=3)
+        at = self.n_leaves == self.chosen
+        label = f"chosen: {self.chosen} leaves"
+        ax.plot(self.n_leaves[at], self.scores[at], **RING, label=label)
+        ax.legend()
+        ax.locator_params(axis="x", integer=True)
+        return self
+
+
+class GapDisplay(Display):
+    """The best objective found and the lower bound of all trees over the time of a search.
+
+    Parameters
+    ----------
+    seconds : array-like of float
+        Moments at which a better tree or bound was found.
+
+    objectives, lower_bounds : array-like of float
+        The best objective and the lower bound from each moment on.
+
+    status : str, default="optimal"
+        What ended the search.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        Its figure.
+
+    Examples
+    --------
+    >>> from sktree_opt import GapDisplay, OptimalTreeClassifier, load_loans
+    >>> X, y = load_loans(return_X_y=True, as_frame=True)
+    >>> tree = OptimalTreeClassifier(max_depth=3).fit(X, y)
+    >>> display = GapDisplay.from_estimator(tree)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        seconds: ArrayLike,
+        objectives: ArrayLike,
+        lower_bounds: ArrayLike,
+        status: str = "optimal",
+    ) -> None:
+        self.seconds, self.objectives = np.asarray(seconds), np.asarray(objectives)
+        self.lower_bounds, self.status = np.asarray(lower_bounds), status
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw how a search has closed its gap.
+
+        Parameters
+        ----------
+        estimator : fitted optimal tree
+            Any estimator with ``incumbents_``.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : GapDisplay
+            The display.
+        """
+        fitted: Any = estimator
+        check_is_fitted(fitted, "incumbents_")
+        seconds, objectives, bounds = np.array(fitted.incumbents_).T
+        return cls(seconds, objectives, bounds, fitted.status_).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : GapDisplay
+            The display itself.
+        """
+        ax = self._open(ax, "seconds", "objective")
+        # A single moment would be no line: both begin with the search.
+        moments = np.append(0.0, self.seconds)
+        tree, bound = (np.append(v[0], v) for v in (self.objectives, self.lower_bounds))
+        ax.plot(moments, tree, drawstyle="steps-post", color=ORANGE, label="best tree found")
+        ax.plot(
+            moments, bound, drawstyle="steps-post", color=BLUE, label="lower bound of all trees"
+        )
+        ax.fill_between(moments, bound, tree, step="post", color="#999999", alpha=0.2)
+        ax.set_title("proved optimal" if self.status == "optimal" else f"ended by {self.status}")
+        ax.legend()
+        return self
+
+
+class ErrorByFeaturesDisplay(Display):
+    """Estimated error by number of features: the path of an elimination, or acceptable subsets.
+
+    Parameters
+    ----------
+    n_features : array-like of int
+        Numbers of features.
+
+    errors : array-like of float
+        Estimated errors of their trees.
+
+    chosen : (int, float)
+        Number of features and error of the selected subset.
+
+    is_path : bool, default=False
+        Whether the entries are steps, each after the one before.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        Its figure.
+
+    Examples
+    --------
+    >>> from sktree_opt import DTsbeSelector, ErrorByFeaturesDisplay, load_loans
+    >>> X, y = load_loans(return_X_y=True, as_frame=True)
+    >>> selector = DTsbeSelector(random_state=0).fit(X, y)
+    >>> display = ErrorByFeaturesDisplay.from_estimator(selector)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        n_features: ArrayLike,
+        errors: ArrayLike,
+        chosen: tuple[int, float],
+        is_path: bool = False,
+    ) -> None:
+        self.n_features, self.errors = np.asarray(n_features), np.asarray(errors)
+        self.chosen, self.is_path = chosen, is_path
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw the errors that a selector has seen.
+
+        Parameters
+        ----------
+        estimator : fitted DTsbeSelector or AcceptableSubsetSelector
+            ``history_`` is read, or ``acceptable_subsets_``, for which `collect` is needed.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ErrorByFeaturesDisplay
+            The display.
+        """
+        fitted: Any = estimator
+        is_path = hasattr(fitted, "history_")
+        check_is_fitted(fitted, "history_" if is_path else "acceptable_subsets_")
+        found = fitted.history_ if is_path else fitted.acceptable_subsets_
+        sizes = [len(one["features"]) for one in found]
+        errors = [one["error"] for one in found]
+        chosen = (len(fitted.get_support(indices=True)), fitted.error_)
+        return cls(sizes, errors, chosen, is_path).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ErrorByFeaturesDisplay
+            The display itself.
+        """
+        ax = self._open(ax, "features that the tree uses", "estimated error")
+        line = "-" if self.is_path else "none"
+        label = "steps" if self.is_path else "acceptable subsets"
+        ax.plot(self.n_features, self.errors, color=BLUE, marker="o", ls=line, label=label)
+        ax.plot(*self.chosen, **RING, label="selected")
+        if self.is_path:
+            # The search goes from all features to few.
+            ax.invert_xaxis()
+        ax.locator_params(axis="x", integer=True)
+        ax.legend()
+        return self
+
+
+class ParetoFrontDisplay(Display):
+    """The pairs of errors that no tree betters in both, and the tree of the objective.
+
+    Parameters
+    ----------
+    false_positives, false_negatives : array-like of float
+        Weights of the errors, by rising false positives.
+
+    chosen : int
+        Position of the tree of the least objective.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        Its figure.
+
+    Examples
+    --------
+    >>> from sktree_opt import OptimalTreeClassifier, ParetoFrontDisplay, load_loans
+    >>> X, y = load_loans(return_X_y=True, as_frame=True)
+    >>> tree = OptimalTreeClassifier(objective="mcc", max_depth=2).fit(X, y)
+    >>> display = ParetoFrontDisplay.from_estimator(tree)  # doctest: +SKIP
+    """
+
+    def __init__(self, false_positives: ArrayLike, false_negatives: ArrayLike, chosen: int) -> None:
+        self.false_positives = np.asarray(false_positives)
+        self.false_negatives, self.chosen = np.asarray(false_negatives), chosen
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw the front of a tree that was fitted for a metric.
+
+        Parameters
+        ----------
+        estimator : fitted OptimalTreeClassifier
+            With a metric or a function as `objective`.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ParetoFrontDisplay
+            The display.
+        """
+        fitted: Any = estimator
+        check_is_fitted(fitted, "pareto_front_")
+        front = fitted.pareto_front_
+        chosen = int(np.argmin(front["loss"]))
+        return cls(front["false_positives"], front["false_negatives"], chosen).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : ParetoFrontDisplay
+            The display itself.
+        """
+        ax = self._open(ax, "false positives", "false negatives")
+        x, y = self.false_positives, self.false_negatives
+        ax.plot(x, y, drawstyle="steps-post", color=BLUE, lw=1)
+        ax.plot(x, y, "o", color=BLUE, ms=4, label="no tree betters both errors")
+        best = x[self.chosen], y[self.chosen]
+        ax.plot(*best, **RING, label="best objective")
+        ax.legend()
+        return self
+
+
+class FeatureUseDisplay(Display):
+    """In which share of a set of trees each feature is needed.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the features.
+
+    shares : array-like of float
+        Share of the trees that need each of them.
+
+    n_trees : int
+        Number of trees.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    sktree_opt.optimal.TreeSetClassifier : ``feature_reliance_`` has the numbers.
+
+    Examples
+    --------
+    >>> from sktree_opt import FeatureUseDisplay, TreeSetClassifier, load_loans
+    >>> X, y = load_loans(return_X_y=True, as_frame=True)
+    >>> trees = TreeSetClassifier(max_depth=2, epsilon=0.05).fit(X, y)
+    >>> display = FeatureUseDisplay.from_estimator(trees)  # doctest: +SKIP
+    """
+
+    def __init__(self, names: list[str], shares: ArrayLike, n_trees: int) -> None:
+        self.names, self.shares, self.n_trees = names, np.asarray(shares), n_trees
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw what the trees of a set rely on.
+
+        Parameters
+        ----------
+        estimator : fitted TreeSetClassifier or TreeSetRegressor
+            Its ``feature_reliance_`` is read.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : FeatureUseDisplay
+            The display, features that no tree needs left out.
+        """
+        fitted: Any = estimator
+        table = fitted.feature_reliance_
+        table = table[table["share"] > 0.0]
+        table = table[np.argsort(-table["share"], kind="stable")]
+        return cls(table["name"].tolist(), table["share"], fitted.n_trees_).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : FeatureUseDisplay
+            The display itself.
+        """
+        label = f"share of {self.n_trees:,} trees that need the feature"
+        ax = self._open(ax, label, "")
+        places = np.arange(len(self.names))
+        colours = [GREEN if share == 1.0 else BLUE for share in self.shares]
+        ax.barh(places, self.shares, color=colours)
+        ax.set_yticks(places, self.names)
+        ax.set_xlim(0.0, 1.0)
+        ax.invert_yaxis()
+        return self
