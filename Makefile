@@ -42,6 +42,7 @@ format: $(VENV)/.extra-lint
 
 docs: $(VENV)/.extra-docs $(VENV)/.built
 	$(PY) -m sphinx -W --keep-going -j 2 $(SPHINX_ARGS) -b html doc doc/_build/html
+	$(PY) .ci/links.py doc/_build/html
 
 bench: $(VENV)/.extra-bench $(VENV)/.built
 	set -e; for script in benchmarks/bench_*.py; do $(PY) $$script; done

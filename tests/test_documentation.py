@@ -3,6 +3,8 @@
 import ast
 import csv
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,14 @@ def test_the_papers_page_names_files_that_exist():
             test for test in row["Tests"].split(", ") if not (ROOT / "tests" / test).exists()
         ]
         assert missing == []
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#there"></a><a href="https://x.org/"></a>')
+    (tmp_path / "b.html").write_text('<p id="there"></p><a href="#there"></a><img src="a.html">')
+    check = [sys.executable, ROOT / ".ci" / "links.py", tmp_path]
+    assert subprocess.run(check, check=False).returncode == 0
+    (tmp_path / "c.html").write_text('<a href="a.html#here"></a><img src="c.png"><a href="#up">')
+    done = subprocess.run(check, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout.split("\n")[:3] == [f"c.html: {x}" for x in ("a.html#here", "c.png", "#up")]

@@ -1,5 +1,7 @@
 """Tools that read scikit-learn's trees read ours through to_sklearn, and find the same answers."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -88,6 +90,25 @@ def test_dtreeviz():
     )
     assert len(view.shadow_tree.leaves) == model.get_n_leaves()
     assert view.explain_prediction_path(X.to_numpy()[0])
+
+
+def test_supertree(tmp_path):
+    supertree = pytest.importorskip("supertree")
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    view = supertree.SuperTree(to_sklearn(model), X, y, list(X.columns), ["no", "yes"])
+    view.save_json_tree(str(tmp_path / "tree"))
+    root = json.loads((tmp_path / "tree.json").read_text())["node_data"]
+
+    def answer(row):
+        node = root
+        while not node["is_leaf"]:
+            goes_left = np.float32(row[node["feature"]]) <= node["threshold"]
+            node = node["left_node" if goes_left else "right_node"]
+        return node["treeclass"]
+
+    found = [answer(row) == "yes" for row in X.to_numpy()]
+    np.testing.assert_array_equal(found, model.predict(X))
 
 
 def test_what_they_read_answers_as_we_do(mixed):

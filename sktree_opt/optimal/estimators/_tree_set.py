@@ -79,8 +79,8 @@ n_trees_by_size_ : dict
 trees_ : sequence of Tree
     The trees, best first, then with the fewest tests. Each is made when it is asked for.
 
-tree_objectives_ : ndarray of shape (n_trees_,)
-    Their objectives. They are rounded to about eleven digits of what a single leaf costs.""",
+tree_objectives_ : ndarray
+    The objective of each tree, rounded to about eleven digits of what a single leaf costs.""",
 }
 document_set = partial(document_shared, more=DOCS | DOCS_OF_SETS)
 
