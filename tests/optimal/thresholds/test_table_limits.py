@@ -138,6 +138,7 @@ def many_categories(n_rows, n_categories):
     return X, ((X["a"] > 0) ^ (rng.random(n_rows) < 0.2)).astype(int)
 
 
+@pytest.mark.filterwarnings("ignore:The values of column 'name' are nearly distinct:UserWarning")
 @pytest.mark.parametrize("estimator", [OptimalTreeClassifier, OptimalTreeRegressor])
 @pytest.mark.parametrize("limit", [{"time_limit": 0.3}, {"memory_limit": "1MB"}])
 def test_a_stopped_search_keeps_its_tree_beside_too_many_categories(estimator, limit):
@@ -154,7 +155,8 @@ def test_few_tests_are_not_made_where_that_alone_takes_too_long():
     codes = X["name"].astype("category").cat.codes
     matrix = np.column_stack([X["a"], X["b"], codes])
     table = Table.from_matrix(np.asfortranarray(matrix), np.array([-1, -1, 9000]))
-    data = SimpleNamespace(classes=np.unique(y), has_unit_weights=True)
+    encoder = SimpleNamespace(feature_names_=list(X))
+    data = SimpleNamespace(classes=np.unique(y), has_unit_weights=True, encoder=encoder)
     few = FewTests(table, None, data, OneVsRest)
     assert few.number_in(0.006) == 0
     assert few.number_in(10.0) == MOST_THRESHOLDS
