@@ -208,6 +208,10 @@ SWITCHES = [
         side_bounds="bounds of both children before either is searched",
     ),
     *switched(
+        ("bits, classes",),
+        signed_counts="counts of two classes stay in registers, with their sign",
+    ),
+    *switched(
         ("bits, targets",),
         rough_sweeps="sums of targets in whole numbers and single precision first",
     ),

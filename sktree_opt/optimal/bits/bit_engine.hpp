@@ -256,7 +256,10 @@ private:
     // The largest weight, if there are two classes, all weights (or their bits) are powers of two,
     // and only the score and the mass are counted (see SweepTask). Else 0.
     int largest_power() const {
-        if (sizeof(Lane) != 2 || problem_.channels.n_all() != 2) return 0;
+        if (!problem_.switches.signed_counts || sizeof(Lane) != 2 ||
+            problem_.channels.n_all() != 2) {
+            return 0;
+        }
         int largest = 0;
         for (std::size_t k = 0; k < problem_.coefficients.size(); k += 2) {
             const int power = std::abs(static_cast<int>(problem_.coefficients[k]));

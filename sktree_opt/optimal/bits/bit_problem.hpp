@@ -62,6 +62,7 @@ enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
     SWITCH(small_cache)        /* optima of two levels are kept */                      \
     SWITCH(look_ahead)         /* trees of fewer levels come first, and order columns */\
     SWITCH(dynamic_order)      /* columns are ordered by what is known of them */       \
+    SWITCH(signed_counts)      /* counts of two classes stay in registers, with their sign */\
     SWITCH(rough_sweeps)       /* squared errors are first bounded in single precision */\
     SWITCH(subtraction)        /* a sibling's counts are what is left of the parent's */\
     SWITCH(side_bounds)        /* a column goes as soon as one side costs too much */

@@ -264,7 +264,7 @@ def equal_rows(table):
 
 
 def cost_of_groups(leaves, weights, group):
-    """What each group of equal rows costs as a leaf, summed: no tree costs less.
+    """Sum the cost of each group of equal rows as a leaf. No tree costs less.
 
     Equal rows end in the same leaf (Angelino et al., "Learning Certifiably Optimal Rule Lists",
     JMLR 2018).

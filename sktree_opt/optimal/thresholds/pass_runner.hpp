@@ -15,10 +15,11 @@
 
 namespace sktree_opt::thresholds {
 
-// Appends the runs of a column's order: where classes change, and, with `every_group`, where codes
-// do. Two neighbouring groups of equal codes whose rows are all of one class make one run, because
-// no test between them is better than both its neighbours. What the best two leaves save is a
-// convex function of how many of these rows are on the left (Fayyad and Irani's boundary points).
+// Appends the runs of a column's order. A run ends where the class changes, and, with
+// `every_group`, where the code changes. Two neighbouring groups of equal codes whose rows are all
+// of one class make one run, because no test between them is better than both its neighbours: the
+// best two leaves save a convex function of the number of these rows on the left (Fayyad and
+// Irani's boundary points).
 inline void list_runs(const ThresholdNode& node, int k, bool every_group, std::vector<Run>& runs) {
     const std::uint32_t* order = node.order(k);
     const std::uint32_t n = node.columns[k].n_present;

@@ -1,4 +1,4 @@
-// The vector kernels of the bits engine: what the search hands to them, and their choice.
+// The vector kernels of the bits engine: their arguments, and the choice among them.
 //
 // Words: a node's rows are grouped into segments (rows that count alike: a class, or one bit of a
 // weight), 16 rows to a word; words[w * stride + j] are the 16 rows of word w in column j. The last
@@ -57,8 +57,8 @@ struct SweepTask {
     Lane* pairs = nullptr;               // OUT or null: [channel][column][stride]
     Lane* tile = nullptr;                // WORK: 2 * n_counted * LARGEST_TILE lanes
     Lane* work = nullptr;                // WORK with sibling: sweep_work(stride) lanes
-    // Where channels are a score's only one, to which each row adds a power of two or minus one,
-    // and the sum of these without signs: the largest one. Else 0.
+    // The largest power of two, if there are two channels: a score's only one, to which each row
+    // adds a power of two or its negative, and the sum of these without signs. Else 0.
     int largest_power = 0;
     // Channels that are sums of reals, in place of words, spans and coefficients; else null.
     const double* values = nullptr;      // [slot][n_all_channels]
@@ -96,7 +96,7 @@ struct RoughTask {
     std::int32_t* listed = nullptr;  // WORK: n_slots + 32
     bool weigh_alike = false;        // whether all weights are 1
     std::int32_t* pairs = nullptr;   // IN of a sweep, OUT of sums: [channel][n_columns][stride]
-    // Null, or the pairs of a node from which those of the rows are to be taken away.
+    // Null, or the pairs of a node from which those of the rows are subtracted.
     const std::int32_t* parent_pairs = nullptr;
     RoughSide counted, sibling;
     bool (*poll)(void*) = nullptr;
@@ -109,7 +109,7 @@ inline std::size_t sweep_work(int stride) {
     return static_cast<std::size_t>(stride) * (5 * 32 + 4);
 }
 
-// Optimum of one side of a solved column, and what the similarity bound makes of it.
+// Optima of both sides of a solved column, from which the similarity bound follows.
 struct SolvedSides {
     double optimum_true;
     double optimum_false;

@@ -1,9 +1,9 @@
 // Similarity bound: one solved column gives bounds for all others. Included once per instruction
 // set.
 //
-// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.4, eq. 9 and Proposition 9:
-// T(new) >= T(old) - |old \ new|, since removing a row lowers the optimum by no more than the most
-// that the row can cost, and adding one never lowers it.
+// Paper: Demirovic et al., MurTree, JMLR 23 (2022), section 4.4, eq. 9 and Proposition 9: T(new) >=
+// T(old) - |old \ new|. Removing a row lowers the optimum by at most what the row can cost, and
+// adding a row never lowers it.
 //   T(old) -> optimum_true / optimum_false of the solved column f;   new -> either side of column g
 //   |old \ new| -> weight of the rows in one and not in the other, times `loss` a unit of weight
 // Deviation: the paper compares with the two stored datasets that are nearest. Here every solved
