@@ -221,12 +221,15 @@ SWITCHES = [
         column_bounds="bounds of columns, inherited by neighbouring nodes",
         caps="a sub-problem ends at the cost that excludes it",
         pure_runs="no tests between neighbours of one class",
-        leaf_groups="the bound of few leaves, at the root",
         equal_rows="one row for equal rows, or their bound at the root",
+    ),
+    *switched(
+        ("thresholds, categories",),
         categories="the bound of a nominal column",
     ),
     *switched(
         ("thresholds, targets",),
+        leaf_groups="the bound of few leaves, at the root",
         value_sweep="tables of pairs of values, where columns have few",
     ),
     *(
