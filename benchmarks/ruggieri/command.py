@@ -75,6 +75,7 @@ def run_table(number, arguments, known):
     print(f"table {number}: {settings.tree}, error={table.error!r}")
     tables.print_header(table)
     start = time.perf_counter()
+    by_set = {}
     for name in arguments.datasets:
         methods = tables.methods_for(name, table, arguments)
         outcomes = known.setdefault((name, repr(settings), n_folds), {})
@@ -83,7 +84,10 @@ def run_table(number, arguments, known):
             outcomes |= tables.fold_outcomes(
                 name, missing, settings, arguments.repeats, n_folds, n_jobs, table.is_one_hot
             )
-        tables.print_dataset(name, table, {method: outcomes[method] for method in methods})
+        by_set[name] = {method: outcomes[method] for method in methods}
+        tables.print_dataset(name, table, by_set[name])
+    tables.print_wins(table, by_set)
+    tables.print_correlation(by_set)
     print(f"{time.perf_counter() - start:.0f} s")
 
 

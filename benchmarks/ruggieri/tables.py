@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from scipy.stats import ttest_1samp
+from scipy.stats import spearmanr, ttest_1samp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import RepeatedStratifiedKFold
 
@@ -38,7 +38,7 @@ TABLES = {
     3: PaperTable(FORESTS, {"error": paper.ERRORS}),
     4: PaperTable(TREES, {"n_features": paper.USED_FEATURES, "stability": paper.STABILITY}),
     5: PaperTable(
-        ("baseline", "DTsbe", "optimal"),
+        ("baseline", "DTsbe", "optimal", "optimal cp"),
         {"seconds": paper.TIMES_AT_DEPTH_5, "error": paper.ERRORS_AT_DEPTH_5},
         {"max_depth": 5},
         "training",
@@ -123,20 +123,54 @@ def values_of(outcomes, quantity):
     return np.array([getattr(outcome, quantity) for outcome in outcomes])
 
 
-def marks_of_errors(outcomes):
-    """The paper's marks by method: the best, and "*" if a paired t-test tells no difference."""
-    marks = {}
+def marks_of(outcomes, quantity):
+    """The paper's marks by method: the best, and "*" if a paired t-test tells no difference.
+
+    Smaller is better, but for stability.
+    """
+    marks, sign = {}, -1.0 if quantity == "stability" else 1.0
     for group in (FORESTS, tuple(name for name in outcomes if name not in FORESTS)):
-        errors = {m: values_of(outcomes[m], "error") for m in group if m in outcomes}
-        if not errors:
+        values_by = {m: sign * values_of(outcomes[m], quantity) for m in group if m in outcomes}
+        values_by = {m: values for m, values in values_by.items() if np.isfinite(values).all()}
+        if not values_by:
             continue
-        best = min(errors, key=lambda method: errors[method].mean())
-        for method, values in errors.items():
+        best = min(values_by, key=lambda method: values_by[method].mean())
+        for method, values in values_by.items():
             if method == best:
                 marks[method] = "best"
-            elif len(values) > 1 and is_like(values, errors[best]):
+            elif len(values) > 1 and is_like(values, values_by[best]):
                 marks[method] = "*"
     return marks
+
+
+def print_wins(table, outcomes_by_set):
+    """The last line of the paper's tables: sets on which a method is best, and as good as it."""
+    for quantity in table.figures:
+        if quantity == "seconds":
+            continue
+        marks = [marks_of(outcomes, quantity) for outcomes in outcomes_by_set.values()]
+        methods = list(dict.fromkeys(m for outcomes in outcomes_by_set.values() for m in outcomes))
+        counts = ", ".join(
+            f"{m} {sum(of.get(m) == 'best' for of in marks)}/"
+            f"{sum(of.get(m) == '*' for of in marks)}"
+            for m in methods
+        )
+        print(f"wins/* by {TITLES[quantity]}: {counts}")
+
+
+def print_correlation(outcomes_by_set):
+    """Section 7.5: whether selection helps a forest more on sets of more features."""
+    points = []
+    for name, outcomes in outcomes_by_set.items():
+        if all(method in outcomes for method in FORESTS):
+            errors = [values_of(outcomes[method], "error").mean() for method in FORESTS]
+            points.append((load(paper.DATASETS[name])[0].shape[1], errors[0] - errors[1]))
+    if len(points) > 2:
+        found = spearmanr(*np.transpose(points))
+        print(
+            f"Spearman correlation of the number of features with the gain of DTsbe+RF over RF: "
+            f"{found.statistic:.2f}, p = {found.pvalue:.3f}"
+        )
 
 
 def is_like(values, others):
@@ -170,7 +204,7 @@ def print_header(table):
 
 def print_dataset(name, table, outcomes):
     """The lines of one dataset, one for each method."""
-    marks = marks_of_errors(outcomes)
+    marks = {q: marks_of(outcomes, q) for q in table.figures if q != "seconds"}
     for method, of_method in outcomes.items():
         line = f"{name:11}{method:11}"
         for quantity, text in table.figures.items():
@@ -179,7 +213,7 @@ def print_dataset(name, table, outcomes):
             if quantity == "seconds":
                 line += "  " + seconds_cell(values, figure)
             else:
-                mark = marks.get(method, "") if quantity == "error" else ""
+                mark = marks[quantity].get(method, "")
                 line += "  " + error_cell(values, figure, mark)
         n_finished = sum(outcome.is_finished for outcome in of_method)
         print(f"{line}{n_finished:4}/{len(of_method)}", flush=True)
@@ -200,7 +234,7 @@ def print_ratio(name, table, outcomes):
 
 def methods_for(name, table, arguments):
     """The methods asked for; a quick run leaves out complete searches that took the paper long."""
-    methods = [m for m in table.methods if arguments.methods is None or m in arguments.methods]
+    methods = arguments.methods or list(table.methods)
     if arguments.quick and name not in QUICK_COMPLETE:
         methods = [m for m in methods if m != "DTaccept_0"]
     return tuple(methods)
