@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import sktree_opt
 from sktree_opt.utils import public_modules
@@ -45,3 +46,18 @@ def test_import_loads_nothing_else():
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="has no attribute 'OptimalForest'"):
         sktree_opt.OptimalForest  # noqa: B018
+
+
+@pytest.mark.parametrize("name", [n for n in sktree_opt.__all__ if not n.startswith("__")])
+def test_classes_have_no_attributes_left_over(name):
+    value = getattr(sktree_opt, name)
+    if not (isinstance(value, type) and issubclass(value, BaseEstimator)):
+        return
+    left_over = [
+        attribute
+        for base in value.__mro__
+        if base.__module__.startswith("sktree_opt")
+        for attribute, found in vars(base).items()
+        if not attribute.startswith("_") and not callable(found) and not hasattr(found, "__get__")
+    ]
+    assert left_over == []

@@ -31,6 +31,8 @@ from sktree_opt.utils._params import rows_from
 from sktree_opt.utils._validation import TrainingData
 
 MAX_CLASSES = 65535
+# Numeric tests of a tree whose thresholds are made short.
+MOST_READ_TESTS = 500
 # Squares of sums of such weights, and their products with squared targets, are floats.
 LARGEST_WEIGHT = 1e60
 # Its square is a float.
@@ -269,6 +271,8 @@ def refuse_large_subsets(tree, table, data):
 def shorten_thresholds(nodes, table, encoder):
     """Make thresholds short decimals, and round dates, between the same two values of the table.
 
+    Only in trees that somebody may read: it takes as long as growing a part of the tree.
+
     Parameters
     ----------
     nodes : ndarray
@@ -279,14 +283,20 @@ def shorten_thresholds(nodes, table, encoder):
 
     encoder : TableEncoder
     """
-    for index in np.flatnonzero(nodes["kind"] == NUMERIC):
-        feature, threshold = nodes["feature"][index], nodes["threshold"][index]
-        values = table.values[feature]
-        above = int(np.searchsorted(values, threshold, side="right"))
-        # Missing values as a value of their own are infinite.
-        if above < len(values) and np.isfinite(values[above]):
-            around = values[above - 1 : above], values[above : above + 1]
-            nodes["threshold"][index] = encoder.thresholds_between([feature], *around)[0]
+    at = np.flatnonzero(nodes["kind"] == NUMERIC)
+    if len(at) > MOST_READ_TESTS:
+        return
+    features, thresholds = nodes["feature"][at], nodes["threshold"][at]
+    lower, upper = np.empty(len(at)), np.empty(len(at))
+    for feature in np.unique(features):
+        of_feature, values = features == feature, table.values[feature]
+        above = np.searchsorted(values, thresholds[of_feature], side="right")
+        upper[of_feature] = np.append(values, np.inf)[above]
+        lower[of_feature] = values[above - 1]
+    # Missing values as a value of their own are infinite.
+    known = np.isfinite(upper)
+    at, features = at[known], features[known]
+    nodes["threshold"][at] = encoder.thresholds_between(features, lower[known], upper[known])
 
 
 def name_missing(nodes, values, category_branch, table):

@@ -412,3 +412,18 @@ def test_missing_values_as_a_category_are_told_apart():
     assert lone.tree_.nodes["kind"].tolist() == [5, 0, 0]
     majority = GreedyTreeClassifier(missing="majority").fit(X, y)
     assert len(set(majority.apply([[None]] * 3))) == 1
+
+
+def test_thresholds_are_short_and_part_the_same_rows(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    tree = GreedyTreeClassifier(max_depth=3, pruning=None).fit(X, y).tree_
+    asked = tree.nodes[tree.nodes["n_children"] > 0]
+    digits = [len(repr(float(threshold))) for threshold in asked["threshold"]]
+    assert max(digits) <= 10
+    # Ranks have other thresholds, and the same rows on either side.
+    ranks = X.argsort(axis=0).argsort(axis=0).astype(float)
+    by_rank = GreedyTreeClassifier(max_depth=3, pruning=None).fit(ranks, y).tree_
+    np.testing.assert_array_equal(tree.values, by_rank.values)
+    np.testing.assert_array_equal(tree.nodes["feature"], by_rank.nodes["feature"])

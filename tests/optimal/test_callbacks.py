@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
@@ -101,4 +103,10 @@ def test_scikit_learn_s_own_callbacks(global_random_seed, capsys):
     assert scores
     assert scores == sorted(scores)
     search = GridSearchCV(OptimalTreeClassifier(), {"max_depth": [1, 3]}, cv=2)
+    search.set_callbacks(callback.ProgressBar()).fit(X, y)
+    # In a pipeline the step or the pipeline has it; in a search, the search.
+    step = OptimalTreeClassifier(max_depth=1).set_callbacks(callback.ProgressBar())
+    make_pipeline(StandardScaler(), step).fit(X, y)
+    inside = make_pipeline(StandardScaler(), OptimalTreeClassifier())
+    search = GridSearchCV(inside, {"optimaltreeclassifier__max_depth": [1, 2]}, cv=2)
     search.set_callbacks(callback.ProgressBar()).fit(X, y)
