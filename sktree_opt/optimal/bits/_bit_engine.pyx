@@ -100,7 +100,7 @@ def visit_nodes(
     int64_t[::1] n_rows,  # IN and OUT: rows by node
     int32_t[::1] leaves,  # OUT: leaf of each row
 ):
-    """Walk all rows down a tree and add them up at every node they pass."""
+    """Send all rows down a tree and add them up at every node they reach."""
     cdef Py_ssize_t i
     cdef int32_t at, test
     with nogil:
@@ -182,10 +182,10 @@ cdef class BitEngine:
         What may end the search early.
 
     min_samples_leaf, min_weight_leaf : int, float
-        Every leaf has as many rows, as much weight.
+        Minimum number of rows and minimum weight of every leaf.
 
     cache_bytes : int
-        The most that caches may take.
+        Maximum size of the caches.
 
     off : tuple of str
         Techniques of ``SWITCHES`` to do without.
@@ -252,12 +252,12 @@ cdef class BitEngine:
             )
 
     def begin(self, int max_depth, int max_splits, double split_cost=0.0):
-        """Start a search; solves what has at most two levels."""
+        """Start a search, and solve trees of at most two levels."""
         with nogil:
             self.engine.get().begin(max_depth, max_splits, split_cost)
 
     def offer(self, const int32_t[:, ::1] nodes, double cost):
-        """Hand over a tree within the limits, as ``tree`` returns one, that was known before."""
+        """Hand over a tree that was known before, in the form that ``tree`` returns."""
         cdef vector[TreeNode] offered
         cdef Py_ssize_t k
         offered.resize(nodes.shape[0])
@@ -270,7 +270,7 @@ cdef class BitEngine:
     def deepen(
         self, int depth, double upper=float("inf"), int n_threads=1, double seconds=float("inf")
     ):
-        """BitSearch to `depth`, one more than before, for trees that cost less than `upper`.
+        """Search to `depth`, one more than before, for trees that cost less than `upper`.
 
         False if it has to be called again, since `seconds` were over before the search was.
         """
@@ -282,7 +282,7 @@ cdef class BitEngine:
         return bool(is_done)
 
     def search_discrepancies(self, int discrepancies):
-        """Look for a better tree that leaves the greedy one in few places."""
+        """Search for a better tree that differs from the greedy one in few places."""
         with nogil:
             self.engine.get().search_discrepancies(discrepancies)
 
@@ -294,10 +294,11 @@ cdef class BitEngine:
         return node_array(nodes)
 
     def tree(self, double share=float("inf")):
-        """The same or, when it is proved, the tree that ties between optimal ones fall to.
+        """The same, or the tree that wins ties if the search has proved that it is optimal.
 
-        At the floor, where all that counts is the number of tests, the least is searched for with
-        at most such a share of the work so far; the smallest tree found if that is not enough.
+        If the best tree costs nothing, only the number of tests counts. Smaller trees are then
+        searched for with at most `share` of the work so far, and the smallest one found is the
+        answer.
         """
         cdef vector[TreeNode] nodes
         with nogil:
@@ -306,7 +307,7 @@ cdef class BitEngine:
 
     @property
     def costs_nothing(self):
-        """Whether the best tree known, of more than two levels, costs as little as any might."""
+        """Whether the best tree known has more than two levels and costs nothing."""
         return bool(self.engine.get().costs_nothing())
 
     @property

@@ -120,14 +120,14 @@ cdef class ThresholdSearch:
     split_cost : float
         Cost of each test, in units of weight.
     tolerance : float
-        Costs as far apart count as equal; 0 for classes.
+        Costs that differ by no more count as equal; 0 for classes.
     no_loss : float
         A tree that costs less than this loses nothing: a search for fewer tests may be given up.
     min_rows, min_weight : float
         Of each leaf.
     n_threads : int
     lower_bound : float
-        Known before: no tree costs less.
+        A lower bound on the cost of all trees that is known before.
     is_absolute : bool
         Errors of targets are not squared.
     off : tuple of str
@@ -200,7 +200,7 @@ cdef class ThresholdSearch:
         self.control.raise_pending()
 
     def go_on(self, double seconds):
-        """Go on for some time; True when there is nothing more to do."""
+        """Go on for `seconds`, and return True when there is nothing more to do."""
         cdef bint is_done
         with nogil:
             is_done = deref(self.root).go_on(seconds)
