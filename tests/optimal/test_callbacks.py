@@ -104,9 +104,8 @@ def test_scikit_learn_s_own_callbacks(global_random_seed, capsys):
     assert scores == sorted(scores)
     search = GridSearchCV(OptimalTreeClassifier(), {"max_depth": [1, 3]}, cv=2)
     search.set_callbacks(callback.ProgressBar()).fit(X, y)
-    # In a pipeline the step or the pipeline has it; in a search, the search.
-    step = OptimalTreeClassifier(max_depth=1).set_callbacks(callback.ProgressBar())
-    make_pipeline(StandardScaler(), step).fit(X, y)
-    inside = make_pipeline(StandardScaler(), OptimalTreeClassifier())
+    # The outermost estimator has it: a pipeline, or the search around it.
+    inside = make_pipeline(StandardScaler(), OptimalTreeClassifier(max_depth=1))
+    clone(inside).set_callbacks(callback.ProgressBar()).fit(X, y)
     search = GridSearchCV(inside, {"optimaltreeclassifier__max_depth": [1, 2]}, cv=2)
     search.set_callbacks(callback.ProgressBar()).fit(X, y)
