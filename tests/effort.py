@@ -12,10 +12,14 @@ long_test = pytest.mark.skipif(
 )
 
 
-def examples(count):
-    """Settings of a test of `count` examples in ``.ci/run``.
+def number_of_examples(count):
+    """A share of `count` examples: a quarter in ``make test``, all of them in ``.ci/run``.
 
-    ``make test`` tries a quarter of them, and the thorough profile twenty times as many.
+    The thorough profile tries twenty times as many.
     """
-    share = settings.default.max_examples
-    return settings(max_examples=max(count * share // 100, min(count, 10)), deadline=None)
+    return max(count * settings.default.max_examples // 100, min(count, 10))
+
+
+def examples(count):
+    """Settings of a test of this share of `count` examples."""
+    return settings(max_examples=number_of_examples(count), deadline=None)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from sktree_opt.optimal import OptimalTreeClassifier, SmallestTreeClassifier, TreeSetClassifier
-from tests.effort import examples
+from tests.effort import number_of_examples
 
 
 def table(seed, heavy):
@@ -28,7 +28,7 @@ def least_error(X, y, weights, depth):
 @pytest.mark.parametrize("heavy", [1e6, 1e9, 1e10, 1e11, 1e12])
 @pytest.mark.parametrize("estimator", [OptimalTreeClassifier, SmallestTreeClassifier])
 def test_the_least_error_of_unequal_weights(heavy, estimator, global_random_seed):
-    for seed in range(examples(15)):
+    for seed in range(number_of_examples(15)):
         X, y, weights = table(100 * global_random_seed + seed, heavy)
         model = estimator(max_depth=2).fit(X, y, weights)
         # What sums of these weights are rounded to, and what counts as equal beside that.
@@ -41,7 +41,7 @@ def test_the_least_error_of_unequal_weights(heavy, estimator, global_random_seed
     "question", [TreeSetClassifier(n_trees=2), OptimalTreeClassifier(objective="f1")], ids=str
 )
 def test_where_weights_are_rounded_more_unequal_ones_are_refused(question):
-    for seed in range(examples(15)):
+    for seed in range(number_of_examples(15)):
         model = clone(question).set_params(max_depth=2)
         model.fit(*table(seed, 1e6))
         with pytest.raises(ValueError, match=r"largest sample_weight .* of at most 1e\+07"):
