@@ -102,7 +102,7 @@ def main():
     options = parser.parse_args()
     require_data()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    # A class of fewer rows than folds is stratified as far as it goes.
+    # A class of fewer rows than folds is in as many folds as it has rows.
     warnings.filterwarnings("ignore", "The least populated class")
     quick = [name for name in QUICK if name in UCI + CONTINUOUS]
     rows = {}

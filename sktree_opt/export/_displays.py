@@ -109,8 +109,8 @@ class ErrorBySizeDisplay(Display):
         Parameters
         ----------
         estimator : fitted OptimalTreeClassifierCV or OptimalTreeRegressorCV
-            Its ``cv_results_`` are read; of several scores the one of `refit`. Of trees of equal
-            size the best score counts.
+            Its ``cv_results_`` are read; of several scores the one of `refit`. For trees of equal
+            size, the best score counts.
 
         ax : matplotlib Axes, default=None
             Where to draw; None for a new figure.
@@ -236,7 +236,7 @@ class GapDisplay(Display):
             The display itself.
         """
         ax = self._open(ax, "seconds", "objective")
-        # A single moment would be no line: both begin with the search.
+        # Both lines begin with the search, since a single moment would not make a line.
         moments = np.append(0.0, self.seconds)
         tree, bound = (np.append(v[0], v) for v in (self.objectives, self.lower_bounds))
         ax.plot(moments, tree, drawstyle="steps-post", color=ORANGE, label="best tree found")

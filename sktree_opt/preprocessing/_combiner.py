@@ -296,7 +296,7 @@ class ColumnCombiner(DocLinkMixin, TransformerMixin, BaseEstimator):
         if not columns:
             return np.empty((len(rows), 0))
         combined = np.column_stack(columns)
-        # What is beyond the largest float is not known.
+        # Numbers beyond the largest float are missing.
         combined[np.isinf(combined)] = np.nan
         return combined
 

@@ -157,8 +157,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     ``1e7`` times as large as another.
 
     A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
-    Of more, some thresholds of each column are searched, with a warning. Tables of many thresholds
-    or categories are searched by ranks instead, whatever their number, by "error",
+    If there are more, some thresholds of each column are searched, with a warning. Tables of many
+    thresholds or categories are searched by ranks instead, whatever their number, by "error",
     "balanced_error", "cost", "f1" and, for two classes, "gini", without
     ``categorical_splits="subset"``.
 

@@ -100,8 +100,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     real numbers are exact to about 12 digits, and so is the proof.
 
     A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
-    Of more, some thresholds of each column are searched, with a warning. Tables of many thresholds
-    or categories are searched by ranks instead, whatever their number, without
+    If there are more, some thresholds of each column are searched, with a warning. Tables of many
+    thresholds or categories are searched by ranks instead, whatever their number, without
     ``categorical_splits="subset"``.
 
     References

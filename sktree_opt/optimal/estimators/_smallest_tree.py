@@ -113,8 +113,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Notes
     -----
     The queries are those of DL8 [1]_, the cost of levels is that of MurTree [2]_, section 4.8.3.
-    The search takes binary tests, at most 10,000 of them. Of more, some thresholds of each column
-    are searched, with a warning; `thresholds` chooses others.
+    The search takes binary tests, at most 10,000 of them. If there are more, some thresholds of
+    each column are searched, with a warning; `thresholds` chooses others.
 
     References
     ----------

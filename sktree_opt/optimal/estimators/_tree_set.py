@@ -45,7 +45,8 @@ RELIANCE_DTYPE = np.dtype(
 DOCS_OF_SETS = {
     "n_trees": """\
 n_trees : int or None, default=None
-    Maximum number of trees. None means all that are within `epsilon`, or 10 without it.""",
+    Maximum number of trees. None means all that are within `epsilon`, or 10 without it.
+""",
     "epsilon": """\
 epsilon : float or None, default=None
     How much larger the objective of a tree may be than that of the best one. None means no limit.
@@ -57,11 +58,13 @@ distinct_by : {"partitions", "tests"}, default="partitions"
     When two trees are different. "partitions": when they part the training rows differently at some
     node. Tests with the same outcome on a node's rows count as one, and a test over two leaves that
     does not lower their cost makes no tree of its own. "tests": when they have different tests at
-    some node; each test has rows on both sides.""",
+    some node; each test has rows on both sides.
+""",
     "predict_by": """\
 predict_by : {"best", "vote"}, default="best"
     Whether the best tree answers, or all trees together: the class that most of them answer, or the
-    mean of their answers. Everything else than predictions describes the best tree.""",
+    mean of their answers. Everything else than predictions describes the best tree.
+""",
     "the_set": """\
 feature_reliance_ : ndarray of records, shape (n_features,)
     How far the trees rely on each feature: ``name``, ``verdict`` ("all", "some" or "none" of the
@@ -80,7 +83,8 @@ trees_ : sequence of Tree
     The trees, best first, then with the fewest tests. Each is made when it is asked for.
 
 tree_objectives_ : ndarray
-    The objective of each tree, rounded to about eleven digits of what a single leaf costs.""",
+    The objective of each tree, rounded to about eleven digits of what a single leaf costs.
+""",
 }
 document_set = partial(document_shared, more=DOCS | DOCS_OF_SETS)
 

@@ -131,10 +131,10 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     number of trees, and the set can be iterated over. ``n_trees_`` may be larger than any length.
 
     The set is kept as a graph of row sets, in which trees are counted, ranked and drawn without
-    being made. The search for it takes binary tests, at most 10,000 of them. Of more, some
-    thresholds of each column are searched, with a warning; `thresholds` chooses others.
-    Fractional weights of a class are possible if none is more than ``1e7`` times as
-    large as another.
+    being made. The search for it takes binary tests, at most 10,000 of them. If there are more,
+    some thresholds of each column are searched, with a warning; `thresholds` chooses others.
+    Fractional weights of a class are possible if none is more than ``1e7`` times as large as
+    another.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF
 
-# Answers that differ by less are equal but for rounding.
+# Answers that differ by less are equal: the difference is rounding.
 TOLERANCE = 1e-12
 
 
@@ -89,8 +89,8 @@ def is_monotonic(tree, answers, signs):
     return True
 
 
-# Of a feature: values above the first and up to the second number, whether it may be missing, and
-# the categories that are left (None for all).
+# The rows that a feature leaves: values above the first and up to the second number, whether it may
+# be missing, and the categories that are left (None for all).
 ANY = (-np.inf, np.inf, True, None)
 
 

@@ -24,7 +24,7 @@ from sktree_opt.optimal.run._problem import Solution, closed
 from sktree_opt.optimal.run._thresholds_solver import search_thresholds
 from sktree_opt.optimal.run._trees import rows_in
 
-# Of two weights, sums that differ by less than this share count as equal.
+# Sums of two weights that differ by less than this share count as equal.
 ROUNDING = 1e-11
 
 

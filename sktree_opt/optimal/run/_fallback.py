@@ -126,7 +126,7 @@ class FewTests:
         return n_thresholds if n_made <= MAX_TESTS and making <= seconds else 0
 
     def number_within(self, n_tests):
-        """Most thresholds a column that make at most so many tests; at least 1, 0 if too many."""
+        """Maximum number of thresholds a column for so many tests; at least 1, 0 if too many."""
         least, above = 1, n_tests + 1
         while above - least > 1:
             middle = (least + above) // 2
