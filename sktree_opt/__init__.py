@@ -49,7 +49,9 @@ if TYPE_CHECKING:
         SmallestTreeRegressor,
         TreeSetClassifier,
         TreeSetRegressor,
+        Verification,
         optimal_path,
+        verify_optimality,
     )
     from sktree_opt.preprocessing import ColumnCombiner, MDLPDiscretizer
     from sktree_opt.subset import (
@@ -116,6 +118,8 @@ _ROOM_OF = {
     "to_json": "export",
     "to_onnx": "export",
     "to_sklearn": "export",
+    "Verification": "optimal",
+    "verify_optimality": "optimal",
 }
 
 __all__ = [
@@ -149,6 +153,7 @@ __all__ = [
     "Tree",
     "TreeSetClassifier",
     "TreeSetRegressor",
+    "Verification",
     "__version__",
     "cost_complexity_path",
     "counterfactual",
@@ -168,6 +173,7 @@ __all__ = [
     "to_json",
     "to_onnx",
     "to_sklearn",
+    "verify_optimality",
 ]
 
 

@@ -5,20 +5,26 @@
 Each seed is one table. What is checked: the optimum equals that of brute force; bounds of a stopped
 search never exceed it; the tree's own answers cost what it says; rows in another order, columns in
 another order, other names of classes, several threads, other instruction sets, a small cache and
-weights in place of repeated rows change no objective; JSON keeps the answers. A failure names its
-seed, with which ``--seed`` repeats it.
+weights in place of repeated rows change no objective; JSON keeps the answers; damaged JSON, and
+damaged tables and models of the command line, are refused by a ``ValueError`` or a message, or they
+answer. A failure names its seed, with which ``--seed`` repeats it.
 """
 
 import argparse
+import contextlib
+import io
 import os
+import tempfile
 import time
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, to_json
+from sktree_opt.__main__ import main as run_command
 from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.reference import brute_force_thresholds as brute
 
@@ -126,6 +132,9 @@ def check_seed(seed):
     assert close(model.objective_, expected, scale), (model.objective_, expected)
     assert model.lower_bound_ <= expected + 1e-9 * max(1.0, scale)
     check_answers(model, X, y, weights, parameters, scale)
+    check_damaged_text(to_json(model), X, rng)
+    if seed % 20 == 0:
+        check_command_line(to_json(model), X, y, rng)
     for same, data in variants(X, y, weights, parameters, rng):
         assert close(make(same).fit(*data).objective_, expected, scale), same
     for name in available_instruction_sets():
@@ -155,6 +164,52 @@ def check_answers(model, X, y, weights, parameters, scale):
         "absolute_error": lambda: unit @ np.abs(answers - y),
     }.get(parameters["objective"])
     assert loss is None or close(cost + loss(), model.objective_, scale)
+
+
+def damaged(text, rng):
+    """A text in which a few parts are replaced, repeated, exchanged or left out."""
+    for _ in range(int(rng.integers(1, 4))):
+        start, other = sorted(rng.integers(0, len(text) + 1, 2))
+        end = min(len(text), start + int(rng.integers(1, 9)))
+        new = rng.choice(["", "-1", "null", "1e999", "[", "{}", '"', ",", "\x00", "9" * 25, "NaN"])
+        repeated = text[other : other + int(rng.integers(0, 20))]
+        text = text[:start] + str(rng.choice([new, repeated])) + text[end:]
+    return text
+
+
+def check_damaged_text(text, X, rng):
+    """What ``from_json`` reads predicts; all else is refused by a ``ValueError``."""
+    for _ in range(10):
+        try:
+            model = from_json(damaged(text, rng))
+        except ValueError:
+            continue
+        # A model of other columns, or of categories that X does not have, says so.
+        with contextlib.suppress(ValueError, TypeError):
+            model.predict(X)
+            to_json(model)
+
+
+def check_command_line(model, X, y, rng):
+    """Damaged tables and models end in an exit code, never in a traceback."""
+    table = "\n".join(",".join(map(repr, [*row, label])) for row, label in zip(X, y, strict=True))
+    table = ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"]) + "\n" + table + "\n"
+    with tempfile.TemporaryDirectory() as folder:
+        data, tree = Path(folder, "data.csv"), Path(folder, "tree.json")
+        for _ in range(3):
+            data.write_text(damaged(table.replace("np.float64", ""), rng), "utf-8")
+            tree.write_text(model if rng.random() < 0.5 else damaged(model, rng), "utf-8")
+            for command in (
+                ["fit", str(data), "--target=y", "--max-depth=1", "--cv=0", "--n-jobs=1"],
+                ["predict", str(tree), str(data)],
+            ):
+                silent = contextlib.redirect_stdout(io.StringIO())
+                with silent, contextlib.redirect_stderr(io.StringIO()):
+                    try:
+                        code = run_command(command)
+                    except SystemExit as end:
+                        code = end.code
+                assert code is None or isinstance(code, (int, str)), code
 
 
 def variants(X, y, weights, parameters, rng):

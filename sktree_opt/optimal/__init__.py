@@ -6,6 +6,7 @@ imports another: ``bits`` (0/1 tests as bit columns), ``thresholds`` (every thre
 column, by ranks) and ``tree_sets`` (several trees at each node).
 """
 
+from sktree_opt.optimal._verify_optimality import Verification, verify_optimality
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._cv_classifier import OptimalTreeClassifierCV
 from sktree_opt.optimal.estimators._cv_regressor import OptimalTreeRegressorCV
@@ -25,5 +26,7 @@ __all__ = [
     "SmallestTreeRegressor",
     "TreeSetClassifier",
     "TreeSetRegressor",
+    "Verification",
     "optimal_path",
+    "verify_optimality",
 ]

@@ -302,6 +302,13 @@ def code_outcomes(kind, asked, codes):
 def pack_outcomes(tests, n_values, shift):
     """Outcomes of a column's tests by code as bits, after `shift` bits that are 0."""
     n_tests = len(tests["kind"])
+    is_numeric = tests["kind"] == NUMERIC
+    if is_numeric.any() and 2 * n_tests < n_values:
+        # Codes between two cuts have the same outcomes.
+        cuts = np.unique(tests["code"][is_numeric])
+        places = np.where(is_numeric, np.searchsorted(cuts, tests["code"]), -1)
+        few = pack_outcomes(tests | {"code": places}, len(cuts) + 1, shift)
+        return few[np.append(np.searchsorted(cuts, np.arange(n_values)), len(cuts) + 1)]
     outcomes = np.zeros((n_values + 1, (shift + n_tests + 7) // 8), dtype=np.uint8)
     n_at_once = max(1, BLOCK_CELLS // max(1, n_tests))
     for first in range(0, n_values, n_at_once):

@@ -256,9 +256,12 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def mdlp_codes(table, labels, weights, n_classes):
-    """By column of a table, the last code below each cut."""
-    control = SearchControl()
+def mdlp_codes(table, labels, weights, n_classes, control=None):
+    """By column of a table, the last code below each cut; fewer cuts after a stop of `control`."""
+    control = SearchControl() if control is None else control
     return [
-        mdlp_cuts(table, j, labels, weights, n_classes, control) for j in range(table.n_columns)
+        np.empty(0, dtype=np.int64)
+        if control.poll()
+        else mdlp_cuts(table, j, labels, weights, n_classes, control)
+        for j in range(table.n_columns)
     ]

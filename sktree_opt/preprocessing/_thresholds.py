@@ -3,7 +3,8 @@
 A choice is an object with `codes` and `scope`. `codes` lists, for each column of a table, the codes
 after which it may be cut, in ascending order; the threshold is the midpoint to the next value. None
 means all. `scope` says in words what a proof over these thresholds is relative to. The array of a
-nominal column is ignored.
+nominal column is ignored. `control` is the clock of the fit: where it stops the choice, there are
+fewer thresholds, and the search that follows proves nothing.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ class AllThresholds:
 
     scope = "every midpoint between two values of a column"
 
-    def codes(self, table, data):
+    def codes(self, table, data, control=None):
         """Leave nothing out."""
 
 
@@ -38,7 +39,7 @@ class QuantileThresholds:
         """The thresholds in words."""
         return f"up to {self.n_thresholds} quantiles of each column"
 
-    def codes(self, table, data):
+    def codes(self, table, data, control=None):
         """Cut where the weight below passes each quantile; between all values if these are few."""
         found = []
         for codes, values in zip(table.codes, table.values, strict=True):
@@ -58,9 +59,9 @@ class MdlpThresholds:
 
     scope = "the cuts of each column by the MDL principle"
 
-    def codes(self, table, data):
+    def codes(self, table, data, control=None):
         """Cut each column for itself."""
-        return mdlp_codes(table, data.y, data.weights, len(data.classes))
+        return mdlp_codes(table, data.y, data.weights, len(data.classes), control)
 
 
 class EnsembleThresholds:
@@ -77,26 +78,28 @@ class EnsembleThresholds:
     learning_rate = 0.3
     max_rows = 10_000
 
-    def codes(self, table, data):
+    def codes(self, table, data, control=None):
         """Cut where the trees do; they are fitted to ranks, which keeps every digit."""
-        ranks = np.column_stack(
-            [
-                np.where(codes < len(values), codes, np.nan).astype(np.float32)
-                for codes, values in zip(table.codes, table.values, strict=True)
-            ]
-        )
-        rest = data.y[:, np.newaxis].astype(np.float64)
+        rng = np.random.default_rng(0)
+        drawn = [np.arange(table.n_rows)] * self.n_trees
+        if table.n_rows > self.max_rows:
+            size = self.max_rows
+            drawn = [rng.choice(table.n_rows, size, replace=False) for _ in drawn]
+        # What no tree is fitted to is not looked at.
+        kept, places = np.unique(np.concatenate(drawn), return_inverse=True)
+        ranks = np.empty((len(kept), table.n_columns), dtype=np.float32)
+        for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):
+            ranks[:, j] = np.where(codes[kept] < len(values), codes[kept], np.nan)
+        rest = data.y[kept, np.newaxis].astype(np.float64)
         if data.classes is not None:
             rest = (rest == np.arange(len(data.classes))).astype(np.float64)
-        rest -= np.average(rest, axis=0, weights=data.weights)
-        rng = np.random.default_rng(0)
+        rest -= self._mean(data)
         cuts = [set() for _ in range(table.n_columns)]
-        for _ in range(self.n_trees):
-            rows = slice(None)
-            if table.n_rows > self.max_rows:
-                rows = rng.choice(table.n_rows, self.max_rows, replace=False)
+        for rows in places.reshape(self.n_trees, -1):
+            if control is not None and control.poll():
+                break
             tree = DecisionTreeRegressor(max_depth=self.max_depth, random_state=0)
-            tree.fit(ranks[rows], rest[rows], sample_weight=data.weights[rows])
+            tree.fit(ranks[rows], rest[rows], sample_weight=data.weights[kept[rows]])
             rest -= self.learning_rate * tree.predict(ranks).reshape(rest.shape)
             tests = tree.tree_
             for feature, threshold in zip(tests.feature, tests.threshold, strict=True):
@@ -106,6 +109,13 @@ class EnsembleThresholds:
             within(np.array(sorted(found), dtype=np.int64), values)
             for found, values in zip(cuts, table.values, strict=True)
         ]
+
+    def _mean(self, data):
+        """What every tree of the ensemble begins with."""
+        if data.classes is None:
+            return np.average(data.y, weights=data.weights)
+        shares = np.bincount(data.y, data.weights, minlength=len(data.classes))
+        return shares / shares.sum()
 
 
 @dataclass
@@ -119,7 +129,7 @@ class TransformerThresholds:
         """The thresholds in words."""
         return f"the cuts of {type(self.transformer).__name__}"
 
-    def codes(self, table, data):
+    def codes(self, table, data, control=None):
         """Take the cuts as they are, or fit a clone on the numbers of each numeric column."""
         try:
             check_is_fitted(self.transformer)

@@ -368,7 +368,7 @@ class Tree(SklearnArrays):
         return rebuild_tree, (
             self.nodes,
             self.values,
-            self.category_branch,
+            packed(self.category_branch),
             self.n_features,
             self.is_classifier,
         )
@@ -378,8 +378,18 @@ class Tree(SklearnArrays):
         return f"<Tree: {kind}, {self.n_splits} tests, {self.n_leaves} leaves, depth {self.depth}>"
 
 
+def packed(branches):
+    """Branches in little memory: bits and their number, if there are two, else an array."""
+    if len(branches) and branches.max() <= 1:
+        return np.packbits(branches.astype(bool)), len(branches)
+    return branches
+
+
 def rebuild_tree(nodes, values, category_branch, n_features, is_classifier):
     """Unpickle a tree."""
+    if isinstance(category_branch, tuple):
+        bits, n_branches = category_branch
+        category_branch = np.unpackbits(bits, count=n_branches)
     return Tree(nodes, values, category_branch, n_features=n_features, is_classifier=is_classifier)
 
 

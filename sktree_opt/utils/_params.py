@@ -99,12 +99,13 @@ default="from_dtype"
 """,
     "time_limit": """\
 time_limit : float or None, default=60.0
-    Seconds after which the search ends with the best answer found so far and a warning. None or
-    infinity means no limit.
+    Seconds after which the fit ends with the best answer found so far and a warning; reading the
+    table counts, but is not cut short. None or infinity means no limit.
 """,
     "memory_limit": """\
 memory_limit : int, float, str or None, default=None
-    Bytes that the search may take, or a size such as "2GB". None or infinity means no limit.
+    Bytes that the search may take besides the table and its encoded copy, or a size such as "2GB".
+    None or infinity means no limit.
 """,
     "random_state": """\
 random_state : int, RandomState instance or None, default=None

@@ -77,7 +77,10 @@ def plan_of(model, X, y, weights=None):
     else:
         problem = class_problem(model, X, y, weights)
     return make_plan(
-        problem, thresholds=model.thresholds, categorical_splits=model.categorical_splits
+        problem,
+        new_session(problem.limits),
+        thresholds=model.thresholds,
+        categorical_splits=model.categorical_splits,
     )
 
 

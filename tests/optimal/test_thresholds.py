@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
@@ -230,3 +231,27 @@ def test_categories_are_left_alone():
     for choice in (1, "mdlp", "ensemble", MDLPDiscretizer()):
         model = OptimalTreeClassifier(max_depth=1, thresholds=choice).fit(X, y)
         assert model.objective_ == 0.0
+
+
+@pytest.mark.parametrize("choice", ["quantile", "mdlp", "ensemble", 3])
+def test_no_time_to_choose(choice):
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = OptimalTreeClassifier(max_depth=3, thresholds=choice, time_limit=0.0).fit(X, y)
+    assert (model.status_, model.objective_, model.lower_bound_) == ("time_limit", 100.0, 0.0)
+    is_short = "as many as there was time to choose" in model.optimality_scope_
+    assert is_short == (choice in ("mdlp", "ensemble"))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_outcomes_of_few_cuts(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.permutation(np.repeat(np.arange(40.0), 2))[:, np.newaxis]
+    X[rng.random(80) < rng.choice([0.0, 0.2])] = NAN
+    tests = offered(int(rng.integers(1, 12)), X, np.arange(80) % 2)
+    passes = np.unpackbits(tests.bits, axis=1, bitorder="little")[:, : tests.n_tests] == 1
+    for k, threshold in enumerate(all_thresholds(tests)):
+        missing = np.isnan(X[:, 0])
+        below = X[:, 0] <= threshold if tests.kind[k] == NUMERIC else missing
+        expected = np.where(missing, tests.missing_branch[k] == 0, below)
+        assert (passes[:, k] == expected).all()

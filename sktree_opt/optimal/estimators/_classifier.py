@@ -265,6 +265,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         problem = class_problem(self, X, y, sample_weight)
         plan = make_plan(
             problem,
+            session,
             thresholds=self.thresholds,
             categorical_splits=self.categorical_splits,
             sums_one_tree=sums_leaves(problem),

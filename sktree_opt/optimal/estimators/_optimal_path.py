@@ -109,6 +109,7 @@ def path_of(model, X, y, sample_weight=None, interrupt=None):
         problem = target_problem(model, X, y, sample_weight, model.objective)
     plan = make_plan(
         problem,
+        session,
         thresholds=model.thresholds,
         categorical_splits=model.categorical_splits,
         sums_one_tree=problem.objective.metric is None,

@@ -190,7 +190,10 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     def _search(self, session, X, y, sample_weight):
         problem = target_problem(self, X, y, sample_weight, self.objective)
         plan = make_plan(
-            problem, thresholds=self.thresholds, categorical_splits=self.categorical_splits
+            problem,
+            session,
+            thresholds=self.thresholds,
+            categorical_splits=self.categorical_splits,
         )
         session.begin()
         solution = find_tree(plan, session)

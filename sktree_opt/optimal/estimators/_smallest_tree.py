@@ -220,6 +220,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             problem = class_problem(self, X, y, sample_weight)
             plan = make_plan(
                 problem,
+                session,
                 thresholds=self.thresholds,
                 categorical_splits=self.categorical_splits,
                 sums_one_tree=False,

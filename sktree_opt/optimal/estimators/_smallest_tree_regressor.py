@@ -181,6 +181,7 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
             problem = target_problem(self, X, y, sample_weight, "squared_error")
             plan = make_plan(
                 problem,
+                session,
                 thresholds=self.thresholds,
                 categorical_splits=self.categorical_splits,
                 sums_one_tree=False,

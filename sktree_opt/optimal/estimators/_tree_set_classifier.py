@@ -232,6 +232,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
             problem = class_problem(self, X, y, sample_weight)
             plan = make_plan(
                 problem,
+                session,
                 thresholds=self.thresholds,
                 categorical_splits=self.categorical_splits,
                 sums_one_tree=False,

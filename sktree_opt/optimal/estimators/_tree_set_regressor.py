@@ -197,6 +197,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
             problem = target_problem(self, X, y, sample_weight, "squared_error")
             plan = make_plan(
                 problem,
+                session,
                 thresholds=self.thresholds,
                 categorical_splits=self.categorical_splits,
                 sums_one_tree=False,

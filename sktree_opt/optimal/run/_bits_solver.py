@@ -83,7 +83,10 @@ def find_tree_of_tests(problem, tests, session, off=()):
     """
     opened = open_engine(problem, tests, session, off)
     control, engine, limits = session.control, opened.search, problem.limits
+    start = control.seconds
     engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
+    # A deep tree is put together from one sweep of all rows for each level.
+    session.keep_back((limits.max_depth - 2) * (control.seconds - start))
     if opened.known is not None:
         known = tree_and_objective(problem, tests, opened.known)[1]
         engine.offer(opened.known, problem.in_engine_units(known))

@@ -49,6 +49,9 @@ THINNED_TESTS = 1000
 MOST_TEST_BYTES = 1 << 27
 MOST_NUMERIC_TESTS = 3000
 
+# Of the time that is left, for choosing thresholds.
+SHARE_FOR_CHOICE = 0.5
+
 ENGINES = ("bits", "thresholds", "column")
 # Engine and switches of `use_engine`.
 _chosen = ContextVar("engine", default=(None, ()))
@@ -134,12 +137,17 @@ class Plan:
         return f"{trees}, with {self.asked}"
 
 
-def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, prefers_tests=False):
+def make_plan(
+    problem, session, *, thresholds, categorical_splits, sums_one_tree=True, prefers_tests=False
+):
     """Choose the engine, and make what it reads.
 
     Parameters
     ----------
     problem : Problem
+
+    session : Session
+        Its clock may end the choice of thresholds, which gets half of the time.
 
     thresholds, categorical_splits
         The parameters of an estimator.
@@ -158,6 +166,7 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
     choice, split = resolve_thresholds(thresholds), CATEGORICAL_SPLITS[categorical_splits]
     chosen, off = _chosen.get()
     asked = f"tests of numbers at {choice.scope}, of categories as {split.scope}"
+    control = session.control
     # Some objectives only the thresholds engine knows.
     has_bits = form.score in SCORES
     names, n_categories = data.encoder.feature_names_, data.encoder.n_categories_
@@ -166,18 +175,25 @@ def make_plan(problem, *, thresholds, categorical_splits, sums_one_tree=True, pr
         if tests is not None:
             return Plan(problem, asked, tests, off=off)
     table = table_of(data, n_threads)
-    cuts = choice.codes(table, data)
+    with session.for_seconds(SHARE_FOR_CHOICE * control.seconds_left):
+        cuts = choice.codes(table, data, control)
+        if control.stopped and not isinstance(choice, AllThresholds):
+            asked += ", as many as there was time to choose"
     # Each division of three categories has one alone on a side.
     by_ranks = split is OneVsRest or n_categories.max() <= 3
     if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
-        ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
-        by_column = chosen in (None, "column") and is_one_deep_column(ranks, problem.limits)
-        is_large = has_too_many_tests(ranks)
-        if is_large_for_pairs(ranks):
+        if control.poll():
+            # There is no time for a search: it answers a leaf, for which no tests are made.
+            return Plan(problem, asked, None, table, off=off)
+        sizes = Sizes.of(table, cuts)
+        by_column = chosen in (None, "column") and is_one_deep_column(table, problem.limits)
+        is_large = sizes.n_tests.sum() > MAX_TESTS
+        if is_large_for_pairs(sizes):
             is_large = is_large or not prefers_tests
         elif by_column or not (prefers_tests or is_full_tree_too_costly(problem)):
-            is_large = has_many_thresholds(ranks, form, problem.weights)
+            is_large = is_large or has_many_thresholds(sizes, form, problem.weights)
         if is_large or not has_bits or chosen in ("thresholds", "column"):
+            ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
             few_tests = FewTests(table, cuts, data, split) if has_bits else None
             return Plan(problem, asked, None, ranks, around, few_tests, off, by_column)
     if not has_bits:
@@ -212,6 +228,43 @@ def table_of(data, n_threads):
     return Table.from_matrix(matrix, data.encoder.n_categories_, n_threads)
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """How many values and tests the columns of a table have.
+
+    Attributes
+    ----------
+    n_rows : int
+
+    is_numeric : ndarray of bool
+
+    n_codes, n_tests : ndarray of int64
+        Different values, missing ones included, and binary columns made of them.
+
+    n_walks : int
+        Columns with tests, counted twice where values are missing.
+    """
+
+    n_rows: int
+    is_numeric: np.ndarray
+    n_codes: np.ndarray
+    n_tests: np.ndarray
+    n_walks: int
+
+    @classmethod
+    def of(cls, table, cuts):
+        """Of a table that may be cut after some codes, None for all."""
+        is_numeric, has_missing = ~table.is_nominal, table.n_missing > 0
+        n_values = np.array([len(values) for values in table.values], dtype=np.int64)
+        if cuts is not None:
+            n_cuts = np.array([len(codes) for codes in cuts], dtype=np.int64)
+            n_values = np.where(is_numeric, np.minimum(n_cuts + 1, n_values), n_values)
+        n_tests = np.maximum(0, n_values - is_numeric)
+        n_tests = np.where(has_missing, 2 * n_tests + 1, n_tests)
+        n_walks = int((n_tests > 0).sum() + ((n_tests > 0) & has_missing).sum())
+        return cls(table.n_rows, is_numeric, n_values + has_missing, n_tests, n_walks)
+
+
 def is_full_tree_too_costly(problem):
     """Whether the tests of a full tree cost more than errors on all rows.
 
@@ -221,33 +274,30 @@ def is_full_tree_too_costly(problem):
     return is_classifier and limits.split_cost * limits.max_splits > problem.data.weights.sum()
 
 
-def is_large_for_pairs(table):
+def is_large_for_pairs(sizes):
     """Whether binary columns of all tests, or the counts of their pairs, take much memory."""
-    of_columns = count_tests(table)
-    n_bytes = of_columns.sum() * (table.n_rows / 8)
-    return n_bytes > MOST_TEST_BYTES or of_columns[~table.is_nominal].sum() >= MOST_NUMERIC_TESTS
+    n_bytes = sizes.n_tests.sum() * (sizes.n_rows / 8)
+    n_numeric = sizes.n_tests[sizes.is_numeric].sum()
+    return n_bytes > MOST_TEST_BYTES or n_numeric >= MOST_NUMERIC_TESTS
 
 
-def has_many_thresholds(table, form, weights=None):
+def has_many_thresholds(sizes, form, weights=None):
     """Whether a search over ranks beats one that makes a binary column of every test."""
-    of_columns, is_numeric = count_tests(table), ~table.is_nominal
-    n_walks = (of_columns > 0).sum() + ((of_columns > 0) & (table.n_missing > 0)).sum()
     many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
-    if of_columns[is_numeric].sum() >= many * max(1, n_walks):
+    if sizes.n_tests[sizes.is_numeric].sum() >= many * max(1, sizes.n_walks):
         return True
-    return form.score in ("squared", "gini") and is_numeric.all() and has_small_tables(table)
+    return form.score in ("squared", "gini") and sizes.is_numeric.all() and has_small_tables(sizes)
 
 
-def has_small_tables(table):
+def has_small_tables(sizes):
     """Whether tables of pairs of values take less time than a binary column of every test."""
-    n_codes = np.array([len(values) for values in table.values]) + (table.n_missing > 0)
-    n_tests, n_columns = float(count_tests(table).sum()), table.n_columns
+    n_tests, n_columns = float(sizes.n_tests.sum()), len(sizes.n_codes)
     n_pairs = n_columns * (n_columns - 1) / 2
-    lines = n_pairs * (n_codes * np.ceil(n_codes / 8)).mean()
-    by_tables = ADDITION * table.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
-    return bool(by_tables < PAIR_OF_TESTS * table.n_rows * n_tests**3)
+    lines = n_pairs * (sizes.n_codes * np.ceil(sizes.n_codes / 8)).mean()
+    by_tables = ADDITION * sizes.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
+    return bool(by_tables < PAIR_OF_TESTS * sizes.n_rows * n_tests**3)
 
 
 def has_many_reals(weights):
@@ -259,15 +309,3 @@ def is_one_deep_column(table, limits):
     """Whether there is one column, of numbers without holes, and more than two levels."""
     is_numeric = table.n_columns == 1 and not table.is_nominal[0] and not table.n_missing[0]
     return bool(is_numeric and limits.max_depth > 2)
-
-
-def has_too_many_tests(table):
-    """Whether binary columns of every test would be refused."""
-    return count_tests(table).sum() > MAX_TESTS
-
-
-def count_tests(table):
-    """Number of binary columns that each column of a table makes."""
-    n_values = np.array([len(values) for values in table.values], dtype=np.int64)
-    n_tests = np.maximum(0, n_values - ~table.is_nominal)
-    return np.where(table.n_missing > 0, 2 * n_tests + 1, n_tests)

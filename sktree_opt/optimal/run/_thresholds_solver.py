@@ -93,7 +93,8 @@ def search_thresholds(plan, session):
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
     # Two levels are proved sooner than equal rows are grouped.
-    group = None if is_absolute or min(max_depth, max_splits) <= 2 else equal_rows(table)
+    is_short = min(max_depth, max_splits) <= 2 or session.control.stopped
+    group = None if is_absolute or is_short else equal_rows(table)
     may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
     if "equal_rows" in plan.off:
         group = None
@@ -464,7 +465,8 @@ def coarse_table(table, cuts, n_threads=1):
             places.append(codes)
             around.append(np.empty((0, 2)))
         else:
-            places.append(np.searchsorted(cuts[j], codes, side="left"))
+            of_codes = np.searchsorted(cuts[j], np.arange(len(values) + 1), side="left")
+            places.append(of_codes[codes])
             around.append(np.column_stack([values[cuts[j]], values[cuts[j] + 1]]))
     return recoded(table, places, slice(None), n_threads), around
 
