@@ -35,7 +35,7 @@ MOST_LISTED = 10**8
 RELIANCE_DTYPE = np.dtype(
     [
         ("name", object),
-        ("verdict", "U4"),
+        ("verdict", object),
         ("share", np.float64),
         ("least_importance", np.float64),
         ("largest_importance", np.float64),

@@ -42,8 +42,8 @@ LARGE_BOUND, NO_BOUND = 2.0**44, 2.0**58
 # The first excess over the least cost as a share of the cost of a single leaf; by how much an
 # excess grows; and how many more trees than asked for one aims at.
 FIRST_EXCESS = 1 / 256
-LEAST_GROWTH, MOST_GROWTH = 1.05, 2.0
-SURPLUS = 1.25
+LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
+SURPLUS = 2.5
 
 # After a stop trees are read one by one: at most so many, in so many seconds each; and
 # reading may be so late.
@@ -52,7 +52,7 @@ READING_SECONDS = 5e-4
 LATE_SECONDS = 0.05
 
 # Beyond so many times the trees asked for, a graph is made smaller.
-TOO_MANY = 2
+TOO_MANY = 20
 
 
 @dataclass(frozen=True)

@@ -38,34 +38,6 @@ struct GraphCounters {
     std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_cached{0};
 };
 
-// The answer of a leaf: the class that is worth most, or the mean of its targets.
-struct LeafAnswers {
-    bool is_mean = false;
-    double centre = 0.0;  // of the targets
-    double target_unit = 1.0;
-    std::vector<double> worth;  // [class][answer], of a row of weight 1
-    int n_answers = 0;
-    double tolerance = 0.0;  // answers that are worth as much, but for rounding
-
-    double of(const std::vector<std::int64_t>& totals, const std::vector<double>& unit) const {
-        if (is_mean) {
-            const double weight = unit[0] * static_cast<double>(totals[0]);
-            return centre + target_unit * static_cast<double>(totals[1]) / weight;
-        }
-        double total = 0.0;
-        for (std::size_t c = 0; c < unit.size(); ++c) total += unit[c] * totals[c];
-        std::vector<double> sums(n_answers, 0.0);
-        for (std::size_t c = 0; c < unit.size(); ++c) {
-            const double share = total > 0.0 ? unit[c] * totals[c] / total : 0.0;
-            for (int a = 0; a < n_answers; ++a) sums[a] += share * worth[c * n_answers + a];
-        }
-        const double best = *std::max_element(sums.begin(), sums.end());
-        int answer = 0;
-        while (sums[answer] < best - tolerance) ++answer;
-        return answer;
-    }
-};
-
 // Minimum costs by rows and depth, or bounds of them, in stripes with a lock each.
 class LeastCosts {
 public:
@@ -187,24 +159,27 @@ private:
         double answer[2];
         double cost = -1.0;  // of a last test
     };
-    // A node whose children are not known yet.
-    struct Node {
-        std::int32_t parent = -1, column = -1;
-        bool with = false;
-        double bound = 0.0;
-        // Once it is expanded:
-        RowSet rows;
-        std::vector<int> columns;  // one for each partition
-        // Tests that make it, by column; ~test where the outcomes are the other way round.
-        std::vector<std::int32_t> alike_begin, alike;
+    // What the graph has of a node: its options, and for each place the tests that part the rows
+    // alike, ~test where the outcomes are the other way round.
+    struct Contents {
+        std::vector<std::int32_t> alike_begin{0}, alike;
         std::vector<Option> options;
         double leaf_cost = 0.0, leaf_answer = 0.0;
+    };
+    struct Node : Contents {
+        std::int32_t parent = -1, column = -1;
+        bool with = false, is_expanded = false;
+        double bound = 0.0;
+        RowSet rows;
+        std::vector<int> columns;  // one for each partition
+        // Of a node of depth two: its children, by option and side, for the bounds it leaves them.
+        std::vector<Contents> below;
     };
     struct Level {
         NodeColumns columns;
         DepthTwo depth_two;
         RowSet with, without;
-        std::vector<std::int64_t> totals_with, totals_without, others;
+        std::vector<std::int64_t> pairs, others;
         std::vector<double> costs, work;
     };
     struct Worker {
@@ -286,7 +261,7 @@ private:
         level.columns.gather(table_, node, candidates);
         LeastCosts::Known found{leaf_cost, true};
         if (depth == 1) {
-            stump_costs(level);
+            stump_costs(level, level.columns.counts(), level.columns.totals());
             for (int j = 0; j < level.columns.n_columns(); ++j) {
                 const double sum = level.costs[j] + level.costs[level.columns.stride() + j];
                 found.lower = std::min(found.lower, sum + split_cost_);
@@ -373,18 +348,18 @@ private:
     }
 
     // Costs of the leaves of the rows with each column, then of those without it.
-    void stump_costs(Level& level) {
+    void stump_costs(Level& level, const std::int64_t* counts,
+                     const std::vector<std::int64_t>& totals) {
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride();
         level.others.resize(static_cast<std::size_t>(columns.n_channels()) * stride);
         for (int c = 0; c < columns.n_channels(); ++c) {
             for (int j = 0; j < stride; ++j) {
-                level.others[c * stride + j] =
-                    columns.totals()[c] - columns.counts()[c * stride + j];
+                level.others[c * stride + j] = totals[c] - counts[c * stride + j];
             }
         }
         level.costs.resize(2 * static_cast<std::size_t>(stride));
-        leaves_.evaluate(columns.counts(), stride, stride, level.work, level.costs.data());
+        leaves_.evaluate(counts, stride, stride, level.work, level.costs.data());
         leaves_.evaluate(level.others.data(), stride, stride, level.work,
                          level.costs.data() + stride);
     }
@@ -441,6 +416,7 @@ private:
 
     void expand(Worker& worker, const std::vector<Node>& parents, Node& node, int depth,
                 std::int64_t splits) {
+        if (node.is_expanded) return;
         Level& level = worker.levels[depth];
         if (node.parent < 0) {
             node.rows = root_;
@@ -458,32 +434,18 @@ private:
             return;
         }
         if (depth == 1) {
-            add_stumps(level, node);
-            forget_rows(node);
+            Contents made;
+            add_stumps(level, node, level.columns.counts(), totals, RowSide(), node.bound, made);
+            static_cast<Contents&>(node) = std::move(made);
         } else if (depth == 2) {
             if (!solve_depth_two(worker)) return;
             for (int j = 0; j < level.columns.n_columns(); ++j) {
                 add_option(level, node, j, pair_of_depth_two(level.depth_two, j, splits));
             }
+            for (const Option& option : node.options) add_last_nodes(level, node, option);
         } else {
             add_columns(worker, node, depth, splits);
         }
-    }
-
-    // Of a node without children: there are many.
-    static void forget_rows(Node& node) {
-        std::vector<std::int32_t> begin{0}, alike;
-        for (Option& option : node.options) {
-            const auto first = node.alike.begin() + node.alike_begin[option.place];
-            const auto last = node.alike.begin() + node.alike_begin[option.place + 1];
-            alike.insert(alike.end(), first, last);
-            option.place = static_cast<int>(begin.size()) - 1;
-            begin.push_back(static_cast<std::int32_t>(alike.size()));
-        }
-        node.alike_begin = std::move(begin);
-        node.alike = std::move(alike);
-        node.rows = RowSet();
-        node.columns = {};
     }
 
     // The node's columns, and which tests are alike.
@@ -513,46 +475,107 @@ private:
         std::vector<std::int32_t> all(end.back());
         std::vector<std::int32_t> at(end.begin(), end.end() - 1);
         for_tests([&](int place, std::int32_t test) { all[at[place]++] = test; });
-        node.alike_begin.assign(1, 0);
         for (std::size_t j = 0; j < node.columns.size(); ++j) {
-            std::sort(all.begin() + end[j], all.begin() + end[j + 1],
-                      [](std::int32_t a, std::int32_t b) { return test_of(a) < test_of(b); });
-            for (int t = end[j]; t < end[j + 1]; ++t) {
-                // If tests of one feature make the same partition, the first is enough.
-                const bool is_new = counts_tests_ || t == end[j] ||
-                                    feature_[test_of(all[t])] != feature_[test_of(all[t - 1])];
-                if (is_new) node.alike.push_back(all[t]);
-            }
-            node.alike_begin.push_back(static_cast<std::int32_t>(node.alike.size()));
+            add_alike(all.begin() + end[j], all.begin() + end[j + 1], node);
         }
+    }
+
+    // The tests of one partition. If tests of one feature make it, the first
+    // is enough, unless tests count.
+    template <class Iterator>
+    void add_alike(Iterator first, Iterator last, Contents& contents) const {
+        std::sort(first, last,
+                  [](std::int32_t a, std::int32_t b) { return test_of(a) < test_of(b); });
+        for (Iterator at = first; at != last; ++at) {
+            const bool is_new = counts_tests_ || at == first ||
+                                feature_[test_of(*at)] != feature_[test_of(*(at - 1))];
+            if (is_new) contents.alike.push_back(*at);
+        }
+        contents.alike_begin.push_back(static_cast<std::int32_t>(contents.alike.size()));
     }
 
     static std::int32_t test_of(std::int32_t signed_test) {
         return signed_test < 0 ? ~signed_test : signed_test;
     }
 
-    void add_stumps(Level& level, Node& node) {
+    // Both children of an option of a node of depth two, from counts of pairs of columns: there
+    // are many of them.
+    void add_last_nodes(Level& level, Node& node, const Option& option) {
+        const NodeColumns& columns = level.columns;
+        const int stride = columns.stride(), n_channels = columns.n_channels(), i = option.place;
+        level.pairs.resize(static_cast<std::size_t>(n_channels) * stride);
+        columns.count_pairs(table_, i, level.pairs.data());
+        for (const bool with : {true, false}) {
+            std::vector<std::int64_t> totals(n_channels);
+            for (int c = 0; c < n_channels; ++c) {
+                const std::int64_t mine = columns.counts()[c * stride + i];
+                totals[c] = with ? mine : columns.totals()[c] - mine;
+            }
+            if (!with) {
+                for (std::size_t k = 0; k < level.pairs.size(); ++k) {
+                    level.pairs[k] = columns.counts()[k] - level.pairs[k];
+                }
+            }
+            node.below.emplace_back();
+            add_stumps(level, node, level.pairs.data(), totals, {i, with},
+                       option.bound[with ? 0 : 1], node.below.back());
+        }
+    }
+
+    // The last tests of the rows of one side of `node`, given counts of the columns there.
+    void add_stumps(Level& level, const Node& node, const std::int64_t* counts,
+                    const std::vector<std::int64_t>& totals, RowSide side, double bound,
+                    Contents& made) {
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride(), n_channels = columns.n_channels();
-        stump_costs(level);
-        std::vector<std::int64_t> totals[2];
-        for (auto& side : totals) side.resize(n_channels);
+        made.leaf_cost = leaves_.evaluate_one(totals, level.work);
+        made.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
+        stump_costs(level, counts, totals);
+        std::vector<int> places;
+        std::vector<std::vector<std::int32_t>> tests;
         for (int j = 0; j < columns.n_columns(); ++j) {
             const double sum = level.costs[j] + level.costs[stride + j];
-            const bool is_idle = !counts_tests_ && node.leaf_cost - sum < 2.0;
-            if (sum + split_cost_ > node.bound || is_idle) continue;
+            const bool is_idle = !counts_tests_ && made.leaf_cost - sum < 2.0;
+            if (sum + split_cost_ > bound || is_idle || is_constant(counts + j, stride, totals)) {
+                continue;
+            }
+            const auto first = node.alike.begin() + node.alike_begin[j];
+            const auto last = node.alike.begin() + node.alike_begin[j + 1];
+            bool is_new = true;
+            for (std::size_t o = 0; o < places.size() && is_new && side.column >= 0; ++o) {
+                if (made.options[o].cost != sum) continue;
+                const int equal = columns.parts_alike(places[o], j, side.column, side.with);
+                if (equal == 0) continue;
+                is_new = false;
+                for (auto at = first; at != last; ++at) tests[o].push_back(equal > 0 ? *at : ~*at);
+            }
+            if (!is_new) continue;
+            places.push_back(j);
+            tests.emplace_back(first, last);
             Option option;
-            option.place = j;
+            option.place = static_cast<int>(made.options.size());
             option.cost = sum;
+            std::vector<std::int64_t> mine(n_channels), others(n_channels);
             for (int c = 0; c < n_channels; ++c) {
-                totals[0][c] = columns.counts()[c * stride + j];
-                totals[1][c] = columns.totals()[c] - totals[0][c];
+                mine[c] = counts[c * stride + j];
+                others[c] = totals[c] - mine[c];
             }
-            for (int side = 0; side < 2; ++side) {
-                option.answer[side] = answers_.of(totals[side], leaves_.rules().unit_weight);
-            }
-            node.options.push_back(option);
+            option.answer[0] = answers_.of(mine, leaves_.rules().unit_weight);
+            option.answer[1] = answers_.of(others, leaves_.rules().unit_weight);
+            made.options.push_back(option);
         }
+        for (auto& same : tests) add_alike(same.begin(), same.end(), made);
+    }
+
+    bool is_constant(const std::int64_t* counts, int stride,
+                     const std::vector<std::int64_t>& totals) const {
+        const int first = table_.counts_rows() ? table_.n_sums() : 0;
+        bool has_some = false, has_others = false;
+        for (int c = first; c < static_cast<int>(totals.size()); ++c) {
+            has_some = has_some || counts[c * stride] > 0;
+            has_others = has_others || counts[c * stride] < totals[c];
+        }
+        return !has_some || !has_others;
     }
 
     // A test over two nodes, if the least cost of a pair of their trees is within the bound.
@@ -607,7 +630,8 @@ private:
             graph.bound.push_back(static_cast<std::int64_t>(std::min(node.bound, 2.0 * FORBIDDEN)));
             graph.level.push_back(n_above);
             std::int64_t bytes = 96;
-            for (const Option& option : node.options) {
+            for (std::size_t o = 0; o < node.options.size(); ++o) {
+                const Option& option = node.options[o];
                 const bool is_last = option.cost >= 0.0;
                 for (int side = 0; side < 2; ++side) {
                     graph.answer.push_back(is_last ? option.answer[side] : 0.0);
@@ -622,6 +646,10 @@ private:
                             next.back().with = side == 0;
                         }
                         Node& below = next[at->second];
+                        if (!node.below.empty() && (is_new || below.bound < option.bound[side])) {
+                            static_cast<Contents&>(below) = std::move(node.below[2 * o + side]);
+                            below.is_expanded = true;
+                        }
                         below.bound = std::max(below.bound, option.bound[side]);
                         child = static_cast<std::int32_t>(first_child + at->second);
                     }
@@ -637,6 +665,7 @@ private:
             }
             graph.option_begin.push_back(graph.n_options());
             node.options = {};
+            node.below = {};
             graph_bytes_ += bytes;
             book(bytes);
         }

@@ -169,6 +169,34 @@ private:
     double first_ = 0.0, second_ = 0.0;
 };
 
+// The answer of a leaf: the class that is worth most, or the mean of its targets.
+struct LeafAnswers {
+    bool is_mean = false;
+    double centre = 0.0;  // of the targets
+    double target_unit = 1.0;
+    std::vector<double> worth;  // [class][answer], of a row of weight 1
+    int n_answers = 0;
+    double tolerance = 0.0;  // answers that are worth as much, but for rounding
+
+    double of(const std::vector<std::int64_t>& totals, const std::vector<double>& unit) const {
+        if (is_mean) {
+            const double weight = unit[0] * static_cast<double>(totals[0]);
+            return centre + target_unit * static_cast<double>(totals[1]) / weight;
+        }
+        double total = 0.0;
+        for (std::size_t c = 0; c < unit.size(); ++c) total += unit[c] * totals[c];
+        std::vector<double> sums(n_answers, 0.0);
+        for (std::size_t c = 0; c < unit.size(); ++c) {
+            const double share = total > 0.0 ? unit[c] * totals[c] / total : 0.0;
+            for (int a = 0; a < n_answers; ++a) sums[a] += share * worth[c * n_answers + a];
+        }
+        const double best = *std::max_element(sums.begin(), sums.end());
+        int answer = 0;
+        while (sums[answer] < best - tolerance) ++answer;
+        return answer;
+    }
+};
+
 // The best subtree of depth one on either side of each column, from counts of pairs of columns:
 // both children of a root on that column (phase two of MurTree's Algorithm 4). One pair of columns
 // serves both of its columns as roots.

@@ -67,26 +67,43 @@ struct RowSet {
     RowKey key;
 };
 
-// Rows with a column of the table, and those without.
+// Rows with a column of the table, and those without. Without branches: columns are not to be
+// guessed.
 inline void part_rows(const RowTable& table, const RowSet& node, int column, RowSet& with,
                       RowSet& without) {
-    for (RowSet* side : {&with, &without}) {
-        side->rows.clear();
-        side->class_start.assign(1, 0);
-        side->key = RowKey();
-    }
+    const std::size_t n_rows = node.rows.size();
+    with.rows.resize(n_rows);
+    without.rows.resize(n_rows);
+    with.class_start.assign(1, 0);
+    without.class_start.assign(1, 0);
+    std::uint32_t* first = with.rows.data();
+    std::uint32_t* second = without.rows.data();
+    const std::uint64_t* words = table.rows + column / 64;
+    const int shift = column % 64;
+    std::uint64_t low = 0, high = 0;
+    std::size_t n_first = 0, n_second = 0;
     for (int c = 0; c < table.n_classes; ++c) {
         for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k) {
-            const std::int64_t row = node.rows[k];
-            const std::uint64_t word = table.rows[row * table.row_words + column / 64];
-            RowSet& side = (word >> (column % 64)) & 1 ? with : without;
-            side.rows.push_back(node.rows[k]);
-            side.key.toggle(table.keys + 2 * row);
+            const std::uint32_t row = node.rows[k];
+            const std::uint64_t bit =
+                (words[static_cast<std::int64_t>(row) * table.row_words] >> shift) & 1;
+            first[n_first] = row;
+            second[n_second] = row;
+            n_first += bit;
+            n_second += 1 - bit;
+            const std::uint64_t* key = table.keys + 2 * static_cast<std::int64_t>(row);
+            low ^= key[0] & (0 - bit);
+            high ^= key[1] & (0 - bit);
         }
-        for (RowSet* side : {&with, &without}) {
-            side->class_start.push_back(static_cast<std::uint32_t>(side->rows.size()));
-        }
+        with.class_start.push_back(static_cast<std::uint32_t>(n_first));
+        without.class_start.push_back(static_cast<std::uint32_t>(n_second));
     }
+    with.rows.resize(n_first);
+    without.rows.resize(n_second);
+    with.key.low = low;
+    with.key.high = high;
+    without.key.low = node.key.low ^ low;
+    without.key.high = node.key.high ^ high;
 }
 
 // 64 rows of 64 bits to 64 columns, in place (Warren, Hacker's Delight, section 7-3).
@@ -178,8 +195,9 @@ public:
         count_columns(table);
     }
 
-    // Whether columns a and b part the rows with (or without) column i alike.
-    bool parts_alike(int a, int b, int i, bool with) const {
+    // Whether columns a and b part the rows with (or without) column i alike: 1 if they are equal
+    // there, -1 if complementary, else 0.
+    int parts_alike(int a, int b, int i, bool with) const {
         bool equal = true, complementary = true;
         for (int w = 0; w < n_words_ && (equal || complementary); ++w) {
             const std::uint64_t* line = words_.data() + static_cast<std::int64_t>(w) * stride_;
@@ -188,7 +206,7 @@ public:
             equal = equal && differ == 0;
             complementary = complementary && differ == rows;
         }
-        return equal || complementary;
+        return equal ? 1 : -static_cast<int>(complementary);
     }
 
     // For column i: out[channel][stride], the counts of rows that have i and each j, from `first` on.
