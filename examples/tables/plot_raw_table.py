@@ -27,9 +27,9 @@ print(f"{X_train.isna().to_numpy().mean():.1%} of the cells are empty")
 # %%
 # How large should the tree be?
 # -----------------------------
-# Every depth and number of leaves up to three levels, each scored on rows left out. Ten thresholds
-# of each numeric column are enough for that.
-search = OptimalTreeClassifierCV(max_depth=3, thresholds=10).fit(X_train, y_train)
+# Every depth and number of leaves up to three levels, each scored on rows left out. The searches of
+# the folds use few thresholds, which are enough for that.
+search = OptimalTreeClassifierCV().fit(X_train, y_train)
 results = search.cv_results_
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for depth in (1, 2, 3):

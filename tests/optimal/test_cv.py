@@ -1,11 +1,12 @@
 """Cross-validated trees: the same choice as GridSearchCV makes, out of fewer searches."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_diabetes
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
@@ -24,6 +25,7 @@ from sktree_opt import (
     load_loans,
 )
 from sktree_opt.optimal.estimators import _cv_folds
+from sktree_opt.optimal.objectives._forest_targets import forest_answers
 from tests.optimal.common import random_table
 from tests.recorder import Recorder
 
@@ -100,6 +102,7 @@ def test_a_regressor_scores_as_a_grid_search(name, table, global_random_seed):
     X = table[0]
     y = targets(X, global_random_seed)
     chosen = {"max_depth": 2, "cv": KFold(3), "fold_thresholds": None}
+    chosen |= {"targets": "given", "min_samples_leaf": 1}
     model = OptimalTreeRegressorCV(**chosen | REGRESSORS[name]).fit(X, y)
     objective = model.objective if isinstance(model.objective, str) else "squared_error"
     search = grid_search(model, OptimalTreeRegressor(objective=objective)).fit(X, y)
@@ -194,7 +197,8 @@ def test_without_a_tree(table):
 
 def test_folds_search_few_thresholds_and_the_tree_all():
     X, y = load_diabetes(return_X_y=True)
-    model = OptimalTreeRegressorCV(max_depth=[2], max_leaf_nodes=[4], cv=2).fit(X, y)
+    model = OptimalTreeRegressorCV(max_depth=[2], max_leaf_nodes=[4], cv=2, targets="given")
+    model.fit(X, y)
     assert model.objective_ < model.path_.objectives[2, 3]
     best = OptimalTreeRegressor(max_depth=2).fit(X, y)
     assert model.objective_ == pytest.approx(best.objective_)
@@ -204,10 +208,40 @@ def test_folds_search_few_thresholds_and_the_tree_all():
 
 
 def noisy(seed):
-    """Ranks as columns, and a noisy target."""
+    """A table and a noisy target."""
     rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.permutation(120) for _ in range(4)]).astype(float)
-    return X, X[:, 0] + 40.0 * (X[:, 1] > 60) + 30.0 * rng.normal(size=120)
+    X = rng.normal(size=(120, 4))
+    return X, X[:, 0] + 2.0 * (X[:, 1] > 0.2) + rng.normal(size=120)
+
+
+def answers_of_forest(X, y, weights, classes=None):
+    """The answers that trees are fitted to."""
+    weights = np.ones(len(y)) if weights is None else weights
+    return forest_answers(SimpleNamespace(matrix=X, y=y, weights=weights, classes=classes))
+
+
+def test_the_answers_of_a_forest_do_not_see_their_row(global_random_seed):
+    X, y = noisy(global_random_seed)
+    answers = answers_of_forest(X, y, None)[:, 0]
+    truth = X[:, 0] + 2.0 * (X[:, 1] > 0.2)
+    assert ((answers - truth) ** 2).mean() < 0.7 * ((y - truth) ** 2).mean()
+    # A wild target moves the answers for other rows alone.
+    wild = y.copy()
+    wild[7] += 1e-9
+    moved = y.copy()
+    moved[7] += 5.0
+    assert abs(answers_of_forest(X, wild, None)[7, 0] - answers[7]) < 2.0
+    assert abs(answers_of_forest(X, moved, None)[7, 0] - answers[7]) < 2.0
+    order = np.random.default_rng(0).permutation(120)
+    np.testing.assert_allclose(answers_of_forest(X[order], y[order], None)[:, 0], answers[order])
+    codes = (y > 1.0).astype(np.int32)
+    repeats = np.random.default_rng(1).integers(1, 4, 120)
+    for target, classes in ((y, None), (codes, np.array([0, 1]))):
+        weighted = answers_of_forest(X, target, repeats.astype(float), classes)
+        repeated = [np.repeat(part, repeats, axis=0) for part in (X, target, weighted)]
+        found = answers_of_forest(*repeated[:2], None, classes)
+        np.testing.assert_allclose(found, repeated[2], atol=1e-9)
+        assert found.shape == (repeats.sum(), 1 if classes is None else 2)
 
 
 @pytest.mark.parametrize(
@@ -215,10 +249,8 @@ def noisy(seed):
 )
 def test_a_tree_of_the_answers_of_a_forest(objective, answer, global_random_seed):
     X, y = noisy(global_random_seed)
-    settings = {"min_samples_leaf": 3, "max_features": 0.5, "max_samples": 120, "random_state": 0}
-    forest = RandomForestRegressor(oob_score=True, **settings).fit(X, y)
     model = OptimalTreeRegressor(max_depth=2, objective=objective)
-    plain = clone(model).fit(X, forest.oob_prediction_)
+    plain = clone(model).fit(X, answers_of_forest(X, y, None)[:, 0])
     model.set_params(targets="forest").fit(X, y)
     assert model.objective_ == pytest.approx(plain.objective_)
     leaves = model.apply(X)
@@ -230,15 +262,14 @@ def test_a_tree_of_the_answers_of_a_forest(objective, answer, global_random_seed
 @pytest.mark.parametrize("objective", ["error", "gini", "balanced_error"])
 def test_a_tree_of_the_classes_of_a_forest(objective, global_random_seed):
     X, y = noisy(global_random_seed)
-    y = np.array(["a", "b", "c"])[np.digitize(y, [60.0, 120.0])]
-    settings = {"min_samples_leaf": 2, "max_samples": 120, "random_state": 0}
-    forest = RandomForestClassifier(oob_score=True, **settings).fit(X, y)
-    shares = np.round(8 * forest.oob_decision_function_) / 8
+    codes = np.digitize(y, [0.0, 2.0]).astype(np.int32)
+    y = np.array(["a", "b", "c"])[codes]
+    shares = np.round(8 * answers_of_forest(X, codes, None, np.arange(3))) / 8
     shares[np.arange(120), shares.argmax(axis=1)] += 1.0 - shares.sum(axis=1)
-    rows, codes = np.nonzero(shares)
+    rows, found = np.nonzero(shares)
     model = OptimalTreeClassifier(max_depth=2, objective=objective, min_samples_leaf=7)
     plain = clone(model).set_params(min_samples_leaf=1, min_weight_leaf=7.0)
-    plain.fit(X[rows], forest.classes_[codes], shares[rows, codes])
+    plain.fit(X[rows], np.array(["a", "b", "c"])[found], shares[rows, found])
     model.set_params(targets="forest").fit(X, y)
     assert model.objective_ == pytest.approx(plain.objective_)
     leaves = model.apply(X)
@@ -252,10 +283,11 @@ def test_targets_are_tried(global_random_seed):
     X, y = noisy(global_random_seed)
     model = OptimalTreeRegressorCV(targets=["given", "forest"], cv=KFold(3), max_depth=2)
     model.fit(X, y)
-    search = grid_search(model, OptimalTreeRegressor(thresholds="ensemble")).fit(X, y)
+    search = grid_search(model, OptimalTreeRegressor(thresholds="ensemble"))
+    search.fit(X, y)
     assert_same_choice(model, search)
     with pytest.raises(ValueError, match="'forest' is not supported with objective='f1'"):
-        OptimalTreeClassifier(targets="forest", objective="f1").fit(X, (y > 70).astype(int))
+        OptimalTreeClassifier(targets="forest", objective="f1").fit(X, (y > 1).astype(int))
 
 
 def test_several_workers_choose_alike(table):

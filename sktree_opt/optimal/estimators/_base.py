@@ -150,10 +150,10 @@ warm_start : bool, default=False
 """,
     "targets": """\
 targets : {"given", "forest"}, default="given"
-    The targets that the tree is fitted to. "forest": what a random forest of 100 trees answers for
-    each row, by those of its trees that have not seen the row. These answers are less noisy than
-    `y`, so that the tree is often better on new rows. The objective and its proof are about them.
-    Leaves answer what the rows of `y` say all the same.
+    The targets that the tree is fitted to. "forest": the answers of randomised forests, each of
+    which is fitted to four fifths of the rows and asked for the rest. They are less noisy than `y`,
+    so that the tree is often better on new rows. The objective and its proof are about them. Leaves
+    answer what the rows of `y` say all the same.
 """,
     "proof": """\
 objective_ : float

@@ -94,7 +94,7 @@ complexity_cost : "all", float, array-like of float or None, default=None
 """,
     "cv_targets": """\
 targets : {"given", "forest"} or list of them, default="given"
-    The targets that each tree is fitted to. "forest": what a random forest answers for the training
+    The targets that each tree is fitted to. "forest": the answers of a forest for the training
     rows, see the estimator of a single tree. Each value of a list is tried, with a search of its
     own on each fold. Scores are about `y`.
 """,
@@ -191,6 +191,8 @@ n_splits_ : int
     Number of folds.
 """,
 }
+# The default of a regression.
+CV_DOCS["cv_targets_both"] = CV_DOCS["cv_targets"].replace('="given"', '=("given", "forest")')
 document_cv = partial(document_shared, more=CV_DOCS)
 
 

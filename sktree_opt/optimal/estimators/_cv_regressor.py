@@ -50,7 +50,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
         What each tree minimises on its training rows, as in :class:`OptimalTreeRegressor`. Each
         value of a list is tried, with a search of its own on each fold.
 
-    %(cv_targets)s
+    %(cv_targets_both)s
 
     %(cv)s
 
@@ -105,7 +105,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> reg = OptimalTreeRegressorCV(max_depth=2, min_samples_leaf=20).fit(X, y)
     >>> reg.best_params_
-    {'max_depth': 2, 'max_leaf_nodes': 4}
+    {'max_depth': 2, 'max_leaf_nodes': 4, 'targets': 'forest'}
     """
 
     _tree_type = OptimalTreeRegressor
@@ -125,7 +125,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
         min_samples_leaf: float | Sequence[float] = 1,
         complexity_cost: Literal["all"] | float | Sequence[float] | None = None,
         objective: TargetObjectiveName | Sequence[TargetObjectiveName] = "squared_error",
-        targets: TargetsName | Sequence[TargetsName] = "given",
+        targets: TargetsName | Sequence[TargetsName] = ("given", "forest"),
         cv: CV = None,
         scoring: Scoring = None,
         refit: bool | str | Callable[[dict[str, Any]], int] = True,

@@ -1,8 +1,11 @@
-"""Targets that a tree may be fitted to instead of the given ones: the answers of a random forest.
+"""Targets that a tree may be fitted to instead of the given ones: the answers of a forest.
 
-Each row is answered by those trees of the forest that have not seen it. These answers hold less
-noise than labels or targets, and so does a tree that is fitted to them. It is the idea of
-distillation (Hinton et al., 2015) and of born-again trees (Breiman and Shang, 1996).
+The rows are divided into folds, and those of each are answered by a forest of the others. These
+answers hold less noise than labels or targets, and so does a tree that is fitted to them. It is the
+idea of distillation (Hinton et al., 2015) and of born-again trees (Breiman and Shang, 1996).
+
+Nothing depends on the order of rows, and a row of weight k is the same as k equal rows: folds are
+chosen by the cells of a row, and trees are grown without drawing rows.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-N_TREES = 100
+N_FOLDS, N_TREES = 5, 40
 
-# Rows that each tree of the forest is fitted to.
+# Weight of a leaf at least, as a share of all, and share of the columns that each split looks at.
+LEAF_SHARE, COLUMN_SHARE = 0.01, 0.5
+
+# Rows that a forest is fitted to, about.
 MOST_ROWS = 10_000
 
 # Shares of classes are multiples of this: rows of few different weights are counted faster.
@@ -40,7 +46,7 @@ class Given:
 
 
 def forest_answers(data):
-    """Answers of a forest for training rows, each by the trees that have not seen the row.
+    """Answers of a forest for training rows, each by a forest that has not seen the row.
 
     Parameters
     ----------
@@ -49,40 +55,53 @@ def forest_answers(data):
     Returns
     -------
     answers : ndarray of shape (n_rows, n_classes)
-        Probabilities, or one column of numbers. A row that all trees have seen keeps its target.
+        Probabilities, or one column of numbers.
     """
     # Only these targets need it.
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
     matrix = data.matrix.toarray() if sparse.issparse(data.matrix) else np.asarray(data.matrix)
     # The forest reads single precision; ranks lose no digits.
-    matrix = np.column_stack([ranks_of(column) for column in matrix.T])
-    n_rows, weights = len(data.y), None if data.has_unit_weights else data.weights
-    shared = {"max_samples": min(n_rows, MOST_ROWS), "random_state": 0}
-    forest: Any
-    if data.classes is None:
-        forest = RandomForestRegressor(N_TREES, min_samples_leaf=3, max_features=0.5, **shared)
-        own = data.y[:, np.newaxis]
-    else:
-        forest = RandomForestClassifier(N_TREES, min_samples_leaf=2, **shared)
-        own = (data.y[:, np.newaxis] == np.arange(len(data.classes))).astype(np.float64)
-    forest.fit(matrix, data.y, weights)
-    sums, counts = np.zeros(own.shape), np.zeros((n_rows, 1))
-    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        is_new = np.ones(n_rows, dtype=bool)
-        is_new[drawn] = False
-        if is_new.any():
-            answer = tree.predict if data.classes is None else tree.predict_proba
-            sums[is_new] += answer(matrix[is_new]).reshape(-1, own.shape[1])
-            counts += is_new[:, np.newaxis]
-    return np.where(counts > 0, sums / np.maximum(counts, 1), own)
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in matrix.T])
+    hashes = hash_rows(np.column_stack([ranks, np.unique(data.y, return_inverse=True)[1]]))
+    # Equal rows are one, and all are sorted, so that sums are rounded alike whatever the order.
+    hashes, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    matrix = np.where(matrix != matrix, np.nan, ranks).astype(np.float32)[first]
+    y, weights = data.y[first], np.bincount(group, data.weights)
+    fold = hashes % np.uint64(N_FOLDS)
+    is_drawn = (hashes >> np.uint64(32)) % np.uint64(len(matrix)) < MOST_ROWS
+    is_numeric = data.classes is None
+    kind = ExtraTreesRegressor if is_numeric else ExtraTreesClassifier
+    forest = kind(
+        N_TREES,
+        min_weight_fraction_leaf=LEAF_SHARE,
+        max_features=COLUMN_SHARE,
+        random_state=0,
+    )
+    # Rows without others to learn from keep their own target.
+    codes = np.arange(1 if is_numeric else len(data.classes))
+    answers = (y[:, np.newaxis] if is_numeric else y[:, np.newaxis] == codes) * 1.0
+    for k in range(N_FOLDS):
+        asked = fold == k
+        others = ~asked & is_drawn
+        if asked.any() and others.any():
+            forest.fit(matrix[others], y[others], weights[others])
+            if is_numeric:
+                answers[asked, 0] = forest.predict(matrix[asked])
+            else:
+                answers[asked] = 0.0
+                found = forest.predict_proba(matrix[asked])
+                answers[np.ix_(asked, forest.classes_)] = found
+    return answers[group]
 
 
-def ranks_of(column):
-    """Ranks of the values of a column; NaN stays."""
-    ranks = np.unique(column, return_inverse=True)[1].astype(np.float32)
-    ranks[column != column] = np.nan
-    return ranks
+def hash_rows(ranks):
+    """A number for each row of whole numbers that depends on its cells alone."""
+    found = np.zeros(len(ranks), dtype=np.uint64)
+    for column in ranks.T:
+        found = (found ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
+    return found
 
 
 def with_forest_targets(data):
