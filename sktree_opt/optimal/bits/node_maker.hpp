@@ -315,6 +315,37 @@ public:
         problem_.kernels.score_pairs_of(task, j);
     }
 
+    // The first column of the best single test of a side of column j, -1 for a leaf: out of the
+    // node's pairs, without the rows. -2 where only counting them tells.
+    int best_single(BitNode<Lane>& node, int j, bool side) {
+        // Minima for leaves are not looked at.
+        if (problem_.kernels.solve_leaves == nullptr || problem_.score.n_supports > 0) return -2;
+        need_pairs(node, j);
+        set_side_totals(node, j, true);
+        set_side_counts(node, j, true);
+        const int n_all = problem_.channels.n_all(), stride = node.stride;
+        SweepSide<Lane> of_side;
+        of_side.marginals =
+            side_marginals_.data() + (side ? 0 : static_cast<std::size_t>(n_all) * stride);
+        of_side.totals = side_totals_.data() + (side ? 0 : n_all);
+        of_side.leaf_true = leaves_.need(4 * stride + STRIDE);
+        of_side.leaf_false = of_side.leaf_true + 2 * stride;
+        SweepTask<Lane> task = task_for(node, n_paired());
+        task.counted = &of_side;
+        problem_.kernels.solve_leaves(task);
+        const double base = base_cost(of_side.totals), unit = problem_.objective.unit;
+        double costs[4];
+        set_costs(of_side.best, base, costs);
+        price_splits(problem_.split_cost, costs);
+        if (costs[0] <= costs[1] + problem_.slack) return -1;
+        for (int i = 0; i < node.n_columns; ++i) {
+            const double score = static_cast<double>(of_side.leaf_true[i] + of_side.leaf_false[i]);
+            const double cost = snap(base - unit * score) + problem_.split_cost;
+            if (cost <= costs[1] + problem_.slack) return i;
+        }
+        return -1;
+    }
+
     double snap(double cost) const { return std::nearbyint(cost / problem_.grid) * problem_.grid; }
 
 private:

@@ -193,6 +193,7 @@ private:
     void grow(int level, const SolvedColumn& root, int at) {
         set_column(at, root.column);
         for (const bool side : {true, false}) {
+            if (root.depth <= 2 && grow_single(level, root, side, at)) continue;
             const BitNode<Lane>& child = search_.make_child(level, root.column, side);
             if (search_.stopped() && search_.maker().may_poll) return;
             const int budget = side ? root.budget_true : root.budget_false;
@@ -200,6 +201,20 @@ private:
             if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);
             set_child(at, side, build(level + 1, root.depth - 1, budget, target));
         }
+    }
+
+    // A child of one test or none, whose rows are not needed; false where they are.
+    bool grow_single(int level, const SolvedColumn& root, bool side, int at) {
+        BitNode<Lane>& node = search_.node(level);
+        const bool may_split = (side ? root.budget_true : root.budget_false) > 0;
+        const int column = may_split ? search_.maker().best_single(node, root.column, side) : -1;
+        if (column < -1) return false;
+        const int child = add_node();
+        set_child(at, side, child);
+        if (column < 0) return true;
+        set_column(child, column);
+        for (const bool branch : {true, false}) set_child(child, branch, add_node());
+        return true;
     }
 
     BitSearch<Lane>& search_;

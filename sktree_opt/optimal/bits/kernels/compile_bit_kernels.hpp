@@ -55,27 +55,32 @@ bool find_kernels(Score score, Kernels<std::int32_t>& kernels) {
     else return false;
     return true;
 }
+template <class LeafScore>
+void find_kernels_of(Kernels<double>& kernels) {
+    kernels.sweep = sweeps<LeafScore, double, true>();
+    kernels.solve_leaves = &solve_leaves<LeafScore, double>;
+}
 bool find_kernels(Score score, Kernels<double>& kernels) {
     kernels = common_kernels<double>();
     switch (score) {
         case Score::TWO_CLASS:
+            find_kernels_of<TwoClassScore>(kernels);
             kernels.sweep = sweeps<TwoClassScore, double>();
             return true;
         case Score::LARGEST:
-            kernels.sweep = sweeps<LargestScore, double, true>();
+            find_kernels_of<LargestScore>(kernels);
             return true;
         case Score::GINI:
-            kernels.sweep = sweeps<GiniScore, double, true>();
+            find_kernels_of<GiniScore>(kernels);
             return true;
         case Score::ENTROPY:
-            kernels.sweep = sweeps<EntropyScore, double, true>();
+            find_kernels_of<EntropyScore>(kernels);
             return true;
         case Score::PESSIMISTIC:
-            kernels.sweep = sweeps<PessimisticScore, double, true>();
+            find_kernels_of<PessimisticScore>(kernels);
             return true;
         case Score::SQUARED:
-            kernels.sweep = sweeps<SquaredScore, double, true>();
-            kernels.solve_leaves = &solve_leaves<SquaredScore, double>;
+            find_kernels_of<SquaredScore>(kernels);
             kernels.solve_column = &solve_column<SquaredScore, double>;
             kernels.sum_pairs_of = &sum_pairs_of;
             kernels.score_pairs_of = &score_pairs_of<SquaredScore, double>;
