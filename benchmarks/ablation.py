@@ -82,6 +82,7 @@ GROUPS = {
         *workloads("optimal", "binary", "HTRU_2 ionosphere spambase", max_depth=4),
         *workloads("optimal", "binary", "hypothyroid diabetes kr-vs-kp vote", max_depth=5),
         *workloads("optimal", "binary", "mushroom lymph", max_depth=5, complexity_cost=0.005),
+        *workloads("optimal", "binary", "cleve", max_depth=20, complexity_cost=0.03),
     ],
     "bits, targets": [
         *workloads("optimal regressor", "regression", "diabetes yeast HTRU_2", max_depth=4),
@@ -196,6 +197,7 @@ SWITCHES = [
         BITS,
         merge_rows="equal rows are one row",
         merge_columns="equal columns are one column",
+        merge_node_columns="and again on the rows of a node that has fewer rows than columns",
         similarity="bound from a node of similar rows",
         size="bound from smaller limits of size",
         inheritance="bounds of a parent hold for its children, less the rows that left",

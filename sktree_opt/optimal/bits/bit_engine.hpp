@@ -376,8 +376,10 @@ private:
         const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
         if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact);
         proved_depth_ = depth;
-        if (shared.is_last) {
-            lower_bound_ = best;
+        // Deeper trees have more splits than this one has levels.
+        const double of_deeper = (depth + 1) * problem_.split_cost;
+        if (shared.is_last || (of_deeper < best && of_deeper > lower_bound_)) {
+            lower_bound_ = shared.is_last ? best : of_deeper;
             add_moment();
         }
         shared_.reset();

@@ -1,10 +1,11 @@
 // One node of the search with everything its children are made from; one object per level, reused.
 //
 // Words (for counting) and rows of bits (from which children take theirs) hold the rows of this
-// node only.
+// node only, and of its columns one of each kind: many coincide on the few rows of a deep node.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "sktree_opt/optimal/bits/build_problem.hpp"
@@ -30,7 +31,9 @@ template <class Lane>
 struct BitNode {
     int n_words = 0;
     int n_rows = 0;
-    int n_columns = 0, stride = 0;  // those of the problem
+    int n_columns = 0, stride = 0;
+    std::vector<std::int32_t> columns;    // index in the problem
+    std::vector<std::int32_t> in_parent;  // index in the parent node
     std::vector<Span> spans;
     Buffer<std::uint16_t> words, present;
     Buffer<std::uint8_t> rows;  // [slot][stride / 8]
@@ -92,7 +95,7 @@ void copy_rows(const T* from, const std::int32_t* rows, int n_rows, std::size_t 
 template <class Lane>
 void set_rows(const RowSets& row_sets, const BitNode<Lane>& node, int column, bool side,
               BitNode<Lane>& child) {
-    const std::uint64_t* bits = row_sets.column(column);
+    const std::uint64_t* bits = row_sets.column(node.columns[column]);
     const std::uint64_t flip = side ? 0 : ~std::uint64_t(0);
     std::uint64_t* mask = child.mask.need(row_sets.n_words);
     for (int w = 0; w < row_sets.n_words; ++w) mask[w] = node.mask[w] & (bits[w] ^ flip);
@@ -103,7 +106,7 @@ void set_rows(const RowSets& row_sets, const BitNode<Lane>& node, int column, bo
 template <class Lane>
 void find_keys(const RowSets& row_sets, const BitNode<Lane>& node, int column, Key& with,
                Key& without) {
-    with = row_sets.key(node.mask.data(), column);
+    with = row_sets.key(node.mask.data(), node.columns[column]);
     without = node.key - with;
 }
 
@@ -115,16 +118,16 @@ struct SideRows {
     int n_rows = 0;
 };
 
-// Takes the rows on one side of a test, as words by segment. With `child`, also its rows of bits,
-// and which slots of the words hold a row.
+// Takes the rows on one side of a test, as words by segment with the parent's columns. With
+// `present`, also which slots of the words hold a row.
 template <class Lane>
 void take_rows(const BitNode<Lane>& parent, const BitKernels& kernels, int column, bool side,
-               SideRows& out, Buffer<std::uint16_t>& words, BitNode<Lane>* child) {
+               SideRows& out, Buffer<std::uint16_t>& words, Buffer<std::uint16_t>* present) {
     words.need(static_cast<std::size_t>(parent.n_words) * parent.stride);
     out.spans.resize(parent.spans.size());
     out.slots.resize(static_cast<std::size_t>(parent.n_words) * 16 + 16);
     out.n_words = out.n_rows = 0;
-    if (child != nullptr) child->present.need(parent.n_words + 1);
+    if (present != nullptr) present->need(parent.n_words + 1);
     for (std::size_t s = 0; s < parent.spans.size(); ++s) {
         std::int32_t* slots = out.slots.data() + out.n_rows;
         const Span from = parent.spans[s];
@@ -136,14 +139,35 @@ void take_rows(const BitNode<Lane>& parent, const BitKernels& kernels, int colum
         kernels.rows_to_words(
             parent.rows.data(), parent.row_bytes(), slots, count,
             words.data() + static_cast<std::ptrdiff_t>(out.n_words) * parent.stride, parent.stride);
-        if (child != nullptr) mark_present(span, count, child->present.data());
+        if (present != nullptr) mark_present(span, count, present->data());
         out.n_words += span.n_words;
         out.n_rows += count;
     }
-    if (child == nullptr) return;
-    const std::size_t n_slots = static_cast<std::size_t>(out.n_words) * 16;
-    kernels.words_to_rows(words.data(), out.n_words, parent.stride,
-                          child->rows.need(n_slots * parent.row_bytes()), parent.row_bytes());
+}
+
+// Gives a child all columns of its parent.
+template <class Lane>
+void keep_columns_of(const BitNode<Lane>& parent, BitNode<Lane>& child) {
+    child.columns = parent.columns;
+    child.in_parent.resize(parent.n_columns);
+    std::iota(child.in_parent.begin(), child.in_parent.end(), 0);
+    child.n_columns = parent.n_columns;
+    child.stride = parent.stride;
+}
+
+// Gives a child one of each kind of its parent's columns. `words` has its rows with all of them.
+template <class Lane>
+void keep_distinct_columns(const BitNode<Lane>& parent, const std::uint16_t* words,
+                           BitNode<Lane>& child) {
+    ColumnFilter filter(words, child.present.data(), child.n_words, parent.stride);
+    child.in_parent = filter.distinct(parent.n_columns);
+    child.n_columns = static_cast<int>(child.in_parent.size());
+    child.columns.clear();
+    for (const std::int32_t j : child.in_parent) child.columns.push_back(parent.columns[j]);
+    child.stride = padded(child.n_columns);
+    keep_columns(words, child.n_words, parent.stride, child.in_parent,
+                 child.words.need(static_cast<std::size_t>(child.n_words) * child.stride),
+                 child.stride);
 }
 
 }  // namespace sktree_opt

@@ -54,6 +54,7 @@ enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
 #define SKTREE_BIT_SWITCHES(SWITCH)                                                     \
     SWITCH(merge_rows)         /* rows that are equal are merged at the start */        \
     SWITCH(merge_columns)      /* columns that are equal are merged at the start */     \
+    SWITCH(merge_node_columns) /* and again at each node, on the node's rows */         \
     SWITCH(similarity)         /* bounds from solved nodes with similar rows */         \
     SWITCH(size)               /* bounds from the number of tests that a tree has at least */\
     SWITCH(inheritance)        /* bounds from the children of the parent */             \

@@ -96,15 +96,16 @@ void inherit_bounds(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
     const double n = static_cast<double>(parent.totals[mass]);
     const double n_f = static_cast<double>(weights[node.parent_column]);
     for (int j = 0; j < node.n_columns; ++j) {
-        const double n_fj = static_cast<double>(shared[j]);
-        const double n_j = static_cast<double>(weights[j]);
+        const int g = node.in_parent[j];
+        const double n_fj = static_cast<double>(shared[g]);
+        const double n_j = static_cast<double>(weights[g]);
         // Rows of the parent's child that the node's child lacks.
         const double lost_true = node.parent_side ? n_j - n_fj : n_fj;
         const double lost_false = node.parent_side ? n - n_j - (n_f - n_fj) : n_f - n_fj;
         double& with = bounds.bounds_true.data()[j];
         double& without = bounds.bounds_false.data()[j];
-        with = std::max(with, above.bounds_true[j] - loss * lost_true);
-        without = std::max(without, above.bounds_false[j] - loss * lost_false);
+        with = std::max(with, above.bounds_true[g] - loss * lost_true);
+        without = std::max(without, above.bounds_false[g] - loss * lost_false);
     }
 }
 

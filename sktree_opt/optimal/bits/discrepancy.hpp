@@ -142,7 +142,7 @@ private:
             }
             const Curve with = solve_side(level, depth, j, true, rest);
             const Curve without = solve_side(level, depth, j, false, rest);
-            offer(j, with, without, curve);
+            offer(node.columns[j], with, without, curve);
             forget_others(start, curve);
         }
         forget_others(start, curve);
@@ -168,7 +168,7 @@ private:
         if (!search_.solve_both(node, j, with, without)) return;
         const int most = std::min(budget_, 3);
         const Curve first = two_levels(with.costs, most, most);
-        offer(j, first, two_levels(without.costs, most, most), curve);
+        offer(node.columns[j], first, two_levels(without.costs, most, most), curve);
     }
 
     // Puts trees with a column at the root into `curve` where they cost less.
@@ -241,8 +241,10 @@ private:
             return at;
         }
         tree_.set_column(at, plan.column);
+        const auto place = std::lower_bound(node.columns.begin(), node.columns.end(), plan.column);
+        const int column = static_cast<int>(place - node.columns.begin());
         for (const bool side : {true, false}) {
-            search_.make_child(level, plan.column, side);
+            search_.make_child(level, column, side);
             const int child = rebuild(level + 1, side ? plan.with : plan.without);
             tree_.set_child(at, side, child);
         }

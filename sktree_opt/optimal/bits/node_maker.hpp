@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "sktree_opt/optimal/bits/bit_node.hpp"
@@ -188,6 +189,8 @@ public:
         root.n_rows = problem_.bits.count_column(problem_.present.data(), 1, problem_.n_words);
         root.n_columns = problem_.n_columns;
         root.stride = problem_.stride;
+        root.columns.resize(root.n_columns);
+        std::iota(root.columns.begin(), root.columns.end(), 0);
         const std::size_t n_cells = static_cast<std::size_t>(root.n_words) * root.stride;
         std::copy_n(problem_.words.data(), n_cells, root.words.need(n_cells));
         std::copy_n(problem_.present.data(), root.n_words, root.present.need(root.n_words));
@@ -212,12 +215,23 @@ public:
         ++n_nodes;
         child.parent_column = column;
         child.parent_side = side;
-        child.n_columns = node.n_columns;
-        child.stride = node.stride;
-        take_rows(node, problem_.bits, column, side, side_, child.words, &child);
+        // Few columns coincide on many rows. Real sums are subtracted column by column, so that
+        // their nodes keep all columns.
+        const int n_with =
+            problem_.bits.count_column(node.words.data() + column, node.stride, node.n_words);
+        const bool merges = problem_.switches.merge_node_columns && !problem_.rough.are_there &&
+                            (side ? n_with : node.n_rows - n_with) < node.n_columns;
+        take_rows(node, problem_.bits, column, side, side_, merges ? side_words_ : child.words,
+                  &child.present);
         child.n_words = side_.n_words;
         child.n_rows = side_.n_rows;
         child.spans = side_.spans;
+        if (merges) keep_distinct_columns(node, side_words_.data(), child);
+        else keep_columns_of(node, child);
+        problem_.bits.words_to_rows(
+            child.words.data(), child.n_words, child.stride,
+            child.rows.need(static_cast<std::size_t>(child.n_words) * 16 * child.row_bytes()),
+            child.row_bytes());
         const int n_all = problem_.channels.n_all();
         if (problem_.has_values) {
             copy_rows(node.values.data(), side_.slots.data(), side_.n_rows, n_all,

@@ -191,7 +191,7 @@ private:
 
     // Grows the children of a column. A negative cost asks for the best tree.
     void grow(int level, const SolvedColumn& root, int at) {
-        set_column(at, root.column);
+        set_column(at, search_.node(level).columns[root.column]);
         for (const bool side : {true, false}) {
             if (root.depth <= 2 && grow_single(level, root, side, at)) continue;
             const BitNode<Lane>& child = search_.make_child(level, root.column, side);
@@ -212,7 +212,7 @@ private:
         const int child = add_node();
         set_child(at, side, child);
         if (column < 0) return true;
-        set_column(child, column);
+        set_column(child, node.columns[column]);
         for (const bool branch : {true, false}) set_child(child, branch, add_node());
         return true;
     }

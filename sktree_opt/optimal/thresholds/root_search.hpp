@@ -218,22 +218,24 @@ private:
             outcome_.cost = result.cost;
             outcome_.plan = solver.plan(root_, result);
         }
-        if (level_ == depth_) {
-            outcome_.lower = std::max(outcome_.lower, std::min(result.lower, outcome_.cost));
-        }
+        raise_bound(result.lower);
         record();
         ++level_;
     }
 
+    // No tree with the levels so far costs less than `lower`. Deeper ones have more tests.
+    void raise_bound(double lower) {
+        if (level_ < depth_) lower = std::min(lower, (level_ + 1) * problem_.split_cost);
+        outcome_.lower = std::max(outcome_.lower, std::min(lower, outcome_.cost));
+    }
+
     void close_level() {
         if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
-        // The bound of a shallower level does not hold for deeper trees.
-        if (level_ == depth_ && !outcome_.gave_up) {
-            outcome_.lower = std::max(outcome_.lower, std::min(lower_, outcome_.cost));
-        }
+        if (!outcome_.gave_up) raise_bound(lower_);
         record();
         search_.reset();
-        level_ = outcome_.gave_up ? depth_ + 1 : level_ + 1;
+        const bool is_over = outcome_.gave_up || outcome_.lower >= outcome_.cost;
+        level_ = is_over ? depth_ + 1 : level_ + 1;
     }
 
     // Once a tree loses nothing, the search for fewer tests gets as much work again.
