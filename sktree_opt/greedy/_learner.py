@@ -32,7 +32,7 @@ from sktree_opt.utils._validation import TrainingData
 
 MAX_CLASSES = 65535
 # Numeric tests of a tree whose thresholds are made short.
-MOST_READ_TESTS = 500
+MOST_READ_TESTS = 100
 # Squares of sums of such weights, and their products with squared targets, are floats.
 LARGEST_WEIGHT = 1e60
 # Its square is a float.
