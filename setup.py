@@ -146,7 +146,7 @@ def headers_below(sources):
 
 
 def extensions():
-    """One extension for each .pyx; C++ headers stand beside the .pyx that includes them."""
+    """One extension for each .pyx; C++ headers are in the folder of the .pyx that includes them."""
     found = []
     for source in sorted(Path(PACKAGE).rglob("*.pyx")):
         sources = [source.as_posix(), *kernel_sources(source)]

@@ -126,7 +126,7 @@ def values_of(outcomes, quantity):
 def marks_of(outcomes, quantity):
     """The paper's marks by method: the best, and "*" if a paired t-test tells no difference.
 
-    Smaller is better, but for stability.
+    Smaller is better, except for stability.
     """
     marks, sign = {}, -1.0 if quantity == "stability" else 1.0
     for group in (FORESTS, tuple(name for name in outcomes if name not in FORESTS)):

@@ -3,8 +3,9 @@ The best tree without a protected column
 ========================================
 
 A tree for loans may ask about the age of the applicant, and the lender may not want that. Dropping
-the column gives a new tree, and nobody knows how it compares. `TreeSetClassifier` finds all trees
-that are nearly as good as the best one, and `without` the best that never asks about the column.
+the column gives a new tree, but does not tell how good it is beside others. `TreeSetClassifier`
+finds all trees that are nearly as good as the best one, and `without` finds the best of those that
+never ask about the column.
 """
 
 import matplotlib.pyplot as plt

@@ -30,7 +30,7 @@ MOST_REMEMBERED = 500_000
 
 @dataclass(frozen=True)
 class Verification:
-    """What ``verify_optimality`` has found.
+    """The result of ``verify_optimality``.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Verification:
         Of the model's tree on the rows, computed again.
 
     lower_bound : float
-        No tree within the limits costs less, as far as is proved here.
+        The proved bound: no tree within the limits costs less.
 
     depth : int
         All trees of so many levels were tried, or excluded.
@@ -345,7 +345,7 @@ class ExhaustiveSearch:
         return float(sum(rows.leaf_cost(part) for part in parts))
 
     def least(self, levels, limit):
-        """Least cost of a tree of so many levels if it is below `limit`, else any other."""
+        """The least cost of a tree of so many levels, or any cost from `limit` on."""
         return self._solve(np.arange(len(self.rows.y)), levels, self.rows.max_splits, limit)
 
     def _solve(self, part, levels, n_splits, limit):
@@ -382,7 +382,7 @@ class ExhaustiveSearch:
         return best
 
     def _one_test(self, part, passes):
-        """Least cost of a tree of one test."""
+        """The least cost of a tree of one test."""
         rows = self.rows
         if not len(passes):
             return inf

@@ -85,7 +85,7 @@ class EnsembleThresholds:
         if table.n_rows > self.max_rows:
             size = self.max_rows
             drawn = [rng.choice(table.n_rows, size, replace=False) for _ in drawn]
-        # What no tree is fitted to is not looked at.
+        # Rows that no tree is fitted to are left out.
         kept, places = np.unique(np.concatenate(drawn), return_inverse=True)
         ranks = np.empty((len(kept), table.n_columns), dtype=np.float32)
         for j, (codes, values) in enumerate(zip(table.codes, table.values, strict=True)):

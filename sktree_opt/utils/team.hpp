@@ -21,7 +21,7 @@ public:
     TeamTasks(SearchControl& control, std::int64_t n_tasks, Task& task)
         : control_(control), n_tasks_(n_tasks), task_(task) {}
 
-    // What each thread does: a TeamWork of a TeamTasks.
+    // The work of each thread: a TeamWork of a TeamTasks.
     static void work(void* tasks, int thread) noexcept {
         static_cast<TeamTasks*>(tasks)->work_on(thread);
     }

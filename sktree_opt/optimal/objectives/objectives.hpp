@@ -34,9 +34,9 @@ SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
 }
 
 // C4.5's estimate of the errors on new rows that a leaf with `e` errors in weight `w` makes: the
-// upper limit of a binomial rate, by the normal approximation with correction for continuity, exact
-// at 0 errors and interpolated below 1 (Quinlan, C4.5, 1993, section 4.2). z belongs to confidence
-// `cf`.
+// upper limit of a binomial rate (Quinlan, C4.5, 1993, section 4.2). It is the normal approximation
+// with correction for continuity, exact at 0 errors and interpolated below 1. z belongs to
+// confidence `cf`.
 inline double upper_errors(double w, double e, double z, double cf) {
     if (w <= 0.0) return 0.0;
     const double none = w * (1.0 - std::pow(cf, 1.0 / w));

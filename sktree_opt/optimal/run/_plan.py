@@ -49,7 +49,7 @@ THINNED_TESTS = 1000
 MOST_TEST_BYTES = 1 << 27
 MOST_NUMERIC_TESTS = 3000
 
-# Of the time that is left, for choosing thresholds.
+# Choosing thresholds takes at most this share of the time that is left.
 SHARE_FOR_CHOICE = 0.5
 
 ENGINES = ("bits", "thresholds", "column")
@@ -183,7 +183,7 @@ def make_plan(
     by_ranks = split is OneVsRest or n_categories.max() <= 3
     if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
         if control.poll():
-            # There is no time for a search: it answers a leaf, for which no tests are made.
+            # Without time, the search answers a leaf, which needs no tests.
             return Plan(problem, asked, None, table, off=off)
         sizes = Sizes.of(table, cuts)
         by_column = chosen in (None, "column") and is_one_deep_column(table, problem.limits)
@@ -230,7 +230,7 @@ def table_of(data, n_threads):
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many values and tests the columns of a table have.
+    """The numbers of values and of tests of a table's columns.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class Sizes:
 
     @classmethod
     def of(cls, table, cuts):
-        """Of a table that may be cut after some codes, None for all."""
+        """Count them in a table that may be cut after some codes (None: after all)."""
         is_numeric, has_missing = ~table.is_nominal, table.n_missing > 0
         n_values = np.array([len(values) for values in table.values], dtype=np.int64)
         if cuts is not None:

@@ -16,10 +16,10 @@
 namespace sktree_opt::thresholds {
 
 // Appends the runs of a column's order. A run ends where the class changes, and, with
-// `every_group`, where the code changes. Two neighbouring groups of equal codes whose rows are all
-// of one class make one run, because no test between them is better than both its neighbours: the
-// best two leaves save a convex function of the number of these rows on the left (Fayyad and
-// Irani's boundary points).
+// `every_group`, where the code changes. Neighbouring groups of equal codes make one run if all
+// their rows are of one class: no test between them is better than both its neighbours (Fayyad and
+// Irani's boundary points). The reason is that the best two leaves save a convex function of the
+// number of these rows on the left.
 inline void list_runs(const ThresholdNode& node, int k, bool every_group, std::vector<Run>& runs) {
     const std::uint32_t* order = node.order(k);
     const std::uint32_t n = node.columns[k].n_present;

@@ -159,8 +159,8 @@ private:
         double answer[2];
         double cost = -1.0;  // of a last test
     };
-    // What the graph has of a node: its options, and for each place the tests that part the rows
-    // alike, ~test where the outcomes are the other way round.
+    // A node's options, and for each place the tests that part the rows alike. A test whose outcomes
+    // are the other way round is kept as ~test.
     struct Contents {
         std::vector<std::int32_t> alike_begin{0}, alike;
         std::vector<Option> options;
@@ -172,7 +172,7 @@ private:
         double bound = 0.0;
         RowSet rows;
         std::vector<int> columns;  // one for each partition
-        // Of a node of depth two: its children, by option and side, for the bounds it leaves them.
+        // The children of a node of depth two, by option and side, within its bounds on them.
         std::vector<Contents> below;
     };
     struct Level {

@@ -1,10 +1,10 @@
 // Sums over the trees of a graph, or over the first of them: how far they rely on a feature, and
 // what they answer for a row.
 //
-// A set may end within a class of the root. The first trees of a class are those of whole pairs of
-// classes, and of one pair the first: all second subtrees for the first subtrees up to a rank, and
-// the first of the second subtrees for the subtree of that rank. So sums over the first trees of a
-// class are sums over the first trees of its children's.
+// A set may end within a class of the root. Then only the first trees of the class count: those of
+// some whole pairs of its children's classes, and the first ones of another pair. Of that pair, the
+// first subtrees up to a rank come with all second subtrees, and the next one comes with the first
+// few. So sums over the first trees of a class are sums over first trees of its children's classes.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace sktree_opt {
 
-// Of some trees: how many do without a feature, and the least and the largest sum of what the
-// splits by the feature lower the cost by.
+// Some trees' reliance on a feature: how many do without it, and by how much its splits lower the
+// cost of a tree, at least and at most.
 struct RelianceSum {
     Count n_without = 0;
     std::int64_t least = std::numeric_limits<std::int64_t>::max() / 4;
@@ -88,7 +88,7 @@ private:
         const std::int64_t gain = graph_.gain(node, option);
         return {0, gain, gain};
     }
-    // Of all its tests, or of a partition: it needs the feature if all its tests ask about it.
+    // The sum over an option's tests. A partition needs the feature if all its tests ask about it.
     RelianceSum of_option(std::int64_t node, std::int64_t option) const {
         RelianceSum sum;
         for (std::int64_t k = graph_.test_begin[option]; k < graph_.test_begin[option + 1]; ++k) {

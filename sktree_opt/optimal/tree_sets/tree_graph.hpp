@@ -157,7 +157,7 @@ public:
     bool goes_first(std::int64_t k, const std::uint8_t* passes) const {
         return (passes[test(k)] != 0) != (tests[k] < 0);
     }
-    // What a split lowers the cost by.
+    // By how much a split lowers the cost.
     std::int64_t gain(std::int64_t node, std::int64_t option) const {
         if (is_last(option)) return leaf_cost[node] - cost[option];
         return leaf_cost[node] - leaf_cost[child[2 * option]] - leaf_cost[child[2 * option + 1]];
