@@ -187,12 +187,9 @@ def make_plan(
             return Plan(problem, asked, None, table, off=off)
         sizes = Sizes.of(table, cuts)
         by_column = chosen in (None, "column") and is_one_deep_column(table, problem.limits)
-        is_large = sizes.n_tests.sum() > MAX_TESTS
-        if is_large_for_pairs(sizes):
-            is_large = is_large or not prefers_tests
-        elif by_column or not (prefers_tests or is_full_tree_too_costly(problem)):
-            is_large = is_large or has_many_thresholds(sizes, form, problem.weights)
-        if is_large or not has_bits or chosen in ("thresholds", "column"):
+        prefers_bits = is_full_tree_too_costly(problem) and not by_column
+        is_chosen = chosen in ("thresholds", "column") or not has_bits
+        if is_chosen or suits_ranks(sizes, problem, prefers_tests, prefers_bits):
             ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
             few_tests = FewTests(table, cuts, data, split) if has_bits else None
             return Plan(problem, asked, None, ranks, around, few_tests, off, by_column)
@@ -272,6 +269,20 @@ def is_full_tree_too_costly(problem):
     """
     limits, is_classifier = problem.limits, problem.data.classes is not None
     return is_classifier and limits.split_cost * limits.max_splits > problem.data.weights.sum()
+
+
+def suits_ranks(sizes, problem, prefers_tests, prefers_bits):
+    """Whether a search over ranks beats one over binary tests, or is the only possible one.
+
+    Binary tests are kept as long as they are possible if `prefers_tests`, and as long as they and
+    their pairs take little memory if `prefers_bits`.
+    """
+    if sizes.n_tests.sum() > MAX_TESTS:
+        return True
+    if is_large_for_pairs(sizes):
+        return not prefers_tests
+    prefers_bits = prefers_bits or prefers_tests
+    return not prefers_bits and has_many_thresholds(sizes, problem.form, problem.weights)
 
 
 def is_large_for_pairs(sizes):
