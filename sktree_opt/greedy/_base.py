@@ -59,5 +59,5 @@ class BaseGreedyTree(BaseEstimator):
                 is_classifier=is_classifier,
             )
             learner = make_learner(self, data, n_threads_for(self.n_jobs))
-            vars(self).update(learner.fitted_attributes(learner.grow()))
+            vars(self).update(learner.fitted_attributes(learner.grow(has_short_thresholds=True)))
         return self

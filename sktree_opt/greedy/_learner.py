@@ -168,11 +168,12 @@ class Learner:
             n_threads=self.n_threads,
         )
 
-    def grow(self, features=None, rows=None, control=None):
+    def grow(self, features=None, rows=None, control=None, *, has_short_thresholds=False):
         """Grow and prune the tree of some features and rows; None means all of them.
 
         `rows` cannot be given to prunings that divide the rows themselves. If `control` stops, the
-        tree is what has been grown so far, without pruning.
+        tree is what has been grown so far, without pruning. Searches for features rate trees whose
+        thresholds are midpoints, so that theirs are not made short.
 
         Returns
         -------
@@ -191,7 +192,8 @@ class Learner:
             grown = pruning.prune(self.tree, self.induction, grown, control, rows, validation_rows)
             control.raise_pending()
         nodes, values, category_branch = grown.to_arrays()
-        shorten_thresholds(nodes, self.table, self.data.encoder)
+        if has_short_thresholds:
+            shorten_thresholds(nodes, self.table, self.data.encoder)
         if self.tree.missing == "category":
             name_missing(nodes, values, category_branch, self.table)
         if self.unit != 1.0:

@@ -1,8 +1,12 @@
 """Small random problems for the searches over feature subsets, and their brute force."""
 
+from contextlib import contextmanager
+
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from sktree_opt.greedy import _learner
 from sktree_opt.greedy._registries import (
     CLASSIFICATION_CRITERIA,
     NOMINAL_SPLITS,
@@ -18,6 +22,14 @@ from tests.reference.naive_greedy_tree import Grower, Problem
 MERGE_RULES = [(1.0, 0.0, 0), (-1.0, 1e9, 0), (0.5, 1.0, 2), (-1.0, 0.0, 0)]
 N_CATEGORIES = 6  # of nominal columns, present or not
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
+
+
+@contextmanager
+def midpoint_thresholds():
+    """Greedy trees as searches for features rate them: their thresholds are not made short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_learner, "MOST_READ_TESTS", -1)
+        yield
 
 
 class Case:

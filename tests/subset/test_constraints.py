@@ -16,6 +16,7 @@ from sktree_opt.subset import (
     DTsbeSelector,
 )
 from tests.reference.brute_force_subsets import all_subsets, verdicts_of
+from tests.subset.cases import midpoint_thresholds
 
 SPLIT = [(np.arange(0, 569, 2), np.arange(1, 569, 2))]
 ERROR = CrossValidationError(SPLIT)
@@ -35,7 +36,8 @@ def errors():
     for subset in all_subsets(frame.shape[1]):
         masked = np.zeros(frame.shape)
         masked[:, subset] = frame.to_numpy()[:, subset]
-        tree = GreedyTreeClassifier().fit(masked[build], y[build])
+        with midpoint_thresholds():
+            tree = GreedyTreeClassifier().fit(masked[build], y[build])
         used = tuple(tree.tree_.features.tolist())
         found[used] = float(np.mean(tree.predict(masked[search]) != y[search]))
     return found

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 
-from sktree_opt.greedy import GreedyTreeClassifier, _learner
+from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import (
     AcceptableSubsetSelector,
     CrossValidationError,
@@ -19,6 +19,7 @@ from sktree_opt.subset import (
 )
 from sktree_opt.subset.errors._parts import EstimateRequest
 from tests.effort import examples
+from tests.subset.cases import midpoint_thresholds
 
 ROWS = np.arange(0, 569, 2), np.arange(1, 569, 2)
 SPLIT = CrossValidationError([ROWS])
@@ -39,9 +40,7 @@ def errors_of_subsets(X, y, split=ROWS, tree=None, sample_weight=None):
             masked = np.zeros_like(X)
             masked[:, subset] = X[:, subset]
             grown = GreedyTreeClassifier() if tree is None else tree
-            with pytest.MonkeyPatch.context() as patch:
-                # The searches rate trees whose thresholds are midpoints, not short decimals.
-                patch.setattr(_learner, "MOST_READ_TESTS", -1)
+            with midpoint_thresholds():
                 grown.fit(masked[build], y[build], weights[build])
             wrong = grown.predict(masked[search]) != y[search]
             error = np.average(wrong, weights=weights[search])
