@@ -109,16 +109,16 @@ struct SearchProblem {
         std::uint32_t best = 0;
         double least = 0.0;
         for (std::uint32_t c = 0; c < n_classes; ++c) {
-            double loss = -outputs[c];
+            double expected = -outputs[c];
             if (has_losses()) {
-                loss = 0.0;
+                expected = 0.0;
                 for (std::uint32_t actual = 0; actual < n_classes; ++actual) {
-                    loss += induction.costs[actual * n_classes + c] * outputs[actual];
+                    expected += induction.costs[actual * n_classes + c] * outputs[actual];
                 }
             }
-            if (c == 0 || loss < least - tolerance * largest_loss) {
+            if (c == 0 || expected < least - tolerance * largest_loss) {
                 best = c;
-                least = loss;
+                least = expected;
             }
         }
         return {best, 0.0};
