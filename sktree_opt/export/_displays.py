@@ -6,6 +6,7 @@ draws, so that ``plot`` can draw it again.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,22 +32,38 @@ RING: dict[str, Any] = {
 }
 
 
-class Display:
-    """A display: where it draws."""
+class Display(ABC):
+    """The part that all displays share: they find axes, and draw into them."""
 
     ax_: Axes
     figure_: Figure
 
-    def _open(self, ax, x, y):
-        """The axes to draw into, with their labels: those given, or new ones."""
-        if ax is None:
+    @abstractmethod
+    def _draw(self, ax):
+        """Draw into axes."""
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : Display
+            The display itself.
+        """
+        axes: Any = ax
+        if axes is None:
             # Only pictures need it.
             import matplotlib.pyplot as plt
 
-            ax = plt.subplots(layout="constrained")[1]
-        ax.set(xlabel=x, ylabel=y)
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
+            axes = plt.subplots(layout="constrained")[1]
+        self._draw(axes)
+        self.ax_, self.figure_ = axes, axes.figure
+        return self
 
 
 class ErrorBySizeDisplay(Display):
@@ -137,27 +154,14 @@ class ErrorBySizeDisplay(Display):
         label = name if name != "score" else "mean score of the folds"
         return cls(sizes, means[best], errors, chosen, label).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ErrorBySizeDisplay
-            The display itself.
-        """
-        ax = self._open(ax, "leaves", self.score_name)
+    def _draw(self, ax):
+        ax.set(xlabel="leaves", ylabel=self.score_name)
         ax.errorbar(self.n_leaves, self.scores, self.deviations, color=BLUE, marker="o", capsize=3)
         at = self.n_leaves == self.chosen
         label = f"chosen: {self.chosen} leaves"
         ax.plot(self.n_leaves[at], self.scores[at], **RING, label=label)
         ax.legend()
         ax.locator_params(axis="x", integer=True)
-        return self
 
 
 class GapDisplay(Display):
@@ -222,20 +226,8 @@ class GapDisplay(Display):
         seconds, objectives, bounds = np.array(fitted.incumbents_).T
         return cls(seconds, objectives, bounds, fitted.status_).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : GapDisplay
-            The display itself.
-        """
-        ax = self._open(ax, "seconds", "objective")
+    def _draw(self, ax):
+        ax.set(xlabel="seconds", ylabel="objective")
         # Both lines begin with the search, since a single moment would not make a line.
         moments = np.append(0.0, self.seconds)
         tree, bound = (np.append(v[0], v) for v in (self.objectives, self.lower_bounds))
@@ -246,7 +238,6 @@ class GapDisplay(Display):
         ax.fill_between(moments, bound, tree, step="post", color="#999999", alpha=0.2)
         ax.set_title("proved optimal" if self.status == "optimal" else f"ended by {self.status}")
         ax.legend()
-        return self
 
 
 class ErrorByFeaturesDisplay(Display):
@@ -318,20 +309,8 @@ class ErrorByFeaturesDisplay(Display):
         chosen = (len(fitted.get_support(indices=True)), fitted.error_)
         return cls(sizes, errors, chosen, is_path).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ErrorByFeaturesDisplay
-            The display itself.
-        """
-        ax = self._open(ax, "features that the tree uses", "estimated error")
+    def _draw(self, ax):
+        ax.set(xlabel="features that the tree uses", ylabel="estimated error")
         line = "-" if self.is_path else "none"
         label = "steps" if self.is_path else "acceptable subsets"
         ax.plot(self.n_features, self.errors, color=BLUE, marker="o", ls=line, label=label)
@@ -341,7 +320,6 @@ class ErrorByFeaturesDisplay(Display):
             ax.invert_xaxis()
         ax.locator_params(axis="x", integer=True)
         ax.legend()
-        return self
 
 
 class ParetoFrontDisplay(Display):
@@ -398,27 +376,14 @@ class ParetoFrontDisplay(Display):
         chosen = int(np.argmin(front["loss"]))
         return cls(front["false_positives"], front["false_negatives"], chosen).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ParetoFrontDisplay
-            The display itself.
-        """
-        ax = self._open(ax, "false positives", "false negatives")
+    def _draw(self, ax):
+        ax.set(xlabel="false positives", ylabel="false negatives")
         x, y = self.false_positives, self.false_negatives
         ax.plot(x, y, drawstyle="steps-post", color=BLUE, lw=1)
         ax.plot(x, y, "o", color=BLUE, ms=4, label="no tree betters both errors")
         best = x[self.chosen], y[self.chosen]
         ax.plot(*best, **RING, label="best objective")
         ax.legend()
-        return self
 
 
 class FeatureUseDisplay(Display):
@@ -481,25 +446,12 @@ class FeatureUseDisplay(Display):
         table = table[np.argsort(-table["share"], kind="stable")]
         return cls(table["name"].tolist(), table["share"], fitted.n_trees_).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : FeatureUseDisplay
-            The display itself.
-        """
+    def _draw(self, ax):
         label = f"share of {self.n_trees:,} trees that need the feature"
-        ax = self._open(ax, label, "")
+        ax.set(xlabel=label)
         places = np.arange(len(self.names))
         colours = [GREEN if share == 1.0 else BLUE for share in self.shares]
         ax.barh(places, self.shares, color=colours)
         ax.set_yticks(places, self.names)
         ax.set_xlim(0.0, 1.0)
         ax.invert_yaxis()
-        return self

@@ -1,8 +1,8 @@
 """From a user's table to what kernels read.
 
 In reading order: ``_columns`` reads one column of any container, ``_encoder`` a whole table, fitted
-once and applied to new rows. ``_survey`` looks at a matrix of numbers before it is encoded.
-``_table`` ranks each column: its values become codes. ``_binary_tests`` lists the tests of a table
+once and applied to new rows. ``_table`` surveys a matrix of numbers, and ranks each column: its
+values become codes. ``_times`` makes numbers of dates. ``_binary_tests`` lists the tests of a table
 and packs their outcomes with ``_bits``; ``_thresholds`` chooses among them. ``_discretizer`` and
 ``mdlp.hpp`` cut columns where the classes change. ``_combiner`` adds columns that combine others.
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from sktree_opt.preprocessing._survey import survey
+from sktree_opt.preprocessing._table import survey
 from sktree_opt.preprocessing._times import (
     DATETIME,
     DATETIME_UTC,

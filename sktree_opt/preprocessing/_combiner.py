@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations as pairs_of
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
@@ -67,14 +67,14 @@ class Ratio(Difference):
 
 
 class Direction:
-    """A weighted sum of all columns; the weights are rounded, so that the name tells the truth."""
+    """A weighted sum of all columns; the weights are rounded, so that the name tells the truth.
+
+    Subclasses define ``directions(rows, labels)``: the weights of standardised columns, one row for
+    each direction.
+    """
 
     needs_classes = True
-
-    @staticmethod
-    def directions(rows, labels):
-        """Weights of standardised columns, one row for each direction."""
-        raise NotImplementedError
+    directions: ClassVar[Callable]
 
     @classmethod
     def fit(cls, rows, labels, digits):

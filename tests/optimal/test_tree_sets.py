@@ -275,7 +275,7 @@ def test_very_many_trees_are_counted_and_reached():
         model.n_trees_by_objective_
     )
     with pytest.raises(MemoryError, match="n_trees_by_objective_"):
-        model.tree_objectives_  # noqa: B018
+        _ = model.tree_objectives_
     # Better trees first, and among equal ones smaller trees.
     head = [(one.objective_, one.get_n_leaves()) for one in itertools.islice(model.trees(), 200)]
     assert head == sorted(head)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as stnp
 
-from sktree_opt.preprocessing._survey import survey
+from sktree_opt.preprocessing._table import survey
 from tests.effort import examples
 
 CELLS = st.sampled_from(

@@ -293,12 +293,14 @@ def branch_function(tree, index):
     node = tree.nodes[index]
     if node["kind"] == 5:
         return lambda x: 0 if is_stand_in(x) else 1
-    if node["kind"] == 1:
-        branch = lambda x: 0 if x <= node["threshold"] else 1  # noqa: E731
-    else:
-        branches = tree.branches(index)
-        branch = lambda x: int(branches[int(x)])  # noqa: E731
-    return lambda x: int(node["missing_branch"]) if is_stand_in(x) else branch(x)
+    branches = None if node["kind"] == 1 else tree.branches(index)
+
+    def branch(x):
+        if is_stand_in(x):
+            return int(node["missing_branch"])
+        return int(x > node["threshold"]) if branches is None else int(branches[int(x)])
+
+    return branch
 
 
 STAND_IN = 10**6

@@ -2,7 +2,7 @@
 // what they answer for a row.
 //
 // A set may end within a class of the root. Then only the first trees of the class count: those of
-// some whole pairs of its children's classes, and the first ones of another pair. Of that pair, the
+// some whole pairs of its children's classes, and the first ones of another pair. In that pair the
 // first subtrees up to a rank come with all second subtrees, and the next one comes with the first
 // few. So sums over the first trees of a class are sums over first trees of its children's classes.
 #pragma once

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import RegressorTags
@@ -74,37 +73,8 @@ class SubsetPredictorMixin(TreeClassifierMixin):
             return RegressorMixin.score(self, X, y, sample_weight)
         return super().score(X, y, sample_weight)
 
-    @available_if(has_classes)
-    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            One column for each of ``classes_``; rows sum to 1.
-        """
-        return super().predict_proba(X)
-
-    @available_if(has_classes)
-    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Predict logarithms of class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_proba : ndarray of shape (n_samples, n_classes)
-            ``-inf`` where the probability is zero.
-        """
-        return super().predict_log_proba(X)
+    predict_proba = available_if(has_classes)(TreeClassifierMixin.predict_proba)
+    predict_log_proba = available_if(has_classes)(TreeClassifierMixin.predict_log_proba)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
