@@ -5,11 +5,17 @@ import os
 import pytest
 from hypothesis import settings
 
+IS_LONG_RUN = "SKTREE_OPT_LONG_TESTS" in os.environ
+
 # Programs that take many seconds: benchmarks, examples, other solvers.
 long_test = pytest.mark.skipif(
-    "SKTREE_OPT_LONG_TESTS" not in os.environ,
-    reason="takes long; set SKTREE_OPT_LONG_TESTS, as .ci/run does",
+    not IS_LONG_RUN, reason="takes long; set SKTREE_OPT_LONG_TESTS, as .ci/run does"
 )
+
+
+def also_long(quick, *values):
+    """Values of a parameter: `quick` in every run, the others in the long one."""
+    return [quick, *(pytest.param(value, marks=long_test) for value in values)]
 
 
 def number_of_examples(count):

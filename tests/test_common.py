@@ -29,17 +29,22 @@ from sklearn.utils.estimator_checks import (
 from sktree_opt import GreedyTreeRegressor
 from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
 from sktree_opt.utils import all_estimators
+from tests.effort import IS_LONG_RUN
 
-# Every midpoint is a test for optimal trees: shallow ones take as many checks in less time.
+# Every midpoint is a test for optimal trees: shallow ones take as many checks in less time. The
+# long run has forests, the defaults' number of folds, and sets by all thresholds of targets, too.
 QUICK = {
-    "OptimalTreeClassifierCV": {"max_depth": 2},
-    "OptimalTreeRegressorCV": {"max_depth": 2},
+    "OptimalTreeClassifierCV": {"max_depth": 2, "cv": 2},
+    "OptimalTreeRegressorCV": {"max_depth": 2, "cv": 2, "targets": "given"},
     "OptimalTreeRegressor": {"max_depth": 2},
     "SmallestTreeClassifier": {"max_depth": 2},
     "SmallestTreeRegressor": {"max_depth": 2},
     "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},
-    "TreeSetRegressor": {"max_depth": 2, "n_trees": 2},
+    "TreeSetRegressor": {"max_depth": 2, "n_trees": 2, "thresholds": 5},
 }
+if IS_LONG_RUN:
+    QUICK["OptimalTreeClassifierCV"] = QUICK["OptimalTreeRegressorCV"] = {"max_depth": 2}
+    del QUICK["TreeSetRegressor"]["thresholds"]
 ESTIMATORS = [estimator(**QUICK.get(name, {})) for name, estimator in all_estimators()]
 # The searches over feature subsets take regression trees, too.
 ESTIMATORS += [

@@ -12,6 +12,7 @@ from sktree_opt.optimal import (
     TreeSetClassifier,
     optimal_path,
 )
+from tests.effort import also_long
 from tests.optimal.cases import leaf_rules, reference_of, rows_of
 from tests.reference import brute_force_thresholds, pair_counts
 from tests.reference.brute_force_k_best import all_trees
@@ -80,7 +81,7 @@ def test_classification(objective, complexity_cost, global_random_seed):
     assert_classification(objective, table, tests, 4, complexity_cost, global_random_seed)
 
 
-@pytest.mark.parametrize("objective", ["error", "cost"])
+@pytest.mark.parametrize("objective", also_long("cost", "error"))
 def test_classification_with_all_thresholds(objective, global_random_seed):
     X, y, weights = numeric_table(global_random_seed + len(objective))
     y[0] = 2  # costs of three classes
