@@ -1,4 +1,4 @@
-"""Allocations that fail: every fit ends, without a hang or a crash, and the next one is as usual."""
+"""Allocations that fail: every fit ends without a hang or a crash, and the next one is as usual."""
 
 import json
 import os

@@ -46,7 +46,16 @@ class BaseGreedyTree(BaseEstimator):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def _fit_tree(self, X, y, sample_weight, *, is_classifier, class_weight=None):
+    def _fit_tree(
+        self,
+        X,
+        y,
+        sample_weight,
+        *,
+        is_classifier,
+        class_weight=None,
+        has_short_thresholds=True,
+    ):
         """Set ``tree_``, ``_encoder`` and, for a classifier, ``classes_`` and ``_costs``."""
         with all_or_nothing(self):
             data = check_training_data(
@@ -59,5 +68,6 @@ class BaseGreedyTree(BaseEstimator):
                 is_classifier=is_classifier,
             )
             learner = make_learner(self, data, n_threads_for(self.n_jobs))
-            vars(self).update(learner.fitted_attributes(learner.grow(has_short_thresholds=True)))
+            tree = learner.grow(has_short_thresholds=has_short_thresholds)
+            vars(self).update(learner.fitted_attributes(tree))
         return self

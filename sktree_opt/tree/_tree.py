@@ -282,14 +282,15 @@ class Tree(SklearnArrays):
         followed to the leaves; they are answered by the mean of an inner node.
         """
         answers = self.node_values() if leaf_answers is None else leaf_answers
-        changes = np.zeros(self.n_features)
         n_pairs = self.n_leaves * max(1, len(self.features))
+        is_exact = self.n_leaves <= MAX_EXACT_LEAVES
+        return self._importances(answers, 0.0 if is_exact else n_pairs / MAX_IMPORTANCE_STEPS)
+
+    def _importances(self, leaf_answers, least_share):
+        """The importances; parts of a row below `least_share` end at an inner node."""
+        changes, answers = np.zeros(self.n_features), np.asarray(leaf_answers, dtype=np.float64)
         _predict.add_importances(
-            self.nodes,
-            self.category_branch,
-            np.ascontiguousarray(answers, dtype=np.float64),
-            n_pairs / MAX_IMPORTANCE_STEPS if self.n_leaves > MAX_EXACT_LEAVES else 0.0,
-            changes,
+            self.nodes, self.category_branch, np.ascontiguousarray(answers), least_share, changes
         )
         largest = changes.max(initial=0.0)
         if not largest > 0.0:

@@ -6,7 +6,7 @@ import numpy as np
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def group_equal_rows(columns):
+def group_equal_rows(columns, factor=FACTOR):
     """Number the sets of equal rows.
 
     A hash of each row is sorted, not the rows; rows of one hash are compared.
@@ -15,6 +15,9 @@ def group_equal_rows(columns):
     ----------
     columns : list of ndarray of unsigned integers
         At least one.
+
+    factor : uint64
+        Of the hash; 0 gives all rows the same one.
 
     Returns
     -------
@@ -25,7 +28,7 @@ def group_equal_rows(columns):
     """
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
-        hashes = (hashes ^ (column.astype(np.uint64) + np.uint64(1))) * FACTOR
+        hashes = (hashes ^ (column.astype(np.uint64) + np.uint64(1))) * factor
         hashes ^= hashes >> np.uint64(29)
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     if any((column[first][group] != column).any() for column in columns):

@@ -13,12 +13,24 @@ A signal stops the control with the status "stopped". When the block is left, th
 is called, which raises ``KeyboardInterrupt``. A second Ctrl-C is not held back.
 """
 
+import math
 import signal
 import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 # Seconds of searching between two calls of the callbacks.
-SECONDS_A_CHUNK = 0.2
+_seconds_a_chunk = ContextVar("seconds_a_chunk", default=0.2)
+
+
+@contextmanager
+def call_back_every(seconds):
+    """Tell callbacks of all fits inside after so many seconds of searching; for tests."""
+    token = _seconds_a_chunk.set(seconds)
+    try:
+        yield
+    finally:
+        _seconds_a_chunk.reset(token)
 
 
 class HeldInterrupt:
@@ -126,6 +138,11 @@ class Progress:
     def is_watched(self):
         """Whether there is a callback."""
         return self._context is not None
+
+    @property
+    def seconds_a_chunk(self):
+        """Seconds of searching between two calls of the callbacks."""
+        return _seconds_a_chunk.get() if self.is_watched else math.inf
 
     def begin(self, name):
         """Say that a chunk of work begins."""

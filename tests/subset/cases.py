@@ -1,12 +1,8 @@
 """Small random problems for the searches over feature subsets, and their brute force."""
 
-from contextlib import contextmanager
-
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
-from sktree_opt.greedy import _learner
 from sktree_opt.greedy._registries import (
     CLASSIFICATION_CRITERIA,
     NOMINAL_SPLITS,
@@ -24,12 +20,9 @@ N_CATEGORIES = 6  # of nominal columns, present or not
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
 
-@contextmanager
-def midpoint_thresholds():
-    """Greedy trees as searches for features rate them: their thresholds are not made short."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_learner, "MOST_READ_TESTS", -1)
-        yield
+def fit_with_midpoints(tree, X, y, sample_weight=None):
+    """A greedy classifier as searches for features rate it: its thresholds are not made short."""
+    return tree._fit_tree(X, y, sample_weight, is_classifier=True, has_short_thresholds=False)
 
 
 class Case:

@@ -10,6 +10,7 @@ from sktree_opt.subset import (
     DistinctTreeEnumerator,
     DTsbeSelector,
 )
+from sktree_opt.utils._fitting import call_back_every
 from tests.recorder import Recorder
 
 pytest.importorskip("sklearn.callback")
@@ -33,8 +34,9 @@ def table(seed, n_rows=120, n_features=7):
 
 
 @pytest.fixture(autouse=True)
-def _chunks_of_next_to_no_time(monkeypatch):
-    monkeypatch.setattr("sktree_opt.subset.estimators._base.SECONDS_A_CHUNK", 0.0)
+def _callbacks_are_told_at_once():
+    with call_back_every(0.0):
+        yield
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=repr)

@@ -16,7 +16,7 @@ from sktree_opt.subset import (
     DTsbeSelector,
 )
 from tests.reference.brute_force_subsets import all_subsets, verdicts_of
-from tests.subset.cases import midpoint_thresholds
+from tests.subset.cases import fit_with_midpoints
 
 SPLIT = [(np.arange(0, 569, 2), np.arange(1, 569, 2))]
 ERROR = CrossValidationError(SPLIT)
@@ -36,8 +36,7 @@ def errors():
     for subset in all_subsets(frame.shape[1]):
         masked = np.zeros(frame.shape)
         masked[:, subset] = frame.to_numpy()[:, subset]
-        with midpoint_thresholds():
-            tree = GreedyTreeClassifier().fit(masked[build], y[build])
+        tree = fit_with_midpoints(GreedyTreeClassifier(), masked[build], y[build])
         used = tuple(tree.tree_.features.tolist())
         found[used] = float(np.mean(tree.predict(masked[search]) != y[search]))
     return found

@@ -21,7 +21,6 @@ from sktree_opt.subset import (
     subsets,
 )
 from sktree_opt.subset.errors import ERROR_ESTIMATES
-from sktree_opt.subset.estimators import _base
 from sktree_opt.utils._control import SearchControl
 from tests.processes import interrupt_after, needs_sigint
 
@@ -343,14 +342,13 @@ def test_ctrl_c_at_any_moment(n_jobs, global_random_seed):
 
 @pytest.mark.parametrize("selector", [DTsbeSelector, AcceptableSubsetSelector])
 @pytest.mark.filterwarnings("ignore:The search stopped at time_limit")
-def test_the_time_limit_ends_the_growing_of_the_last_tree(selector, monkeypatch):
-    monkeypatch.setattr(_base, "GRACE_SECONDS", 0.0)
+def test_the_time_limit_ends_the_growing_of_the_last_tree(selector):
     rng = np.random.RandomState(0)
-    X, y = rng.normal(size=(3000, 100)), rng.randint(2, size=3000)
+    X, y = rng.normal(size=(20_000, 100)), rng.randint(2, size=20_000)
     fitted = selector(time_limit=1e-6).fit(X, y)
     assert fitted.status_ == "time_limit"
-    assert fitted.tree_.n_leaves < GreedyTreeClassifier().fit(X, y).tree_.n_leaves / 2
-    assert fitted.predict(X).shape == y.shape
+    # A whole tree, without pruning, makes no errors.
+    assert fitted.score(X, y) < 0.9
 
 
 def test_a_limited_search_keeps_the_tree_of_its_subset():

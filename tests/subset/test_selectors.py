@@ -19,7 +19,7 @@ from sktree_opt.subset import (
 )
 from sktree_opt.subset.errors._parts import EstimateRequest
 from tests.effort import examples
-from tests.subset.cases import midpoint_thresholds
+from tests.subset.cases import fit_with_midpoints
 
 ROWS = np.arange(0, 569, 2), np.arange(1, 569, 2)
 SPLIT = CrossValidationError([ROWS])
@@ -40,8 +40,7 @@ def errors_of_subsets(X, y, split=ROWS, tree=None, sample_weight=None):
             masked = np.zeros_like(X)
             masked[:, subset] = X[:, subset]
             grown = GreedyTreeClassifier() if tree is None else tree
-            with midpoint_thresholds():
-                grown.fit(masked[build], y[build], weights[build])
+            fit_with_midpoints(grown, masked[build], y[build], weights[build])
             wrong = grown.predict(masked[search]) != y[search]
             error = np.average(wrong, weights=weights[search])
             errors[tuple(grown.tree_.features.tolist())] = error

@@ -18,7 +18,6 @@ from sktree_opt import (
     OptimalTreeRegressor,
 )
 from sktree_opt.datasets import load_loans
-from sktree_opt.tree import _tree
 from tests.effort import examples
 from tests.reference.naive_importances import importances
 from tests.tree.random_tree import random_tree
@@ -118,15 +117,13 @@ def test_order_agrees_with_permutation_importance():
     assert ranked_alike(OptimalTreeRegressor(max_depth=2), X, y) > 0.8
 
 
-def test_large_trees_are_close_to_exact(monkeypatch):
+def test_large_trees_are_close_to_exact():
     X, y = load_breast_cancer(return_X_y=True)
     rng = np.random.default_rng(0)
     y = y ^ (rng.random(len(y)) < 0.2)
     tree = GreedyTreeClassifier().fit(X, y).tree_
     exact = tree.importances()
-    monkeypatch.setattr(_tree, "MAX_EXACT_LEAVES", 10)
-    monkeypatch.setattr(_tree, "MAX_IMPORTANCE_STEPS", 30.0 * tree.n_leaves * len(tree.features))
-    rough = tree.importances()
+    rough = tree._importances(tree.node_values(), 1 / 30)
     assert not np.array_equal(rough, exact)
     np.testing.assert_allclose(rough, exact, atol=0.02)
     assert (rough[tree.features] > 0.0).all()

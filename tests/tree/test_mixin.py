@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from sktree_opt import OptimalTreeClassifier
 from sktree_opt.export._json import FrozenTreeClassifier, FrozenTreeRegressor
-from sktree_opt.tree import _mixin
+from sktree_opt.tree._mixin import CELLS_AT_A_TIME
 from tests.effort import examples
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, encode, model_of, random_rows, random_tree
@@ -91,13 +91,20 @@ def test_first_class_wins_a_tie():
     assert set(model_of(tree).predict(rows)) == {"class 0"}
 
 
-@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-@pytest.mark.parametrize("cells", [1 << 22, 40, 1])
-def test_sparse_tables(make, cells, monkeypatch, global_random_seed):
-    monkeypatch.setattr(_mixin, "CELLS_AT_A_TIME", cells)
+@pytest.mark.parametrize(
+    ("make", "cells"),
+    [
+        (sparse.csr_matrix, CELLS_AT_A_TIME + 50),
+        (sparse.csc_array, 50),
+        (sparse.coo_array, 50),
+    ],
+)
+def test_sparse_tables(make, cells, global_random_seed):
+    # The larger table is predicted in two parts.
     columns = COLUMNS[:2] * 3
     model, _, X = draw(global_random_seed, n_rows=50, columns=columns)
     X[np.random.default_rng(global_random_seed).random(X.shape) < 0.5] = 0.0
+    X = np.tile(X, (1 + cells // X.size, 1))
     table = make(X)
     np.testing.assert_array_equal(model.predict(table), model.predict(X))
     np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba(X))

@@ -17,7 +17,6 @@ from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._problem import Solution, raised
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import BinaryTests
-from sktree_opt.utils._fitting import SECONDS_A_CHUNK
 
 # Bytes that caches may take when the user sets no limit.
 DEFAULT_CACHE_BYTES = 1 << 30
@@ -179,9 +178,8 @@ class Levels:
     def _deepen(self, depth, upper):
         """Search one level; callbacks are told of each step, and may stop it."""
         session = self.session
-        seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
         n_threads = self.problem.limits.n_threads
-        work = partial(self.engine.deepen, depth, upper, n_threads, seconds)
+        work = partial(self.engine.deepen, depth, upper, n_threads, session.seconds_a_step)
         is_done = False
         while not is_done and not session.control.stopped:
             is_done = session.step(self.problem, f"depth {depth}", work, self._best_tree)

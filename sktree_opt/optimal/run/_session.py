@@ -101,6 +101,11 @@ class Session:
         """Whether there is a callback to be told."""
         return self.progress is not None and self.progress.is_watched
 
+    @property
+    def seconds_a_step(self):
+        """Seconds of searching after which an engine comes back, to tell callbacks."""
+        return self.progress.seconds_a_chunk if self.is_watched else np.inf
+
     def may_stop(self, limits):
         """Whether a search may leave a tree before it has a proof."""
         has_limit = limits.time_limit is not None or limits.memory_limit is not None

@@ -20,7 +20,6 @@ from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
 from sktree_opt.utils._equal_rows import group_equal_rows
-from sktree_opt.utils._fitting import SECONDS_A_CHUNK
 
 AT_MOST, ONE_CATEGORY, MISSING, PRESENT = range(4)
 
@@ -203,10 +202,9 @@ class Units:
 def explore(problem, session, engine, best_tree):
     """Let a search run to its end; callbacks are told of each step, and may stop it."""
     session.step(problem, "depth 2", engine.begin, best_tree)
-    seconds = SECONDS_A_CHUNK if session.is_watched else np.inf
     is_done = False
     while not is_done and not session.control.stopped:
-        work = partial(engine.go_on, seconds)
+        work = partial(engine.go_on, session.seconds_a_step)
         is_done = session.step(problem, f"depth {engine.level}", work, best_tree)
 
 

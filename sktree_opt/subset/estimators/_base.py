@@ -25,7 +25,7 @@ from sktree_opt.subset.estimators._predictor import SubsetPredictorMixin
 from sktree_opt.subset.lattice._subset_problem import LOSSES, SubsetProblem
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._fitting import SECONDS_A_CHUNK, HeldInterrupt, Progress
+from sktree_opt.utils._fitting import HeldInterrupt, Progress
 from sktree_opt.utils._params import (
     bytes_from,
     document_shared,
@@ -148,7 +148,7 @@ class SubsetFit:
             is_known = attributes_of is not None and best is not None
             return partial(attributes_of, best) if is_known else None
 
-        work = partial(take_for, SECONDS_A_CHUNK, iter(pieces))
+        work = partial(take_for, self.progress.seconds_a_chunk, iter(pieces))
         is_done = False
         while not is_done and not self.control.stopped:
             items, is_done = self.progress.chunk(self.control, name, work, attributes_after)
