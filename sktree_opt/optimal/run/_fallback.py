@@ -104,9 +104,11 @@ class FewTests:
     def __init__(self, table, cuts, data, split):
         self.table, self.cuts, self.data, self.split = table, cuts, data, split
 
-    def make(self, n_thresholds):
-        """Tests of at most that many thresholds of each column."""
-        if self.cuts is None:
+    def make(self, n_thresholds=None):
+        """Tests of at most that many thresholds of each column; of all for None."""
+        if n_thresholds is None:
+            cuts = self.cuts
+        elif self.cuts is None:
             cuts = QuantileThresholds(n_thresholds).codes(self.table, self.data)
         else:
             cuts = [thinned(codes, n_thresholds) for codes in self.cuts]

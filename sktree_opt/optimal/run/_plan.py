@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -162,50 +162,83 @@ def make_plan(
     -------
     plan : Plan
     """
-    data, form, n_threads = problem.data, problem.form, problem.limits.n_threads
     choice, split = resolve_thresholds(thresholds), CATEGORICAL_SPLITS[categorical_splits]
-    chosen, off = _chosen.get()
+    forced, off = _chosen.get()
     asked = f"tests of numbers at {choice.scope}, of categories as {split.scope}"
-    control = session.control
+    plan = Plan(problem, asked, off=off)
     # Some objectives only the thresholds engine knows.
-    has_bits = form.score in SCORES
-    names, n_categories = data.encoder.feature_names_, data.encoder.n_categories_
-    if isinstance(choice, AllThresholds) and has_bits and chosen != "thresholds":
-        tests = BinaryTests.from_binary_matrix(data.matrix, n_categories)
+    has_bits = problem.form.score in SCORES
+    if isinstance(choice, AllThresholds) and has_bits and forced != "thresholds":
+        data = problem.data
+        tests = BinaryTests.from_binary_matrix(data.matrix, data.encoder.n_categories_)
         if tests is not None:
-            return Plan(problem, asked, tests, off=off)
-    table = table_of(data, n_threads)
+            return replace(plan, tests=tests)
+    few_tests, is_cut_short = offered_tests(problem, choice, split, session)
+    if is_cut_short:
+        plan = replace(plan, asked=f"{asked}, as many as there was time to choose")
+    can_rank = can_search(problem.form) and ranks_categories(problem.data, split)
+    if sums_one_tree and can_rank and (forced != "bits" or not has_bits):
+        if session.control.poll():
+            # Without time, the search answers a leaf, which needs no tests.
+            return replace(plan, table=few_tests.table)
+        ranked = plan_of_ranks(plan, few_tests, forced, prefers_tests)
+        if ranked is not None:
+            return ranked
+    return plan_of_tests(plan, few_tests)
+
+
+def offered_tests(problem, choice, split, session):
+    """The table by ranks with the tests that trees may use; whether time ended their choice."""
+    data, control = problem.data, session.control
+    table = table_of(data, problem.limits.n_threads)
     with session.for_seconds(SHARE_FOR_CHOICE * control.seconds_left):
         cuts = choice.codes(table, data, control)
-        if control.stopped and not isinstance(choice, AllThresholds):
-            asked += ", as many as there was time to choose"
-    # Each division of three categories has one alone on a side.
-    by_ranks = split is OneVsRest or n_categories.max() <= 3
-    if sums_one_tree and can_search(form) and by_ranks and (chosen != "bits" or not has_bits):
-        if control.poll():
-            # Without time, the search answers a leaf, which needs no tests.
-            return Plan(problem, asked, None, table, off=off)
-        sizes = Sizes.of(table, cuts)
-        by_column = chosen in (None, "column") and is_one_deep_column(table, problem.limits)
-        prefers_bits = is_full_tree_too_costly(problem) and not by_column
-        is_chosen = chosen in ("thresholds", "column") or not has_bits
-        if is_chosen or suits_ranks(sizes, problem, prefers_tests, prefers_bits):
-            ranks, around = (table, None) if cuts is None else coarse_table(table, cuts, n_threads)
-            few_tests = FewTests(table, cuts, data, split) if has_bits else None
-            return Plan(problem, asked, None, ranks, around, few_tests, off, by_column)
-    if not has_bits:
+        is_cut_short = control.stopped and not isinstance(choice, AllThresholds)
+    return FewTests(table, cuts, data, split), is_cut_short
+
+
+def ranks_categories(data, split):
+    """Whether each test of categories has one alone on a side, as in a search over ranks."""
+    return split is OneVsRest or data.encoder.n_categories_.max() <= 3
+
+
+def plan_of_ranks(plan, few_tests, forced, prefers_tests):
+    """The plan of a search over ranks; None if binary tests suit the table better.
+
+    `forced` is the engine that ``use_engine`` names, or None.
+    """
+    problem, table, cuts = plan.problem, few_tests.table, few_tests.cuts
+    has_bits, is_forced = problem.form.score in SCORES, forced in ("thresholds", "column")
+    by_column = forced in (None, "column") and is_one_deep_column(table, problem.limits)
+    prefers_bits = is_full_tree_too_costly(problem) and not by_column
+    suits = not has_bits or is_forced
+    if not suits and not suits_ranks(Sizes.of(table, cuts), problem, prefers_tests, prefers_bits):
+        return None
+    around = None
+    if cuts is not None:
+        table, around = coarse_table(table, cuts, problem.limits.n_threads)
+    few_tests = few_tests if has_bits else None
+    return replace(plan, table=table, around=around, few_tests=few_tests, by_column=by_column)
+
+
+def plan_of_tests(plan, few_tests):
+    """The plan of a search over binary tests, thinned if there are more than can be searched."""
+    if plan.problem.form.score not in SCORES:
+        encoder = plan.problem.data.encoder
         raise ValueError(
-            "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column "
-            f"has more than 3 categories, as {names[n_categories.argmax()]!r} has."
+            "objective='absolute_error' needs categorical_splits='one_vs_rest' where a column has "
+            f"more than 3 categories, as {encoder.feature_names_[encoder.n_categories_.argmax()]!r}"
+            " has."
         )
-    few_tests = FewTests(table, cuts, data, split)
-    if few_tests.count() <= MAX_TESTS or not (
-        n_thresholds := few_tests.number_within(THINNED_TESTS)
-    ):
-        return Plan(problem, asked, BinaryTests.from_table(table, cuts, names, split), off=off)
-    warn_of_thinning(few_tests.count(), n_thresholds)
-    asked += f", thinned to at most {n_thresholds} thresholds of each column"
-    return Plan(problem, asked, few_tests.make(n_thresholds), off=off)
+    n_tests, n_thresholds = few_tests.count(), None
+    if n_tests > MAX_TESTS:
+        # 0 if the categories alone are too many, which making the tests refuses.
+        n_thresholds = few_tests.number_within(THINNED_TESTS) or None
+    if n_thresholds is not None:
+        warn_of_thinning(n_tests, n_thresholds)
+        asked = f"{plan.asked}, thinned to at most {n_thresholds} thresholds of each column"
+        plan = replace(plan, asked=asked)
+    return replace(plan, tests=few_tests.make(n_thresholds))
 
 
 def warn_of_thinning(n_tests, n_thresholds):

@@ -87,19 +87,13 @@ def search_thresholds(plan, session):
         Its tests are those that the tree asks.
     """
     problem, table, limits = plan.problem, plan.table, plan.problem.limits
-    is_absolute = problem.form.score == "absolute"
-    leaves = LEAVES[problem.form.score](problem)
+    leaves, group = LEAVES[problem.form.score](problem), None
     max_depth = min(limits.max_depth, table.n_rows)
     max_splits = min(limits.max_splits, 2 ** min(max_depth, 30) - 1)
     # Two levels are proved sooner than equal rows are grouped.
     is_short = min(max_depth, max_splits) <= 2 or session.control.stopped
-    group = None if is_absolute or is_short else equal_rows(table)
-    may_merge = leaves.target is not None and limits.min_samples_leaf <= 1
-    if "equal_rows" in plan.off:
-        group = None
-    if group is not None and may_merge:
-        table, leaves = merge_rows(table, leaves, group)
-        group = None
+    if not is_short and "equal_rows" not in plan.off:
+        table, leaves, group = with_equal_rows(problem, table, leaves)
     units = Units(problem, leaves, max_splits)
     weights = units.weights(leaves.weights)
     engine = _threshold_search.ThresholdSearch(
@@ -119,7 +113,7 @@ def search_thresholds(plan, session):
         min_weight=float(units.weights(limits.min_weight_leaf)),
         n_threads=limits.n_threads,
         lower_bound=0.0 if group is None else cost_of_groups(leaves, weights, group),
-        is_absolute=is_absolute,
+        is_absolute=problem.form.score == "absolute",
         off=[name for name in plan.off if name != "equal_rows"],
     )
 
@@ -127,11 +121,22 @@ def search_thresholds(plan, session):
         return tests_of_plan(engine.plan(), plan.table, plan.around)
 
     explore(problem, session, engine, best_tree)
-    tests, nodes = best_tree()
-    outcome = engine.outcome()
-    stats = outcome["stats"] | {"seconds": session.control.seconds}
-    if is_absolute:
-        is_settled = session.control.status == "optimal" and not outcome["gave_up"]
+    return solution_of(problem, units, engine.outcome(), session.control, *best_tree())
+
+
+def with_equal_rows(problem, table, leaves):
+    """The table, its leaves, and a group for each set of equal rows that are not one row now."""
+    group = None if problem.form.score == "absolute" else equal_rows(table)
+    if group is not None and leaves.target is not None and problem.limits.min_samples_leaf <= 1:
+        return *merge_rows(table, leaves, group), None
+    return table, leaves, group
+
+
+def solution_of(problem, units, outcome, control, tests, nodes):
+    """What the engine has found, in the units of the objective."""
+    stats = outcome["stats"] | {"seconds": control.seconds}
+    if problem.form.score == "absolute":
+        is_settled = control.status == "optimal" and not outcome["gave_up"]
         stats["has_fewest_tests"] = units.breaks_ties and is_settled
 
     def in_units(cost):
@@ -142,7 +147,7 @@ def search_thresholds(plan, session):
         nodes=nodes,
         cost=in_units(outcome["cost"]),
         lower_bound=in_units(outcome["lower_bound"]),
-        status=session.control.status,
+        status=control.status,
         incumbents=[(t, in_units(cost), in_units(low)) for t, cost, low in outcome["incumbents"]],
         stats=stats,
     )
