@@ -4,8 +4,8 @@ Problem: say what a fitted tree does so that a reader or a program needs nothing
 public arrays of a ``Tree`` and the names of its estimator are read. Files in reading order:
 
 - ``_words.py``: how names and numbers are written; ``_description.py``: the words of every node.
-- ``_text.py``, ``_rules.py``, ``_dot.py``, ``_matplotlib.py``, ``_html.py``: one format each;
-  ``_drawing.py``: places and colours of nodes; ``page/``: the page that ``_html.py`` fills.
+- ``_text.py``, ``_rules.py``, ``_dot.py``, ``_matplotlib.py``: one format each; ``_drawing.py``:
+  places and colours of nodes; ``page/``: the page of HTML.
 - ``_displays.py``: curves of what searches, cross-validation and selectors keep.
 - ``_explain.py``, ``_counterfactual.py``: why one row gets its answer, and what would change it.
 - ``code/``: SQL, Python, JavaScript, C, and answers for one row at a time.
@@ -25,7 +25,6 @@ from sktree_opt.export._displays import (
 )
 from sktree_opt.export._dot import export_dot
 from sktree_opt.export._explain import Explanation, explain
-from sktree_opt.export._html import export_html
 from sktree_opt.export._json import from_json, to_json
 from sktree_opt.export._matplotlib import plot_tree
 from sktree_opt.export._onnx import to_onnx
@@ -34,6 +33,7 @@ from sktree_opt.export._sklearn import to_sklearn
 from sktree_opt.export._text import export_text
 from sktree_opt.export.code._export_code import export_code
 from sktree_opt.export.code._one_row import RowPredictor
+from sktree_opt.export.page._tree_page import export_html
 
 FORMATS = {
     "text": export_text,

@@ -271,7 +271,7 @@ def alike(words, leaf):
         return "No training row is like this one; the answer is that of the test before."
     if not words.tree.is_classifier:
         return f"This is the mean of {rows} like this one."
-    shares = shares_text(words, words.tree.node_values()[leaf["leaf"]])
+    shares = shares_text(words, words.frequencies[leaf["leaf"]])
     verb = "is" if weight == 1 else "are"
     first, *rest = shares
     share, _, name = first.partition(" ")

@@ -103,7 +103,7 @@ class TreeMixin(DocLinkMixin):
         if not hasattr(self, "tree_"):
             return diagram
         # Only a notebook needs it.
-        from sktree_opt.export._html import notebook_html
+        from sktree_opt.export.page._tree_page import notebook_html
 
         return diagram + notebook_html(self)
 

@@ -85,10 +85,13 @@ function waysOf(node, share, branch) {
     .filter(([, part]) => part > 0).reverse();
 }
 
+// What a leaf gives; it tells only what differs from the frequencies.
+const given = (leaf, what) => tree.nodes[leaf][what] ?? tree.nodes[leaf].frequencies;
+
 function mean(leaves, what) {
-  if (leaves.length === 1) return tree.nodes[leaves[0][0]][what];
-  return tree.nodes[leaves[0][0]][what].map((_, k) =>
-    leaves.reduce((sum, [leaf, share]) => sum + share * tree.nodes[leaf][what][k], 0));
+  if (leaves.length === 1) return given(leaves[0][0], what);
+  return given(leaves[0][0], what).map((_, k) =>
+    leaves.reduce((sum, [leaf, share]) => sum + share * given(leaf, what)[k], 0));
 }
 
 // The position of the class, or the mean.
@@ -249,6 +252,7 @@ function drawNode(index, branchText, level) {
   card.append(make("span", { className: "share" }));
   card.addEventListener("click", () => { focusOn(item); toggle(item); });
   item.append(card);
+  if (tree.set) card.append(choicesButton(item));
   if (node.children) item.setAttribute("aria-expanded", "false");
   describe(item, branchText);
   return item;
@@ -276,10 +280,11 @@ function fit() {
   list.classList.toggle("indented", indent);
   if (!indent && ratio < 1) list.style.zoom = Math.max(ratio, 0.75);
   find("layout").setAttribute("aria-pressed", String(indent));
+  if (tree.set) placeChoices();
 }
 
 // Nodes are made when their parent is unfolded for the first time.
-function unfold(item) {
+function unfold(item, isLast = true) {
   const node = tree.nodes[indexOf(item)];
   if (!node.children || isOpen(item)) return;
   let group = item.querySelector(":scope > ul");
@@ -292,17 +297,18 @@ function unfold(item) {
   group.hidden = false;
   group.style.display = "";
   item.setAttribute("aria-expanded", "true");
+  if (!isLast) return;
   highlight();
   fit();
 }
 
-function foldUp(item) {
+function foldUp(item, isLast = true) {
   if (!isOpen(item)) return;
   const group = item.querySelector(":scope > ul");
   group.hidden = true;
   group.style.display = "none";
   item.setAttribute("aria-expanded", "false");
-  fit();
+  if (isLast) fit();
   if (group.contains(document.activeElement)) focusOn(item);
 }
 
@@ -313,9 +319,18 @@ function unfoldAll(limit) {
   while (open.length) {
     const [item, depth] = open.pop();
     if (!item.classList.contains("inner") || depth >= limit) continue;
-    unfold(item);
+    unfold(item, false);
     open.push(...[...item.querySelector(":scope > ul").children].map((child) => [child, depth + 1]));
   }
+  highlight();
+  fit();
+}
+
+function drawTree() {
+  find("tree").replaceChildren(drawNode(0, "", 1));
+  current = find("tree").firstElementChild;
+  current.tabIndex = 0;
+  unfoldAll(tree.unfolded);
 }
 
 let current = null;
@@ -337,6 +352,7 @@ function onTreeKey(event) {
     End: () => shown[shown.length - 1],
     ArrowRight: () => (isOpen(item) ? item.querySelector("li") : void unfold(item)),
     ArrowLeft: () => (isOpen(item) ? void foldUp(item) : parent),
+    o: () => (tree.set ? void openChoices(item) : undefined),
     Enter: () => void toggle(item),
     " ": () => void toggle(item),
   };
@@ -361,7 +377,7 @@ function highlight() {
 
 function drawForm() {
   const form = find("row");
-  form.addEventListener("submit", (event) => event.preventDefault());
+  form.replaceChildren();
   for (const feature of tree.tested) {
     const column = tree.columns[feature], id = `field-${feature}`;
     form.append(make("label", { htmlFor: id }, column.name));
@@ -484,7 +500,9 @@ function applyChange() {
 const PAGE = 10;
 let page = 0, chosen = null, shownRows = [];
 
-const rowOf = (i) => Object.fromEntries(tree.tested.map((j, k) => [j, tree.rows[i][k]]));
+// The columns of the rows; a tree of a set tests some of them.
+const columnsOfRows = tree.tested;
+const rowOf = (i) => Object.fromEntries(columnsOfRows.map((j, k) => [j, tree.rows[i][k]]));
 
 function choose(i) {
   chosen = i;
@@ -506,7 +524,7 @@ function drawTable() {
   const isNumber = (j) => !tree.columns[j].categories;
   const titles = [["Row"], ...tree.tested.map((j) => [tree.columns[j].name, isNumber(j)]),
     ...(tree.truth ? [["True"]] : []), ["Answer"]];
-  find("table").tHead.append(make("tr", {}, ...titles.map(([title, isRight]) =>
+  find("table").tHead.replaceChildren(make("tr", {}, ...titles.map(([title, isRight]) =>
     make("th", { scope: "col", className: isRight ? "number" : "" }, title))));
   filterRows();
 }
@@ -529,8 +547,9 @@ function drawPage() {
     button.addEventListener("click", pick);
     const line = make("tr", {}, make("td", {}, button));
     line.dataset.row = i;
-    tree.tested.forEach((j, k) => {
-      const value = tree.rows[i][k];
+    const row = rowOf(i);
+    tree.tested.forEach((j) => {
+      const value = row[j];
       line.append(make("td", { className: tree.columns[j].categories ? "" : "number" }, valueText(j, value)));
     });
     if (tree.truth) line.append(make("td", {}, String(tree.truth[i])));
@@ -551,9 +570,7 @@ function start() {
     swatch.style.background = tree.colours[k];
     find("legend").append(make("li", {}, swatch, name));
   });
-  find("tree").append(drawNode(0, "", 1));
-  current = find("tree").firstElementChild;
-  current.tabIndex = 0;
+  if (tree.set) startSet();
   find("tree").addEventListener("keydown", onTreeKey);
   find("layout").addEventListener("click", (event) => {
     isIndented = event.target.getAttribute("aria-pressed") === "false";
@@ -562,20 +579,19 @@ function start() {
   window.addEventListener("resize", fit);
   find("unfold").addEventListener("click", () => unfoldAll(Infinity));
   find("fold").addEventListener("click", () =>
-    [...find("tree").querySelectorAll("li.inner")].reverse().forEach(foldUp));
+    [...find("tree").querySelectorAll("li.inner")].reverse().forEach((item, k, all) => foldUp(item, k === all.length - 1)));
   const options = tree.classes ? [["", "any other answer"], ...tree.classes.map((name, k) => [String(k), name])]
     : [["higher", "a higher mean"], ["lower", "a lower mean"]];
   find("wanted").append(...options.map(([value, text]) => make("option", { value }, text)));
+  find("row").addEventListener("submit", (event) => event.preventDefault());
   find("wanted").addEventListener("change", showChange);
   find("apply").addEventListener("click", applyChange);
   find("wrong").addEventListener("change", filterRows);
   find("previous").addEventListener("click", () => { page--; drawPage(); });
   find("next").addEventListener("click", () => { page++; drawPage(); });
   drawForm();
-  unfoldAll(tree.unfolded);
+  drawTree();
   drawTable();
   setRow(tree.rows && tree.rows.length ? rowOf(0) : tree.example);
   if (tree.rows && tree.rows.length) choose(0);
 }
-
-start();

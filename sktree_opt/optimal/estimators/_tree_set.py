@@ -345,6 +345,11 @@ class BaseTreeSet(BaseOptimalTree):
         parts = [found.answers(block, self._n_threads(), control) for block in self._blocks(X)]
         return np.concatenate(parts)
 
+    def _option_table(self, most_options, most_trees):
+        """The trees as an ``OptionTable``; shrunken probabilities depend on the path to a node."""
+        by_path = getattr(self, "hierarchical_shrinkage", 0.0) > 0.0
+        return self._fitted_set().option_table(most_options, most_trees, by_path=by_path)
+
     def _fitted_set(self):
         check_is_fitted(self, "_found")
         return self._found

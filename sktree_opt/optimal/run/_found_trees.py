@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -18,6 +18,55 @@ DIGITS = 11
 
 # Outcomes of tests that are held in memory.
 CELLS_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True)
+class OptionTable:
+    """The trees of a set, or the first of them, as nodes with options.
+
+    A node is a set of rows. A tree takes one of the node's options, a test that leads to two other
+    nodes, or it has a leaf there. Costs are whole numbers.
+
+    Attributes
+    ----------
+    nodes : list of [leaf_cost, bound, options]
+        The cost of a leaf, -1 where there is none; trees of the node that cost more than `bound`
+        do not count; options are lists [first_child, second_child, test, ...] of tests that part
+        the rows alike, ~test where the rows that pass it are those of the second child.
+
+    n_tests : int
+        Number of tests.
+
+    split_cost, max_splits : int
+        Cost of a test, and how many a tree may have.
+
+    counts_tests : bool
+        Whether trees are different by their tests; else each option counts once.
+
+    unit, offset, price : float
+        The objective is ``offset + unit * cost_of_leaves + price * n_splits``.
+
+    n_trees : int
+        How many trees the table has, the first of the set.
+
+    trees : list of Tree
+        First one for each test, which is at its root; together they have each node of the table.
+
+    places : list of (int, int)
+        A tree, and the node of it that a node of the table is.
+    """
+
+    nodes: list
+    n_tests: int
+    split_cost: int
+    max_splits: int
+    counts_tests: bool
+    unit: float
+    offset: float
+    price: float
+    n_trees: int
+    trees: list
+    places: list
 
 
 class FoundTrees:
@@ -184,6 +233,69 @@ class FoundTrees:
         n_needing = self.n_trees - sum(n_without)
         return n_needing, *ranges
 
+    def option_table(self, most_options, most_trees, *, by_path=False):
+        """The trees as an ``OptionTable``.
+
+        The graph, if the set has all of its trees and it has no more than `most_options` options
+        and kinds of trees; else the first trees, at most `most_trees`. With `by_path`, a node is
+        always reached by the same tests.
+        """
+        size = max(self.graph.n_options, len(self._ends))
+        if self.n_trees == self._ends[-1] and size <= most_options and not by_path:
+            return self._table_of(self.graph, self.n_trees)
+        n_trees = min(self.n_trees, most_trees)
+        trees = [self.nodes(rank)[0] for rank in range(n_trees)]
+        unit = self.graph.grid
+        return self._table_of(graph_of_trees(self.problem, self.tests, trees, unit), n_trees)
+
+    def _table_of(self, graph, n_trees):
+        # What a pickle of the graph keeps.
+        _, (arrays, (split_cost, max_splits, counts_tests, _)) = graph.__reduce__()
+        lists = {name: values.tolist() for name, values in arrays.items()}
+        nodes = [
+            [cost if is_leaf else -1, bound, []]
+            for cost, is_leaf, bound in zip(
+                lists["leaf_cost"], lists["may_be_leaf"], lists["bound"], strict=True
+            )
+        ]
+        used = graph.tests.tolist()
+        number_of = {test: number for number, test in enumerate(used)}
+        trees = [self.made(nodes_of_path([(test, 0)]))[0] for test in used] or [self.tree(0)[0]]
+        # The tests above each node, with branches; and where a tree has it.
+        paths, places = {0: []}, {0: (0, 0)}
+        for at in range(graph.n_nodes):
+            for option in range(*lists["option_begin"][at : at + 2]):
+                children = lists["child"][2 * option : 2 * option + 2]
+                if children[0] < 0:
+                    # Only the sum of the costs of these two leaves is known.
+                    children = [len(nodes), len(nodes) + 1]
+                    cost = lists["cost"][option]
+                    nodes += [[cost, cost, []], [0, 0, []]]
+                tests = lists["tests"][slice(*lists["test_begin"][option : option + 2])]
+                numbers = [number_of[t] if t >= 0 else ~number_of[~t] for t in tests]
+                nodes[at][2].append([*children, *numbers])
+                if places.keys() >= set(children):
+                    continue
+                test, is_swapped = (tests[0], 0) if tests[0] >= 0 else (~tests[0], 1)
+                trees.append(self.made(nodes_of_path([*paths[at], (test, 0)]))[0])
+                for side, child in enumerate(children):
+                    branch = side ^ is_swapped
+                    paths.setdefault(child, [*paths[at], (test, branch)])
+                    places.setdefault(child, (len(trees) - 1, 2 * len(paths[at]) + 1 + branch))
+        return OptionTable(
+            nodes=nodes,
+            n_tests=len(used),
+            split_cost=split_cost,
+            max_splits=min(max_splits, 2**31),
+            counts_tests=bool(counts_tests),
+            unit=self.unit,
+            offset=self.offset,
+            price=self.problem.limits.split_cost,
+            n_trees=n_trees,
+            trees=trees,
+            places=[places[at] for at in range(len(nodes))],
+        )
+
     def answers(self, matrix, n_threads, control):
         """Shares of the trees by answer for each row.
 
@@ -220,6 +332,16 @@ class FoundTrees:
             tree = make_tree(self.problem.data, self.tests, stump, ones, np.zeros(3))
             passes[:, test] = tree.walk(matrix)[0] == 1
         return passes
+
+
+def nodes_of_path(path):
+    """A tree of some tests, each below a branch of the one before, and of leaves."""
+    nodes, at = [[-1, -1, -1]], 0
+    for test, branch in path:
+        nodes[at] = [test, len(nodes), len(nodes) + 1]
+        at = len(nodes) + branch
+        nodes += [[-1, -1, -1], [-1, -1, -1]]
+    return np.array(nodes, dtype=np.int32)
 
 
 def worth_of_answers(problem):

@@ -11,11 +11,17 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
-from sktree_opt.export._drawing import class_colours, to_hex
-from sktree_opt.export._explain import alike
 from sktree_opt.export._rules import reachable_leaves, text_alone
 from sktree_opt.export._words import number_text
 from sktree_opt.export.code._program import make_program
+from sktree_opt.export.page._node_data import (
+    counts_text,
+    leaf_data,
+    page_data,
+    positions,
+    test_data,
+)
+from sktree_opt.export.page._set_page import set_data
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import validate_params
 from sktree_opt.utils._typing import TableLike
@@ -23,7 +29,6 @@ from sktree_opt.utils._validation import check_columns, encode_rows
 
 # Leaves up to which a tree is unfolded at first, and the depth to which a larger one is.
 UNFOLDED_LEAVES, UNFOLDED_DEPTH = 16, 3
-REGRESSION_COLOUR = "#0072b2"
 
 
 @validate_params(
@@ -54,9 +59,13 @@ def export_html(
     :func:`~sktree_opt.export.counterfactual`). It needs no network and works with the keyboard,
     with screen readers and on phones.
 
+    The page of a set of trees draws the best one. At each node it lists what other trees of the set
+    ask there after the same tests, how many they are and the objective of the best of them, and
+    shows the one that is chosen.
+
     Parameters
     ----------
-    model : fitted tree estimator or Tree
+    model : fitted tree estimator, set of trees or Tree
         What to write. For a fitted pipeline or search, the tree at its end, which takes the columns
         that the earlier steps make.
 
@@ -98,7 +107,7 @@ def export_html(
     True
     """
     words = describe(model, feature_names, class_names, precision, precision)
-    data = page_data(words)
+    data = data_for(words)
     if X is not None:
         data["rows"] = encoded_rows(words, X, data["tested"])
     if y is not None:
@@ -110,9 +119,8 @@ def export_html(
 
 def notebook_html(model):
     """A drawn tree for the output of a notebook's cell, in a frame of its own."""
-    page = html.escape(
-        fill_page(page_data(describe(model, precision=4, threshold_precision=4)), "Decision tree")
-    )
+    words = describe(model, precision=4, threshold_precision=4)
+    page = html.escape(fill_page(data_for(words), "Decision tree"))
     return (
         '<details open><summary>Fitted tree</summary><iframe title="Fitted tree" '
         'sandbox="allow-scripts allow-forms" '
@@ -123,121 +131,48 @@ def notebook_html(model):
 
 def fill_page(data, title):
     """The page with its data."""
-    folder = resources.files("sktree_opt.export") / "page"
+    folder = resources.files("sktree_opt.export.page")
     # No text can end the script element early.
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    scripts = ["page.js", "set.js"] if "set" in data else ["page.js"]
     parts = {
         "title": html.escape(title),
         "data": text.replace("<", "\\u003c"),
         "style": (folder / "page.css").read_text("utf-8"),
-        "script": (folder / "page.js").read_text("utf-8"),
+        "script": "\n".join((folder / name).read_text("utf-8") for name in scripts),
     }
     page = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\$(\w+)", lambda match: parts[match[1]], page)
 
 
-def page_data(words):
-    """Data of a tree for the page."""
+def data_for(words):
+    """Data of a tree or a set of trees for the page."""
+    if hasattr(words.model, "_option_table"):
+        return set_data(words)
     program, tree = make_program(words), words.tree
     rules = dict(reachable_leaves(tree))
-    codes = {
-        j: {category: code for code, category in enumerate(categories)}
-        for j, categories in program.categories.items()
-    }
-    if tree.is_classifier:
-        colours = [to_hex(colour) for colour in class_colours(len(words.class_names))]
-    else:
-        colours = [REGRESSION_COLOUR]
-    means = tree.values[:, 0]
-    spread = float(np.ptp(means)) or 1.0
     nodes = []
     for index, test in enumerate(program.tests):
         node = {"counts": counts_text(words, index)}
-        if not tree.is_classifier:
-            node["position"] = round(float((means[index] - means.min()) / spread), 4)
         if test is None:
-            node |= leaf_data(words, program, index, rules.get(index, {}))
+            node |= leaf_data(words, program, index)
+            node["rule"] = [
+                (j, *(text_alone(words, j, condition, is_missing) for is_missing in (False, True)))
+                for j, condition in rules.get(index, {}).items()
+            ]
         else:
-            node |= test_data(words, test, index, codes)
+            node |= test_data(words, program, index)
             # Only to be drawn.
             node["frequencies"] = np.round(program.frequencies[index], 4).tolist()
         nodes.append(node)
-    return {
-        "columns": {j: column_data(words, program, j) for j in program.features},
-        "tested": program.features,
-        "classes": words.class_names,
-        "colours": colours,
-        "tolerance": program.tolerance,
-        "nodes": nodes,
-        "precision": min(17, words.precision or 17),
-        "summary": summary(words),
-        "note": words.missing_note(),
-        "unfolded": UNFOLDED_DEPTH if tree.n_leaves > UNFOLDED_LEAVES else tree.depth,
-        "example": example_row(program),
-        "rows": None,
-        "truth": None,
-    }
-
-
-def leaf_data(words, program, index, rule):
-    """Data of a leaf for the page."""
-    frequencies = program.frequencies[index]
-    leaf = {"leaf": index, "support": float(words.tree.nodes["weight"][index])}
-    node = {
-        "text": words.answer(index),
-        "frequencies": frequencies.tolist(),
-        "rule": [
-            (j, *(text_alone(words, j, condition, is_missing) for is_missing in (False, True)))
-            for j, condition in rule.items()
-        ],
-        "alike": alike(words, leaf),
-    }
-    if program.is_classifier:
-        node["answer"] = program.decisions[index]
-        node["probabilities"] = program.probabilities[index].tolist()
-        node["worth"] = program.worth(frequencies).tolist()
-    return node
-
-
-def test_data(words, test, index, codes):
-    """Data of a test for the page."""
-    groups = test.groups
-    if groups is not None:
-        code_of = codes[test.feature]
-        groups = [[code_of[category] for category in group] for group in groups]
-    return {
-        "feature": test.feature,
-        "threshold": test.threshold,
-        "groups": groups,
-        "children": test.children,
-        "missing": test.missing,
-        "shares": test.shares,
-        "branches": [branch.full_text for branch in words.branches(index)],
-    }
-
-
-def column_data(words, program, feature):
-    """Name, kind and categories of a tested column."""
-    encoder = getattr(words.model, "_encoder", None)
-    categories = program.categories.get(feature)
-    return {
-        "name": words.feature_names[feature],
-        "ordered": encoder is not None and encoder.kinds_[feature] == "ordinal",
-        "categories": None if categories is None else [str(c) for c in categories],
-        "time": program.times.get(feature),
-    }
-
-
-def counts_text(words, index):
-    """Number of rows of a node, and the largest classes or the mean."""
-    tree = words.tree
-    rows = f"n = {number_text(tree.nodes['weight'][index], words.precision)}"
     if not tree.is_classifier:
-        is_test = tree.nodes["n_children"][index] > 0
-        return [rows, f"mean {words.answer(index)}"] if is_test else [rows]
-    shares = tree.node_values()[index]
-    order = [k for k in np.argsort(-shares, kind="stable")[:3] if shares[k] > 0]
-    return [rows, *(f"{words.class_names[k]} {100 * shares[k]:.3g}%" for k in order)]
+        for node, position in zip(nodes, positions(tree), strict=True):
+            node["position"] = position
+    return page_data(words, program) | {
+        "nodes": nodes,
+        "summary": summary(words),
+        "unfolded": UNFOLDED_DEPTH if tree.n_leaves > UNFOLDED_LEAVES else tree.depth,
+    }
 
 
 def summary(words):
@@ -255,16 +190,6 @@ def summary(words):
     if status == "optimal":
         return f"{text} Proved optimal, with objective {cost}."
     return f"{text} The search ended by {status}, with objective {cost}."
-
-
-def example_row(program):
-    """A row to begin with: the first threshold of each number, the first category."""
-    row = {}
-    for test in program.tests:
-        if test is not None and test.feature not in row:
-            is_number = test.groups is None
-            row[test.feature] = (test.threshold or 0.0) if is_number else 0
-    return row
 
 
 def encoded_rows(words, X, tested):
