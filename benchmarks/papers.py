@@ -2,8 +2,8 @@
 
     python benchmarks/papers.py --list
     python benchmarks/papers.py --paper 001 --table 2 --quick
+    python benchmarks/papers.py --paper 001 --table 6 7 8 --sets Sonar Hypo --folds 10
     python benchmarks/papers.py --paper 003 --figure 9 --quick
-    python benchmarks/papers.py --paper 004 --table 4 --sets anneal vote
 
 000  S. Ruggieri, "Enumerating Distinct Decision Trees", ICML 2017
 001  S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20, 2019
@@ -13,74 +13,86 @@
      JMLR 23, 2022
 
 Ours is printed beside the paper's numbers where the paper has them as text; plots go to a folder.
-`--quick` takes few sets and folds and ends within ten minutes. Sets that are not in the folder that
-SKTREE_OPT_DATA names are listed as missing. Paper 001 has more options: see
-``benchmarks/ruggieri/command.py``.
+`--quick` takes few sets and folds and ends within ten minutes. Data come from the folder that
+SKTREE_OPT_DATA names and from OpenML; sets that neither has are named. The code of each paper
+is in ``benchmarks/published``, which says in what order to read it.
 """
 
 import argparse
+import importlib
 import sys
 import time
 from pathlib import Path
 
-from published import dl8, icml2017, murtree, notes
+from published.sets import MissingSetError
 
-PAPERS = {"000": icml2017, "002": notes, "003": dl8, "004": murtree}
+PAPERS = {
+    "000": "icml2017",
+    "001": "jmlr2019",
+    "002": "notes",
+    "003": "dl8",
+    "004": "murtree",
+}
 
 
-def parse_arguments():
+def parse_options(argv=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--paper", choices=["000", "001", "002", "003", "004"])
+    add("--paper", choices=list(PAPERS))
     add("--list", action="store_true", help="tables and figures of each paper")
     add("--table", "--tables", type=int, nargs="+", default=[])
     add("--figure", "--figures", type=int, nargs="+", default=[])
     add("--quick", action="store_true")
     add("--sets", nargs="+", help="sets in place of those of the paper")
-    add("--folds", type=int, help="of each cross-validation")
+    add("--folds", type=int, help="of each cross-validation; 001: take only so many")
+    add("--repeats", type=int, help="of cross-validation (000 and 001)")
     add("--time-limit", type=float, help="seconds of a search")
+    add("--jobs", type=int, default=2, help="processes, or threads where times count (001)")
+    add("--m", type=float, nargs="+", help="the least weight of two branches (000 and 001)")
+    add("--columns", nargs="+", help="methods of a table (001)")
     add("--output", type=Path, default=Path("figures"), help="folder of the figures")
-    return parser.parse_known_args()
+    options = parser.parse_args(argv)
+    if not options.list and (options.paper is None or not (options.table or options.figure)):
+        parser.error("--paper and --table or --figure are needed; --list tells what there is")
+    return options
+
+
+def load_paper(name):
+    return importlib.import_module(f"published.{PAPERS[name]}")
 
 
 def list_all():
     """Print what there is."""
-    print("001: tables 1 to 8, figures 4 to 8")
-    for name, paper in PAPERS.items():
-        for kind, found in (("table", paper.TABLES), ("figure", paper.FIGURES)):
-            for number, function in found.items():
+    for name in PAPERS:
+        paper = load_paper(name)
+        for kind, known in (("table", paper.TABLES), ("figure", paper.FIGURES)):
+            for number, function in known.items():
                 print(f"{name}: {kind} {number}: {function.__doc__.splitlines()[0]}")
 
 
-def main():
-    arguments, rest = parse_arguments()
-    if arguments.list:
+def main(argv=None):
+    options = parse_options(argv)
+    if options.list:
         list_all()
         return
-    if arguments.paper is None or not (arguments.table or arguments.figure):
-        sys.exit("--paper and --table or --figure are needed; --list tells what there is")
-    if arguments.paper == "001":
-        from ruggieri import command
-
-        place = sys.argv.index("--paper")
-        command.main(sys.argv[1:place] + sys.argv[place + 2 :])
-        return
-    if rest:
-        sys.exit(f"unknown arguments: {' '.join(rest)}")
-    paper = PAPERS[arguments.paper]
-    asked = [("table", n, paper.TABLES) for n in arguments.table]
-    asked += [("figure", n, paper.FIGURES) for n in arguments.figure]
+    paper = load_paper(options.paper)
+    asked = [("table", n, paper.TABLES) for n in options.table]
+    asked += [("figure", n, paper.FIGURES) for n in options.figure]
     for kind, number, known in asked:
         if number not in known:
-            sys.exit(f"paper {arguments.paper} has {kind}s {sorted(known)} here, not {number}")
-        print(f"paper {arguments.paper}, {kind} {number}: {known[number].__doc__}")
+            sys.exit(f"paper {options.paper} has {kind}s {sorted(known)}, not {number}")
+        print(f"paper {options.paper}, {kind} {number}: {known[number].__doc__}", flush=True)
         start = time.perf_counter()
-        figure = known[number](arguments)
+        try:
+            figure = known[number](options)
+        except MissingSetError as error:
+            figure = None
+            print(f"missing set {error}")
         if figure is not None:
-            arguments.output.mkdir(parents=True, exist_ok=True)
-            path = arguments.output / f"paper{arguments.paper}_{kind}{number}.png"
+            options.output.mkdir(parents=True, exist_ok=True)
+            path = options.output / f"paper{options.paper}_{kind}{number}.png"
             figure.savefig(path, dpi=100)
             print(path)
         print(f"{time.perf_counter() - start:.0f} s")

@@ -1,141 +1,116 @@
-"""S. Ruggieri, "Enumerating Distinct Decision Trees", ICML 2017."""
+"""S. Ruggieri, "Enumerating Distinct Decision Trees", ICML 2017.
+
+Figures 1 and 3 are those of 001 (1; 4 and 5). Trees, folds and searches are those of ``methods``.
+"""
+
+from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
-from sklearn.model_selection import StratifiedKFold
 
-from published.common import folds_of, seconds_of
-from sktree_opt import (
-    AcceptableSubsetSelector,
-    DistinctTreeEnumerator,
-    DTsbeSelector,
-    GreedyTreeClassifier,
-)
-from uci import load, require_data
+from published import jmlr2019
+from published.common import cell_of, draw_lines, limit_of, mean_of, new_axes, numbers
+from published.methods import Settings, c45_tree, fold_outcomes
+from published.sets import load_raw, raw_names, raw_sets
 
-# Seconds of PSBE and SBE; errors of all features, (P)SBE and the best subset. "-": over an hour.
-TABLE_1 = {
-    "adult": ("2.318", "3.311", "15.74", "14.64", "14.31"),
-    "letter": ("1.221", "1.717", "12.69", "12.49", "12.37"),
-    "hypothyroid": ("0.029", "0.100", "0.39", "0.42", "0.46"),
-    "ionosphere": ("0.005", "0.065", "11.74", "10.25", "10.72"),
-    "soybean": ("0.067", "0.212", "13.26", "12.71", "10.62"),
-    "anneal_na_as_value": ("0.004", "0.025", "0.91", "1.14", "1.45"),
-    "sonar": ("0.006", "0.222", "28.57", "27.01", "25.69"),
-    "clean1": ("0.053", "5.381", "19.50", "19.28", "-"),
-    "madelon": ("2.647", ">1h", "25.28", "22.67", "-"),
-}
-QUICK = ("hypothyroid", "ionosphere", "sonar")
-WEIGHTS = (8, 16, 32, 64, 128)
+# All features; SBE that stops at ties, without and with the optimization; the best subset.
+METHODS = ("baseline", "PSBE", "SBE_2017", "DTaccept_0")
+QUICK = ("Hypo", "Ionosphere", "Anneal", "Sonar", "Clean1")
+SMALL_SETS = ("Letter", "Hypo", "Ionosphere", "Soybean", "Anneal", "Sonar")
 
 
-def tree_of(m):
-    return GreedyTreeClassifier(min_weight_leaf=m, numeric_gain_penalty=True)
+def outcomes_of(options, X, y, m, methods):
+    """Outcomes by method over folds: five times ten, quick three of ten."""
+    settings = Settings(c45_tree(m), time_limit=limit_of(options, 10.0, 3600.0))
+    repeats = options.repeats or (1 if options.quick else 5)
+    n_folds = options.folds or (3 if options.quick else None)
+    return fold_outcomes(X, y, methods, settings, repeats, n_folds, 1)
 
 
-def table_1(arguments):
+def table_1(options):
     """PSBE against SBE: seconds, their ratio, and errors in percent, each with the paper's."""
-    require_data()
-    limit = arguments.time_limit or (10.0 if arguments.quick else 3600.0)
-    names = arguments.sets or (QUICK if arguments.quick else list(TABLE_1))
-    print(f"{'set':20}{'PSBE s':>9}{'SBE s':>9}{'ratio':>7}{'paper':>7}   errors: all, SBE, best")
-    for name in names:
-        X, y = load(name)
-        times, errors = [], []
-        for number, (train, test) in enumerate(folds_of(arguments, y)):
-            rows, labels = X.iloc[train], y[train]
-            shared = {"random_state": number, "time_limit": limit}
-            models = [
-                DTsbeSelector(tree_of(2), method=method, on_tie="stop", **shared)
-                for method in ("psbe", "sbe")
-            ]
-            models.append(AcceptableSubsetSelector(tree_of(2), **shared))
-            seconds = [seconds_of(m.fit, rows, labels)[0] for m in models]
-            times.append(seconds[:2])
-            fitted = [tree_of(2).fit(rows, labels), models[0], models[2]]
-            errors.append([100 * (1 - m.score(X.iloc[test], y[test])) for m in fitted])
-        psbe, sbe = np.mean(times, axis=0)
-        paper = TABLE_1.get(name, ("?",) * 5)
-        ratio = "-"
-        if all(part[0].isdigit() for part in paper[:2]):
-            ratio = f"{float(paper[0]) / float(paper[1]):.3f}"
-        ours = ", ".join(f"{error:.2f}" for error in np.mean(errors, axis=0))
-        print(
-            f"{name:20}{psbe:9.3f}{sbe:9.3f}{psbe / sbe:7.3f}{ratio:>7}   "
-            f"{ours}; paper {', '.join(paper[2:])}"
-        )
+    print("(paper in brackets; errors of all features, of SBE, of the best subset)")
+    names = numbers("icml2017", "table 1 seconds")
+    for name, X, y in raw_sets(options, names, QUICK):
+        methods = METHODS
+        if options.quick and name not in QUICK[:4]:
+            methods = METHODS[:3]
+        found = outcomes_of(options, X, y, 2, methods)
+        seconds = {k: np.mean([o.seconds for o in found[k]]) for k in ("PSBE", "SBE_2017")}
+        finished = sum(o.is_finished for o in found["SBE_2017"])
+        line = f"{name:11}"
+        for label, method in (("PSBE", "PSBE"), ("SBE", "SBE_2017")):
+            cell = cell_of("icml2017", "table 1 seconds", name, label)
+            line += f" {label} {seconds[method]:.3f} s ({cell})"
+        cell = cell_of("icml2017", "table 1 seconds", name, "ratio")
+        line += f" ratio {seconds['PSBE'] / seconds['SBE_2017']:.3f} ({cell})"
+        print(f"{line} SBE finished {finished}/{len(found['SBE_2017'])}")
+        print(f"{'':11} errors: " + ", ".join(error_cells(name, found)), flush=True)
 
 
-def figure_4(arguments):
-    """Overhead and seconds of DTdistinct over m, on several sets."""
-    require_data()
-    names = arguments.sets or (
-        QUICK[:2] if arguments.quick else ["adult", *QUICK, "anneal_na_as_value"]
-    )
-    weights = WEIGHTS[-2:] if arguments.quick else WEIGHTS
-    limit = arguments.time_limit or (10.0 if arguments.quick else 3600.0)
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, centre = figure.subplots(1, 2)
-    for name in names:
-        X, y = load(name)
-        train = next(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[0]
-        overheads, seconds = [], []
-        for m in weights:
-            search = DistinctTreeEnumerator(tree_of(m), method="dtdistinct", time_limit=limit)
-            seconds.append(seconds_of(search.fit, X.iloc[train], y[train])[0])
-            overheads.append(search.overhead_)
-            print(
-                f"{name:20} m={m:<4} {search.n_distinct_:10} trees, "
-                f"overhead {search.overhead_:.3f}, {seconds[-1]:.2f} s, {search.status_}"
+def error_cells(name, found):
+    for label, method in (("baseline", "baseline"), ("SBE", "PSBE"), ("optimal", "DTaccept_0")):
+        cell = cell_of("icml2017", "table 1 error", name, label)
+        if method in found:
+            errors = np.array([outcome.error for outcome in found[method]])
+            mean, deviation = mean_of(cell)
+            apart = mean is not None and abs(errors.mean() - mean) > deviation / 2
+            yield f"{label} {errors.mean():.2f}±{errors.std():.2f} ({cell})" + (
+                " apart" if apart else ""
             )
-        left.plot(weights, overheads, marker="o", label=name)
-        centre.plot(weights, seconds, marker="o", label=name)
-    left.set(xlabel="m", ylabel="trees built / distinct trees", xscale="log")
-    centre.set(xlabel="m", ylabel="seconds", xscale="log", yscale="log")
-    left.legend()
+
+
+def figure_2(options):
+    """Search spaces of Algorithm 2 by the order of the features."""
+    return jmlr2019.figure_2(options)
+
+
+def figure_3(options):
+    """Adult: distinct trees by size and overhead; seconds are Figure 5 of 001."""
+    return jmlr2019.figure_4(options)
+
+
+def figure_4(options):
+    """Overhead (the order of 2017 and of 2019) and seconds of DTdistinct, and search errors."""
+    weights = jmlr2019.weights_of(options)
+    names = raw_names(options, SMALL_SETS, SMALL_SETS[1:])
+    figure, (left, centre, right) = new_axes("built / distinct", "seconds", "search error")
+    overheads, seconds = {}, {}
+    for order in ("frontier_cases", "frontier"):
+        for name, found in jmlr2019.over_m(
+            options, partial(jmlr2019.distinct_trees, order=order), *names
+        ).items():
+            overheads[f"{name}, {order}"] = [search.overhead_ for search, _ in found]
+            seconds[f"{name}, {order}"] = [spent for _, spent in found]
+            print(f"{name:12} {order:15}", *(f"{s.n_distinct_} {s.status_}" for s, _ in found))
+    draw_lines(left, weights, overheads, "built / distinct, over m")
+    print("  paper: from 1 to 1.35; Anneal under 20 s at m=16 and 270 s at m=8")
+    draw_lines(centre, weights, seconds, "seconds, over m")
+    centre.set(yscale="log")
+    large = names[0] if options.sets else "Adult"
+    draw_lines(right, weights, errors_over_m(options, large, "search_error"), f"{large}, percent")
     return figure
 
 
-def figure_5(arguments):
+def errors_over_m(options, name, quantity):
+    """Mean errors of all features, SBE and the best subset, over m."""
+    X, y = load_raw(name)
+    lines = {"top tree": [], "SBE": [], "optimal": []}
+    for m in jmlr2019.weights_of(options):
+        found = outcomes_of(options, X, y, m, ("baseline", "PSBE", "DTaccept_0"))
+        for line, outcomes in zip(lines.values(), found.values(), strict=True):
+            line.append(np.mean([getattr(outcome, quantity) for outcome in outcomes]))
+    return lines
+
+
+def figure_5(options):
     """Cross-validation errors of all features, SBE and the best subset, over m."""
-    require_data()
-    names = arguments.sets or (
-        ["ionosphere"] if arguments.quick else ["adult", "ionosphere", "anneal_na_as_value"]
-    )
-    weights = WEIGHTS[-2:] if arguments.quick else WEIGHTS
-    limit = arguments.time_limit or (10.0 if arguments.quick else 3600.0)
-    figure = Figure(figsize=(5 * len(names), 4), layout="constrained")
-    axes = figure.subplots(1, len(names), squeeze=False)[0]
+    names = raw_names(options, ("Adult", "Ionosphere", "Anneal"), ("Ionosphere", "Anneal"))
+    figure, axes = new_axes(*names)
     for axis, name in zip(axes, names, strict=True):
-        X, y = load(name)
-        methods = {
-            "all features": lambda m: tree_of(m),
-            "SBE": lambda m: DTsbeSelector(tree_of(m), on_tie="stop", random_state=0),
-            "best": lambda m: AcceptableSubsetSelector(
-                tree_of(m), random_state=0, time_limit=limit
-            ),
-        }
-        for label, make in methods.items():
-            errors = [
-                np.mean(
-                    [
-                        100 * np.mean(fitted(make(m), X, y, train).predict(X.iloc[test]) != y[test])
-                        for train, test in folds_of(arguments, y)
-                    ]
-                )
-                for m in weights
-            ]
-            print(f"{name:20} {label:14}" + "".join(f"{error:8.2f}" for error in errors))
-            axis.plot(weights, errors, marker="o", label=label)
-        axis.set(title=name, xlabel="m", ylabel="error in percent")
-        axis.legend()
+        lines = errors_over_m(options, name, "error")
+        draw_lines(axis, jmlr2019.weights_of(options), lines, f"{name}, percent")
     return figure
-
-
-def fitted(model, X, y, rows):
-    """A model fitted on some rows."""
-    return seconds_of(model.fit, X.iloc[rows], y[rows])[1]
 
 
 TABLES = {1: table_1}
-FIGURES = {4: figure_4, 5: figure_5}
+FIGURES = {1: jmlr2019.figure_1, 2: figure_2, 3: figure_3, 4: figure_4, 5: figure_5}

@@ -1,20 +1,36 @@
-"""What the paper compares, each fitted on the training part of one fold and tried on its test part.
+"""What Ruggieri's papers (000 and 001) compare, each fitted and tried on the same folds.
 
 To add a method: a function of a ``Fold`` that returns an ``Outcome``, and a line in ``METHODS``.
+
+The tree is what fits the papers' figures best: their "m=2" is the least weight of two branches, and
+gains of numeric splits carry the penalty of C4.5 release 8. "Not applicable" in Anneal is a
+category.
 """
 
 import time
+import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import RepeatedStratifiedKFold
 
-from sktree_opt.greedy import GreedyTreeClassifier
-from sktree_opt.optimal import OptimalTreeClassifier
-from sktree_opt.subset import AcceptableSubsetSelector, DTsbeSelector
+from published.common import quietly
+from sktree_opt import (
+    AcceptableSubsetSelector,
+    DTsbeSelector,
+    GreedyTreeClassifier,
+    OptimalTreeClassifier,
+)
 from uci import as_codes
+
+
+def c45_tree(m=2, **parameters):
+    return GreedyTreeClassifier(min_weight_leaf=m, numeric_gain_penalty=True, **parameters)
 
 
 @dataclass(frozen=True)
@@ -86,32 +102,33 @@ def baseline(fold):
     return fold.outcome(tree, seconds, search_error=search_error)
 
 
-def dtsbe(fold):
-    """Seconds without reading the table, as those of the black box: the two are compared."""
-    selector = fold.dtsbe
-    seconds = selector.search_stats_["seconds"]
-    return fold.outcome(selector.estimator_, seconds, search_error=100.0 * selector.error_)
-
-
-def black_box(fold):
-    selector = fold.search(DTsbeSelector, method="sbe", time_limit=fold.settings.time_limit)
-    is_finished = selector.status_ == "optimal"
-    if is_finished and (selector.support_ != fold.dtsbe.support_).any():
-        raise AssertionError("DTsbe and the black box select different features")
-    return fold.outcome(
-        selector.estimator_, selector.search_stats_["seconds"], is_finished=is_finished
-    )
-
-
-def true_black_box(fold):
-    """SBE that cannot know which features a tree uses; ties may be decided otherwise."""
-    selector = fold.search(DTsbeSelector, method="black_box", time_limit=fold.settings.time_limit)
+def eliminated(fold, selector):
+    """Seconds without reading the table: those of DTsbe and of the black box are compared."""
     return fold.outcome(
         selector.estimator_,
         selector.search_stats_["seconds"],
         search_error=100.0 * selector.error_,
         is_finished=selector.status_ == "optimal",
     )
+
+
+def dtsbe(fold):
+    return eliminated(fold, fold.dtsbe)
+
+
+def sbe(fold, method="sbe", **options):
+    """SBE; as a "black_box" it cannot know which features a tree uses, and ties may differ."""
+    limit = fold.settings.time_limit
+    selector = fold.search(DTsbeSelector, method=method, time_limit=limit, **options)
+    is_finished = selector.status_ == "optimal"
+    if (
+        method == "sbe"
+        and not options
+        and is_finished
+        and (selector.support_ != fold.dtsbe.support_).any()
+    ):
+        raise AssertionError("DTsbe and SBE select different features")
+    return eliminated(fold, selector)
 
 
 def dtaccept(fold, delta=0.0, method="on_demand"):
@@ -170,16 +187,19 @@ def optimal(fold, cp=0.0):
 METHODS = {
     "baseline": baseline,
     "DTsbe": dtsbe,
-    "SBE": black_box,
-    "SBE black box": true_black_box,
+    "SBE": sbe,
+    "black_box": partial(sbe, method="black_box"),
+    # As in the paper of 2017: a tie ends the search.
+    "PSBE": partial(sbe, method="psbe", on_tie="stop"),
+    "SBE_2017": partial(sbe, on_tie="stop"),
     "DTaccept_0": dtaccept,
     "DTaccept_0.02": partial(dtaccept, delta=0.02),
     "DTaccept_0.04": partial(dtaccept, delta=0.04),
-    "DTaccept_0 as published": partial(dtaccept, method="dtaccept"),
+    "published": partial(dtaccept, method="dtaccept"),
     "RF": forest,
     "DTsbe+RF": dtsbe_forest,
     "optimal": optimal,
-    "optimal cp": partial(optimal, cp=0.01),
+    "optimal_cp": partial(optimal, cp=0.01),
 }
 
 
@@ -187,3 +207,29 @@ def run_methods(X, y, train, test, settings, seed, names):
     """Outcomes of the named methods in one fold, by name."""
     fold = Fold(X, y, train, test, settings, seed)
     return {name: METHODS[name](fold) for name in names}
+
+
+def one_hot(X):
+    """Nominal columns as one column for each category, with missing cells in all of them."""
+    columns = []
+    for name in X.columns:
+        column = X[[name]]
+        if isinstance(X[name].dtype, pd.CategoricalDtype):
+            column = pd.get_dummies(column, dtype=np.float64)
+            column[X[name].isna()] = np.nan
+        columns.append(column)
+    return pd.concat(columns, axis=1)
+
+
+def fold_outcomes(X, y, methods, settings, n_repeats, n_folds, n_jobs):
+    """Outcomes by method, a list over the folds."""
+    splitter = RepeatedStratifiedKFold(n_splits=10, n_repeats=n_repeats, random_state=0)
+    with warnings.catch_warnings():
+        # Some classes have fewer members than there are folds, in the paper too.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        folds = list(splitter.split(X, y))[:n_folds]
+    results = Parallel(n_jobs=n_jobs)(
+        delayed(quietly)(run_methods, X, y, train, test, settings, seed, methods)
+        for seed, (train, test) in enumerate(folds)
+    )
+    return {method: [result[method] for result in results] for method in methods}

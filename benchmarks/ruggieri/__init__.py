@@ -1,1 +1,0 @@
-"""What benchmarks/ruggieri2019.py is made of."""
