@@ -15,6 +15,9 @@
 // a leaf when that makes at most as many errors (costs; squared errors) on a validation part. A
 // validation case with a missing value counts at each branch by its share, also for errors.
 //
+// The error of a branch with all cases of its node is that of its own cases, corrected at the leaves
+// that further cases reach. Where missing values share cases out, all cases go down the branch.
+//
 // Cost: error-based O(cases * depth^2) at most, usually O(cases * depth); reduced-error O(cases *
 // depth). Memory: the cases of the nodes on one path.
 #pragma once
@@ -22,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -169,7 +173,9 @@ public:
           cost_(target, costs),
           bound_(bound),
           evaluator_(evaluator),
-          control_(control) {}
+          control_(control),
+          some_missing_(std::any_of(columns.begin(), columns.end(),
+                                    [](const Column& column) { return column.has_missing; })) {}
 
     // Prunes the tree under its training cases. Stops early when `control` does.
     void run(CaseSet cases) {
@@ -195,8 +201,8 @@ private:
         NodeTotals totals;
         std::vector<CaseSet> child_sets;
         std::vector<NodeTotals> child_totals;
+        std::vector<double> child_errors;  // of the children that are done
         std::int32_t next_child;
-        double subtree_errors;
     };
 
     double leaf_errors(const NodeTotals& totals) const {
@@ -205,7 +211,7 @@ private:
     }
 
     void open(std::int32_t node, std::int32_t parent, CaseSet&& cases, const NodeTotals* totals) {
-        PruningFrame frame{node, std::move(cases), {}, {}, {}, 0, 0.0};
+        PruningFrame frame{node, std::move(cases), {}, {}, {}, {}, 0};
         frame.totals = totals != nullptr ? *totals : router_.sum(frame.cases);
         if (frame.cases.size() == 0) {
             tree_.make_leaf(node);
@@ -228,23 +234,27 @@ private:
         double errors = leaf_errors(frame.totals);
         const Node record = tree_.nodes[frame.node];
         if (record.n_children > 0) {
-            std::int32_t heaviest = record.first_child;
+            std::int32_t heaviest = 0;
             for (std::int32_t b = 1; b < record.n_children; ++b) {
-                const std::int32_t child = record.first_child + b;
-                if (tree_.nodes[child].weight > tree_.nodes[heaviest].weight) heaviest = child;
+                if (child_weight(record, b) > child_weight(record, heaviest)) heaviest = b;
             }
-            const double raised_errors = estimate(heaviest, frame.cases);
-            const double best_other = std::min(raised_errors, frame.subtree_errors);
-            if (errors <= best_other + SLACK) {
+            const double subtree_errors =
+                std::accumulate(frame.child_errors.begin(), frame.child_errors.end(), 0.0);
+            const double raised_errors = errors_if_raised(frame, heaviest);
+            if (errors <= std::min(raised_errors, subtree_errors) + SLACK) {
                 tree_.make_leaf(frame.node);
-            } else if (raised_errors <= frame.subtree_errors + SLACK) {
-                raise(frame, heaviest);
+            } else if (raised_errors <= subtree_errors + SLACK) {
+                raise(frame, record.first_child + heaviest);
                 return;
             } else {
-                errors = frame.subtree_errors;
+                errors = subtree_errors;
             }
         }
-        if (!stack_.empty()) stack_.back().subtree_errors += errors;
+        if (!stack_.empty()) stack_.back().child_errors.push_back(errors);
+    }
+
+    double child_weight(const Node& record, std::int32_t branch) const {
+        return tree_.nodes[record.first_child + branch].weight;
     }
 
     // Puts a child in the place of its parent and prunes it again under the parent's cases.
@@ -256,29 +266,71 @@ private:
         open(node, -1, std::move(frame.cases), &totals);
     }
 
-    // Estimated errors of the subtree at `root` under other cases than its own.
-    double estimate(std::int32_t root, const CaseSet& cases) {
+    // Estimated errors of a branch in the place of its node, whose cases it then has.
+    double errors_if_raised(const PruningFrame& frame, std::int32_t branch) {
+        const std::int32_t child = tree_.nodes[frame.node].first_child + branch;
         double errors = 0.0;
+        if (some_missing_ || frame.cases.kind == WeightKind::FRACTIONAL) {
+            for_each_leaf(child, frame.cases,
+                          [&](std::int32_t, NodeTotals& totals) { errors += leaf_errors(totals); });
+            return errors;
+        }
+        errors = frame.child_errors[branch];
+        for_each_leaf(
+            child, cases_of_others(frame, branch), [&](std::int32_t leaf, NodeTotals& totals) {
+                NodeTotals all = totals;
+                if (tree_.nodes[leaf].weight > 0.0) {  // an empty leaf has its parent's outputs
+                    all.weight += tree_.nodes[leaf].weight;
+                    for (std::size_t k = 0; k < all.outputs.size(); ++k) {
+                        totals.outputs[k] = tree_.outputs(leaf)[k];
+                        all.outputs[k] += totals.outputs[k];
+                    }
+                    totals.weight = tree_.nodes[leaf].weight;
+                    errors -= leaf_errors(totals);
+                }
+                errors += leaf_errors(all);
+            });
+        return errors;
+    }
+
+    // The cases of a node that go down other branches than this one; none is shared out.
+    CaseSet cases_of_others(const PruningFrame& frame, std::int32_t branch) {
+        router_.route(tree_, frame.node, frame.cases, sets_, totals_);
+        const std::vector<std::uint32_t> own = std::move(sets_[branch].rows);
+        CaseSet others;
+        others.kind = frame.cases.kind;
+        for (std::uint32_t i = 0, next = 0; i < frame.cases.size(); ++i) {
+            if (next < own.size() && own[next] == frame.cases.rows[i]) {
+                ++next;
+                continue;
+            }
+            others.rows.push_back(frame.cases.rows[i]);
+            if (!frame.cases.weights.empty()) others.weights.push_back(frame.cases.weights[i]);
+        }
+        return others;
+    }
+
+    // Calls f with each leaf below `root` that some cases reach, and with the totals of these.
+    template <class F>
+    void for_each_leaf(std::int32_t root, const CaseSet& cases, F&& f) {
         std::vector<std::pair<std::int32_t, CaseSet>> open_nodes;
         open_nodes.emplace_back(root, cases);
-        std::vector<CaseSet> sets;
-        std::vector<NodeTotals> totals;
         while (!open_nodes.empty()) {
             const auto [node, set] = std::move(open_nodes.back());
             open_nodes.pop_back();
             if (set.size() == 0) continue;
             if (tree_.nodes[node].n_children == 0) {
-                errors += leaf_errors(router_.sum(set));
+                NodeTotals totals = router_.sum(set);
+                f(node, totals);
                 continue;
             }
-            router_.route(tree_, node, set, sets, totals);
-            for (std::size_t b = 0; b < sets.size(); ++b) {
+            router_.route(tree_, node, set, sets_, totals_);
+            for (std::size_t b = 0; b < sets_.size(); ++b) {
                 open_nodes.emplace_back(
                     tree_.nodes[node].first_child + static_cast<std::int32_t>(b),
-                    std::move(sets[b]));
+                    std::move(sets_[b]));
             }
         }
-        return errors;
     }
 
     static constexpr double SLACK = 0.1;
@@ -288,8 +340,11 @@ private:
     ErrorBound bound_;
     const Evaluator& evaluator_;
     SearchControl& control_;
+    const bool some_missing_;
     SideMemory memory_;
     std::vector<PruningFrame> stack_;
+    std::vector<CaseSet> sets_;
+    std::vector<NodeTotals> totals_;
 };
 
 // `cases` is the validation part. The tree must have its children after their parents.

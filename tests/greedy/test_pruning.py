@@ -21,14 +21,15 @@ COSTS = [[0, 1.013, 3.927], [2.871, 0, 1.117], [0.939, 2.059, 0]]
 
 
 def random_problem(rng, is_classifier=True):
-    n_rows, n_columns = int(rng.integers(4, 50)), int(rng.integers(1, 5))
+    n_rows, n_columns = int(rng.integers(4, 80)), int(rng.integers(1, 5))
     matrix = rng.integers(0, rng.integers(2, 6), size=(n_rows, n_columns)).astype(float)
     if rng.random() < 0.5:
         matrix[:, 0] = rng.normal(size=n_rows).round(2)
     nominal = (rng.random(n_columns) < 0.5) & (np.arange(n_columns) > 0)
     if rng.random() < 0.5:
         matrix[rng.random(matrix.shape) < 0.15] = np.nan
-    weights = None if rng.random() < 0.5 else rng.uniform(0.2, 3.0, size=n_rows)
+    kinds = [None, rng.integers(1, 4, size=n_rows).astype(float), rng.uniform(0.2, 3.0, size=n_rows)]
+    weights = kinds[rng.integers(3)]
     if is_classifier:
         # The class depends on a column, so that there is something to keep.
         signal = np.nan_to_num(matrix[:, -1]).astype(int) % 3
