@@ -2,6 +2,7 @@
 
 import json
 import numbers
+import re
 import sys
 from typing import Any, Self
 
@@ -200,13 +201,20 @@ def make_estimator(state):
         if estimator.leaf_smoothing not in (None, "laplace"):
             estimator.leaf_smoothing = finite(state, "leaf_smoothing")
         estimator.hierarchical_shrinkage = finite(state, "hierarchical_shrinkage")
-        # Refuses other values.
-        smoothed_probabilities(tree, estimator.leaf_smoothing, estimator.hierarchical_shrinkage)
+        # Refuses negative smoothing; numbers may also be too large for probabilities.
+        with np.errstate(all="ignore"):
+            probabilities = smoothed_probabilities(
+                tree, estimator.leaf_smoothing, estimator.hierarchical_shrinkage
+            )
+        if not np.allclose(probabilities.sum(axis=1), 1.0):
+            raise ValueError("The nodes do not give probabilities.")
         estimator._costs = costs_of(state["costs"], n_classes)
         if "class_factors" in state:
             estimator._class_factors = factors_of(state["class_factors"], n_classes)
         if "answers" in state:
             estimator._answers = answers_of(state["answers"], tree)
+    elif tree.values.shape[1] > 1:
+        raise ValueError("The nodes of a regression tree must have one value each.")
     else:
         estimator = FrozenTreeRegressor()
     estimator.tree_ = tree
@@ -239,11 +247,14 @@ def finite(state, name):
 
 def classes_of(labels, dtype, n_classes):
     """The class labels as an array of the type that they had."""
+    # numpy would take lists of types as well.
+    if not re.fullmatch(r"[<>|=]?[biufUO]\d{0,9}", dtype):
+        raise ValueError(f"classes_dtype {dtype!r} is not one of class labels.")
     dtype = np.dtype(dtype)
     if len(labels) != n_classes or len(set(labels)) != n_classes:
         raise ValueError("The class labels do not fit the tree.")
     longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
-    if dtype.kind not in "biufUO" or dtype.itemsize > 8 + 4 * (longest + MAX_UNUSED_LENGTH):
+    if dtype.itemsize > 8 + 4 * (longest + MAX_UNUSED_LENGTH):
         raise ValueError(f"classes_dtype {dtype.str!r} is not one of class labels.")
     classes = np.array(labels, dtype=dtype)
     if classes.tolist() != list(labels):

@@ -323,9 +323,14 @@ class Tree(SklearnArrays):
                 f"Unknown tree format {state.get('format_version')!r}; this version reads "
                 f"{FORMAT_VERSION}."
             )
+        if not isinstance(state["is_classifier"], bool):
+            raise ValueError(f"is_classifier must be a bool, got {state['is_classifier']!r}.")
         columns = state["nodes"]
         nodes = np.zeros(len(columns["kind"]), dtype=NODE_DTYPE)
         for name in FIELDS:
+            # One value would do for all nodes otherwise.
+            if len(columns[name]) != len(nodes):
+                raise ValueError(f"{name} must have {len(nodes)} values, got {len(columns[name])}.")
             nodes[name] = [np.nan if value is None else value for value in columns[name]]
         values = np.array(state["values"], dtype=np.float64).reshape(len(nodes), -1)
         return cls(
@@ -404,7 +409,7 @@ def read_only(array):
 def check_arrays(nodes, values, category_branch, n_features):
     """Refuse arrays on which a walk could leave the tree: they may come from a file."""
     n_nodes = len(nodes)
-    if n_nodes == 0 or values.ndim != 2 or len(values) != n_nodes:
+    if n_nodes == 0 or values.ndim != 2 or len(values) != n_nodes or values.shape[1] == 0:
         raise ValueError("A tree needs at least one node, and one row of values per node.")
     inner = nodes["kind"] != LEAF
     index = np.flatnonzero(inner)
@@ -414,6 +419,7 @@ def check_arrays(nodes, values, category_branch, n_features):
     order = np.argsort(first)
     sound = (
         np.all(nodes["kind"] <= IS_MISSING)
+        and np.all(nodes["n_samples"] >= 0)
         and np.all(nodes["n_children"][~inner] == 0)
         and np.all((first > index) & (count > 0))
         and np.all(count[kind != CATEGORY_MULTIWAY] == 2)

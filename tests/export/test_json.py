@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sktree_opt.export import export_text, from_json, to_json
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.optimal import OptimalTreeClassifier
 from tests.effort import examples
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
@@ -234,6 +234,7 @@ def set_part(*path):
         set_part("classes", [["a"], ["b"], ["c"]]),
         set_part("classes", [1.5, None, 2.5]),
         *(set_part("classes_dtype", v) for v in ("<U500000000", "<U1", "<f8", "<M8[s]", "V8")),
+        *(set_part("classes_dtype", v) for v in (None, "f8,01f8", "(01,)f8")),
         *(
             set_part("columns", 2, "categories", v)
             for v in ([[1], [2], [3]], ["a"], ["a"] * 3, "ab")
@@ -245,12 +246,24 @@ def set_part(*path):
         set_part("tree", "values", 0, 0, None),
         set_part("tree", "values", 0, 0, -1.0),
         set_part("tree", "values", 0, 0, float("inf")),
+        set_part("tree", "values", 0, [0.0, 0.0, 0.0]),
+        set_part("tree", "is_classifier", "yes"),
+        set_part("tree", "nodes", "impurity", [1.0]),
+        set_part("tree", "nodes", "n_samples", 0, -1),
         set_part("training", 7),
     ],
 )
 def test_damage_is_told(change):
     with pytest.raises(ValueError, match="Not a tree written by to_json"):
         from_json(damaged(change))
+
+
+@pytest.mark.parametrize("n_values", [0, 2])
+def test_one_value_for_each_node_of_a_regression_tree(n_values):
+    state = json.loads(to_json(GreedyTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])))
+    state["tree"]["values"] = [[1.0] * n_values] * len(state["tree"]["values"])
+    with pytest.raises(ValueError, match="Not a tree written by to_json"):
+        from_json(json.dumps(state))
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, "NaN", "[Infinity]"])
