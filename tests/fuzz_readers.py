@@ -3,10 +3,11 @@
     python -m tests.fuzz_readers json --minutes 10
     python -m tests.fuzz_readers table --minutes 10
 
-atheris keeps each input that reaches new lines and damages it further. "json" reads trees: a text is
-refused by a ``ValueError``, or the tree predicts and is written again. "table" reads CSV files as the
-command line does: it ends in an exit code. Inputs grow in a folder of their own; one that fails is
-kept as ``crash-*`` in the working directory and given to the same command to repeat it.
+atheris keeps each input that reaches new lines and damages it further. "json" reads trees: a text
+is refused by a ``ValueError``, or the tree predicts and is written again. "table" reads CSV files
+as the command line does: it ends in an exit code. Inputs grow in a folder of their own; one that
+fails is kept as ``crash-*`` in the working directory; the same command repeats it, given the
+file.
 """
 
 import argparse

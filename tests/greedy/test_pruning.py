@@ -28,8 +28,8 @@ def random_problem(rng, is_classifier=True):
     nominal = (rng.random(n_columns) < 0.5) & (np.arange(n_columns) > 0)
     if rng.random() < 0.5:
         matrix[rng.random(matrix.shape) < 0.15] = np.nan
-    kinds = [None, rng.integers(1, 4, size=n_rows).astype(float), rng.uniform(0.2, 3.0, size=n_rows)]
-    weights = kinds[rng.integers(3)]
+    whole, real = rng.integers(1, 4, size=n_rows), rng.uniform(0.2, 3.0, size=n_rows)
+    weights = [None, whole.astype(float), real][rng.integers(3)]
     if is_classifier:
         # The class depends on a column, so that there is something to keep.
         signal = np.nan_to_num(matrix[:, -1]).astype(int) % 3
