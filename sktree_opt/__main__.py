@@ -5,6 +5,8 @@ parsed arguments and prints; ``main`` turns what goes wrong into one line and an
 """
 
 import argparse
+import csv
+import io
 import sys
 import time
 import warnings
@@ -59,6 +61,8 @@ def main(argv=None):
     """
     args = make_parser().parse_args(argv)
     try:
+        for path in (getattr(args, "out", None), getattr(args, "html", None)):
+            check_folder(path)
         with warnings.catch_warnings():
             warnings.simplefilter("once")
             # The reports say themselves what a limit has ended.
@@ -157,7 +161,7 @@ def add_predict(commands):
     parser.add_argument("model", help="JSON file that `fit --out` has written")
     parser.add_argument("data", help="table: a .csv, .tsv or .parquet file")
     parser.add_argument("--proba", action="store_true", help="add a column for each class")
-    parser.add_argument("--out", help="write a CSV file (default: print it)")
+    parser.add_argument("--out", help="write a .csv or .parquet file (default: print it)")
 
 
 def add_explain(commands):
@@ -225,11 +229,20 @@ def read_table(path):
             f"{one_line(error)} (pip install pandas pyarrow reads all files)"
         ) from None
     except ValueError as error:
-        raise BadInputError(f"{path} cannot be read: {one_line(error)}") from None
+        hint = "" if kind == ".parquet" else " (a line of names and lines of values are expected)"
+        if isinstance(error, UnicodeDecodeError):
+            hint = " (save it in UTF-8)"
+        raise BadInputError(f"{path} cannot be read: {one_line(error)}{hint}") from None
     if kind == ".parquet":
         return polars.read_parquet(path)
     separator = "\t" if kind == ".tsv" else ","
     return polars.read_csv(path, separator=separator, infer_schema_length=None)
+
+
+def check_folder(path):
+    """Refuse a file that cannot be written before a search begins."""
+    if path and not Path(path).parent.is_dir():
+        raise BadInputError(f"{path} cannot be written: there is no folder {Path(path).parent}.")
 
 
 def columns_of(frame, text, option):
@@ -265,6 +278,8 @@ def training_table(args):
         n_missing = int((~keep).sum())
         print(f"{n_missing} rows without {args.target!r} are left out.", file=sys.stderr)
         frame = frame[keep] if hasattr(y, "isna") else frame.filter(keep)
+    if len(frame) == 0:
+        raise BadInputError(f"{args.data} has no row with a value of {args.target!r}.")
     weights = None if args.weight is None else frame[args.weight].to_numpy()
     return frame[rows], frame[args.target].to_numpy(), weights
 
@@ -296,7 +311,9 @@ def fit(args):
             report_fit(args, model, X, y)
         raise
     report_fit(args, model, X, y)
-    if args.cv:
+    if args.cv > len(y):
+        print(f"No cross-validation: {len(y)} rows are too few for {args.cv} folds.")
+    elif args.cv:
         print(score_text(args, model, X, y, weights, is_classifier))
 
 
@@ -336,8 +353,8 @@ def report_fit(args, model, X, y):
     print(proof_text(model))
     if args.report:
         print("\nRules:")
-        for rule in sktree_opt.export_rules(model):
-            print(f"  {rule['rule']}")
+        for line in sktree_opt.export_rules(model, output="text").splitlines():
+            print(f"  {line}")
         print("\nImportance of the features:")
         shares = zip(model.feature_importances_, X.columns)
         for share, name in sorted(shares, key=lambda pair: -pair[0]):
@@ -397,12 +414,10 @@ def predict(args):
             raise BadInputError("--proba: a regression tree has no classes.")
         header += [f"probability of {label}" for label in model.classes_]
         columns += model.predict_proba(X).T.tolist()
-    lines = [csv_line(header), *(csv_line(row) for row in zip(*columns))]
-    text = "\n".join(lines) + "\n"
     if args.out:
-        write(args.out, text)
+        write_table(args.out, dict(zip(header, columns, strict=True)))
     else:
-        sys.stdout.write(text)
+        sys.stdout.write(csv_text(header, zip(*columns, strict=True)))
 
 
 def columns_of_model(model, frame, path):
@@ -414,11 +429,24 @@ def columns_of_model(model, frame, path):
     return frame[names]
 
 
-def csv_line(cells):
-    """Cells separated by commas, quoted where they have to be."""
-    texts = [str(cell) for cell in cells]
-    quoted = [f'"{t.replace(chr(34), chr(34) * 2)}"' if set(t) & set(',"\n') else t for t in texts]
-    return ",".join(quoted)
+def csv_text(header, rows):
+    """Rows of cells as CSV."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    return file.getvalue()
+
+
+def write_table(path, columns):
+    """Write columns by name as Parquet, if the name says so, or as CSV."""
+    if Path(path).suffix.lower() != ".parquet":
+        write(path, csv_text(list(columns), zip(*columns.values(), strict=True)))
+        return
+    try:
+        from pyarrow import parquet, table
+    except ImportError:
+        raise BadInputError(f"{path} cannot be written: pip install pyarrow.") from None
+    parquet.write_table(table(columns), path)
+    print(f"Wrote {path}.", file=sys.stderr)
 
 
 def explain(args):

@@ -42,7 +42,7 @@ def test_fit_prints_the_tree_its_proof_and_its_accuracy(loans, tmp_path, capsys)
     tree = OptimalTreeClassifier(max_depth=2).fit(table.drop(columns="status"), table["status"])
     assert f"objective below {tree.objective_:.6g}." in out
     assert "Accuracy on new rows by 3-fold cross-validation" in out
-    assert "\nRules:\n  " in out
+    assert '\nRules:\n  if rating = "poor" and employment = "retired" then repaid (34 rows' in out
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
     assert f"Wrote {page}." in err
 
@@ -64,6 +64,21 @@ def test_predictions_are_those_of_the_model(loans, model, tmp_path, capsys):
     assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[1:] == tree.predict(X).tolist()
+
+
+def test_predictions_as_parquet(loans, model, tmp_path):
+    pytest.importorskip("pyarrow")
+    paths = [tmp_path / f"answers.{kind}" for kind in ("csv", "parquet")]
+    for path in paths:
+        assert main(["predict", str(model), str(loans), "--proba", "--out", str(path)]) == 0
+    tables = pandas.read_csv(paths[0]), pandas.read_parquet(paths[1])
+    pandas.testing.assert_frame_equal(*tables, check_dtype=False)
+
+
+def test_few_rows_are_not_cross_validated(tmp_path, capsys):
+    (tmp_path / "few.csv").write_text("a,y\n1,0\n2,1\n")
+    assert main(["fit", str(tmp_path / "few.csv"), "--target", "y"]) == 0
+    assert "No cross-validation: 2 rows are too few for 5 folds." in capsys.readouterr().out
 
 
 def test_one_row_is_explained(loans, model, capsys):
@@ -124,6 +139,9 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
         (["fit", "{folder}/page.pdf", "--target", "y"], "is not a .csv, .tsv or .parquet file."),
         (["fit", "{loans}", "--target", "status", "--max-depth", "-1"], "max_depth"),
         (["fit", "{loans}", "--target", "status", "--task", "regression"], "does not hold numbers"),
+        (["fit", "{folder}/latin.csv", "--target", "y"], "save it in UTF-8"),
+        (["fit", "{folder}/short.csv", "--target", "b"], "has no row with a value of 'b'"),
+        (["fit", "{loans}", "--target", "status", "--out", "{folder}/no/m.json"], "no folder"),
         (["predict", "{loans}", "{loans}"], "does not hold a tree"),
         (["predict", "{model}", "{folder}/short.csv"], "lacks the columns"),
     ],
@@ -131,13 +149,15 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
 def test_bad_input_gets_one_line(command, message, loans, model, tmp_path, capsys):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "page.pdf").write_text("%PDF")
-    (tmp_path / "short.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "short.csv").write_text("a,b\n1,\n")
+    (tmp_path / "latin.csv").write_bytes("ä,y\n1,2\n".encode("latin-1"))
     places = {"loans": loans, "model": model, "folder": tmp_path}
     capsys.readouterr()
     assert main([part.format(**places) for part in command]) == 1
     out, err = capsys.readouterr()
     assert message in err
-    assert err.count("\n") == 1
+    # Rows without a target are told on a line of their own.
+    assert err.count("\n") == 1 + ("are left out" in err)
     assert out == ""
 
 

@@ -1,10 +1,12 @@
 """Tools that read scikit-learn's trees read ours through to_sklearn, and find the same answers."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.pipeline import Pipeline
 
 from sktree_opt.datasets import load_loans
 from sktree_opt.export import to_sklearn
@@ -109,6 +111,38 @@ def test_supertree(tmp_path):
 
     found = [answer(row) == "yes" for row in X.to_numpy()]
     np.testing.assert_array_equal(found, model.predict(X))
+
+
+def test_pmml(mixed, tmp_path):
+    """Columns as the pipeline encodes them, without holes: nyoka does not say where those go."""
+    nyoka, pmml = pytest.importorskip("nyoka"), pytest.importorskip("jpmml_evaluator")
+    if shutil.which("java") is None:
+        pytest.skip("the evaluator of PMML needs Java")
+    model, X, tree, matrix = mixed
+    names = [f"x{j}" for j in range(matrix.shape[1])]
+    path = tmp_path / "tree.pmml"
+    nyoka.skl_to_pmml(Pipeline([("tree", tree)]), names, "y", str(path))
+    table = pd.DataFrame(np.asarray(matrix), columns=names)
+    is_whole = table.notna().all(axis=1)
+    found = pmml.make_evaluator(str(path)).verify().evaluateAll(table[is_whole])
+    assert is_whole.sum() > 100
+    assert found["y"].tolist() == model.predict(X)[is_whole].tolist()
+    shares = found[[f"probability_{label}" for label in model.classes_]]
+    np.testing.assert_allclose(shares, tree.predict_proba(matrix)[is_whole], atol=1e-9)
+
+
+@pytest.mark.parametrize("convert", [to_sklearn, lambda model: model], ids=["to_sklearn", "own"])
+def test_mlflow(mixed, tmp_path, convert):
+    """Saved and loaded, it answers raw rows with categories and holes."""
+    mlflow = pytest.importorskip("mlflow.sklearn")
+    from mlflow import pyfunc
+
+    model, X, *_ = mixed
+    folder = str(tmp_path / "model")
+    # A list of requirements keeps mlflow from running the model elsewhere to find them out.
+    options = {"serialization_format": "cloudpickle", "pip_requirements": ["sktree-opt"]}
+    mlflow.save_model(convert(model), folder, **options)
+    np.testing.assert_array_equal(pyfunc.load_model(folder).predict(X), model.predict(X))
 
 
 def test_what_they_read_answers_as_we_do(mixed):
