@@ -18,10 +18,15 @@ pytest.importorskip("pandas")
 GALLERY = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/plot_*.py"))
 
 
+def no_network(*_, **__):
+    raise OSError("tests ask for nothing outside")
+
+
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     """Runs an example, and gives its figures; `plt.show` closes none of them."""
     monkeypatch.setattr(plt, "show", lambda: None)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
     monkeypatch.chdir(tmp_path)
 
     def run_one(name):

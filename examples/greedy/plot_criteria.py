@@ -25,14 +25,20 @@ results = {
     for criterion in criteria
 }  # fmt: skip
 
+
+def spread(numbers):
+    """How far the largest is above the smallest, as a share of it."""
+    return max(numbers) / min(numbers) - 1
+
+
+sizes = {key: np.mean([t.get_n_leaves() for t in r["estimator"]]) for key, r in results.items()}
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 width = 0.26
 for k, criterion in enumerate(criteria):
     places = np.arange(len(tables)) + (k - 1) * width
     of = [results[name, criterion] for name in tables]
     axes[0].bar(places, [r["test_score"].mean() for r in of], width, label=criterion)
-    leaves = [np.mean([tree.get_n_leaves() for tree in r["estimator"]]) for r in of]
-    axes[1].bar(places, leaves, width)
+    axes[1].bar(places, [sizes[name, criterion] for name in tables], width)
 for axis, label in zip(axes, ("accuracy on new rows", "leaves"), strict=True):
     axis.set_xticks(range(len(tables)), tables)
     axis.set_ylabel(label)
@@ -40,3 +46,8 @@ axes[0].set_ylim(0.6, 1.1)
 axes[1].set_yscale("log")
 axes[0].legend(ncols=3, fontsize="small")
 plt.show()
+for name in tables:
+    accuracies = [results[name, criterion]["test_score"].mean() for criterion in criteria]
+    leaves = [sizes[name, criterion] for criterion in criteria]
+    print(f"{name}: accuracies differ by {spread(accuracies):.1%}, sizes by {spread(leaves):.0%}")
+    assert spread(accuracies) < 0.5 * spread(leaves)

@@ -30,15 +30,20 @@ def leaves_and_error(**parameters):
 
 # %%
 # Not pruned, and pruned in both ways.
+found = {}
 for pruning in (None, "error_based", "reduced_error"):
-    leaves, error = leaves_and_error(pruning=pruning)
+    leaves, error = found[pruning] = leaves_and_error(pruning=pruning)
     print(f"pruning={pruning!s:14} {leaves:5.1f} leaves, {error:.1f}% test error")
+
+assert all(leaves < found[None][0] for leaves, _ in [found["error_based"], found["reduced_error"]])
 
 # %%
 # A smaller ``confidence`` trusts the training data less and prunes more.
 confidences = [0.5, 0.25, 0.1, 0.05, 0.01, 0.001]
 curve = [leaves_and_error(pruning="error_based", confidence=c) for c in confidences]
 leaves, errors = np.transpose(curve)
+
+assert (np.diff(leaves) < 0).all()
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.plot(leaves, errors, marker="o")

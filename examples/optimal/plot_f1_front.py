@@ -9,6 +9,7 @@ lies on it, and so does the best one by any other metric that grows with the err
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import f1_score
 from sklearn.preprocessing import KBinsDiscretizer
 
 from sktree_opt import OptimalTreeClassifier
@@ -28,6 +29,7 @@ for depth in (1, 2, 3):
     )
     best = front[front["loss"].argmin()]
     axes.plot(best["false_positives"], best["false_negatives"], "o", color=line.get_color())
+    assert f1_score(y, model.predict(X)) == 1 - best["loss"]
     print(f"depth {depth}: F1 = {1 - model.objective_:.3f}, {len(front)} points on the front")
 # Few pairs are within reach of a single test, and they are far off.
 axes.set(xlabel="false positives", ylabel="false negatives", xlim=(-5, 120), ylim=(-5, 120))
@@ -38,3 +40,4 @@ plt.show()
 # Any function of the two errors does. Here a missed case is as bad as ten false alarms.
 model = OptimalTreeClassifier(max_depth=3, objective=lambda fp, fn: fp + 10 * fn).fit(X, y)
 print(f"least cost {model.objective_:g}")
+assert model.objective_ == (front["false_positives"] + 10 * front["false_negatives"]).min()

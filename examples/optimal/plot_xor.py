@@ -23,6 +23,8 @@ def compare(table, **parameters):
         plot_tree(tree, ax=axis, feature_names=["A", "B", "C"])
         axis.set_title(f"{name}: {np.count_nonzero(tree.predict(X) != y)} errors of {len(y)}")
     plt.show()
+    assert (optimal.predict(X) == y).all()
+    assert (greedy.predict(X) != y).any()
 
 
 # %%

@@ -57,6 +57,7 @@ tree = OptimalTreeClassifier(
 print(tree.status_, "among", tree.optimality_scope_)
 print(f"errors: {tree.objective_:g} of {len(y_train)}")
 print(export_text(tree))
+assert tree.status_ == "optimal"
 
 # %%
 # "or missing" is part of a test: the search tried both sides for the rows without a value.
