@@ -57,7 +57,7 @@ PAPER_COMPLETE = {
     "anneal_na_as_value": 18.27,
     "sonar": 18.77,
 }
-LEARNER = GreedyTreeClassifier(min_weight_leaf=2, numeric_gain_penalty=True)
+LEARNER = GreedyTreeClassifier(min_weight_branch=2, numeric_gain_penalty=True)
 
 
 def fit_seconds(selector, X, y):

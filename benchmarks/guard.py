@@ -170,9 +170,10 @@ def make(name, *arguments, **parameters):
     known = inspect.signature(public(name)).parameters
     if "time_limit" in known:
         parameters["time_limit"] = None
-    if "min_weight_leaf" not in known and "min_weight_leaf" in parameters:
-        # C4.5's minimum weight of two branches had this name.
-        parameters["min_samples_leaf"] = parameters.pop("min_weight_leaf")
+    if "min_weight_branch" not in known and "min_weight_branch" in parameters:
+        # C4.5's minimum weight of two branches had other names.
+        name = "min_weight_leaf" if "min_weight_leaf" in known else "min_samples_leaf"
+        parameters[name] = parameters.pop("min_weight_branch")
     return public(name)(*arguments, **parameters)
 
 
@@ -198,7 +199,7 @@ def job_of(kind, settings, X, y):
         rows = np.random.default_rng(0).integers(len(y), size=N_PREDICTED)
         many = X.iloc[rows]
         return lambda: tree.predict(many), lambda: float((tree.predict(many) != y[rows]).sum())
-    learner = make("GreedyTreeClassifier", min_weight_leaf=2, numeric_gain_penalty=True)
+    learner = make("GreedyTreeClassifier", min_weight_branch=2, numeric_gain_penalty=True)
     name = "DTsbeSelector" if kind == "DTsbe" else "AcceptableSubsetSelector"
     selector = make(name, learner, random_state=0)
     return lambda: selector.fit(X, y), lambda: float(selector.error_)

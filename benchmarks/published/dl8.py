@@ -67,7 +67,7 @@ def print_gains(X, y, paper):
     for name in X:
         line = f"{name}:"
         for criterion in ("information_gain", "gain_ratio"):
-            stump = GreedyTreeClassifier(criterion=criterion, max_depth=1, min_weight_leaf=1)
+            stump = GreedyTreeClassifier(criterion=criterion, max_depth=1, min_weight_branch=1)
             line += f" {criterion} {gain_of(stump.fit(X[[name]], y), criterion):.3f}"
         print(line + f" (paper: {paper.get(name, '-')})")
 
@@ -123,7 +123,7 @@ def figure_5(options):
 
 def print_trees(X, y, min_rows):
     optimal = OptimalTreeClassifier(max_depth=3, min_samples_leaf=min_rows).fit(X, y)
-    greedy = GreedyTreeClassifier(min_samples_leaf=min_rows, min_weight_leaf=1).fit(X, y)
+    greedy = GreedyTreeClassifier(min_samples_leaf=min_rows, min_weight_branch=1).fit(X, y)
     for name, tree in (("optimal", optimal), ("C4.5", greedy)):
         errors = np.count_nonzero(tree.predict(X) != y)
         print(f"{name}: {errors} errors, {tree.get_n_leaves()} leaves")

@@ -30,7 +30,7 @@ from uci import as_codes
 
 
 def c45_tree(m=2, **parameters):
-    return GreedyTreeClassifier(min_weight_leaf=m, numeric_gain_penalty=True, **parameters)
+    return GreedyTreeClassifier(min_weight_branch=m, numeric_gain_penalty=True, **parameters)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def forest_on(fold, columns):
         100,
         criterion="entropy",
         max_features="log2",
-        min_samples_leaf=int(fold.settings.tree.min_weight_leaf),
+        min_samples_leaf=int(fold.settings.tree.min_weight_branch),
         random_state=fold.seed,
         n_jobs=fold.settings.n_jobs,
     )

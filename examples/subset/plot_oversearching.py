@@ -21,7 +21,7 @@ from sktree_opt import (
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :10]
-tree = GreedyTreeClassifier(min_weight_leaf=2)
+tree = GreedyTreeClassifier(min_weight_branch=2)
 X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 
 # %%
@@ -50,7 +50,7 @@ for seed, of_seed in enumerate(errors):
     X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=0.5, random_state=seed)
     some = DTsbeSelector(tree, random_state=seed).fit(X_train, y_train)
     best = AcceptableSubsetSelector(tree, random_state=seed).fit(X_train, y_train)
-    full = GreedyTreeClassifier(min_weight_leaf=2).fit(X_train, y_train)
+    full = GreedyTreeClassifier(min_weight_branch=2).fit(X_train, y_train)
     of_seed[:, 0] = some.history_[0]["error"], some.error_, best.error_
     of_seed[:, 1] = [1 - fitted.score(X_new, y_new) for fitted in (full, some, best)]
 

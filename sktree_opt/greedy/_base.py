@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,8 +15,31 @@ from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
 from sktree_opt.utils._fitting import all_or_nothing
-from sktree_opt.utils._params import shared_constraints
+from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._validation import check_training_data
+
+_DOCS = {
+    "missing": """\
+missing : {"distribute", "category", "majority"}, default="distribute"
+    Where rows with a missing value go. "distribute": down every branch, with a share of their
+    weight (C4.5). "category": a missing value is one more category, and on numbers it is larger
+    than all others, with a test of its own. "majority": down the branch with the most weight.
+""",
+    "min_weight_split": """\
+min_weight_split : float or None, default=None
+    Minimum weight of a node that is split. None means the weight of two rows.
+""",
+    "min_weight_branch": """\
+min_weight_branch : float or None, default=None
+    Minimum weight of the branches of a split. None means the weight of one row.
+""",
+    "min_weight_branches": """\
+min_weight_branches : {"two", "every"}, default="two"
+    Which branches of a split need `min_weight_branch`: at least two of them (C4.5's rule), or
+    every one. The two differ for splits into three branches or more.
+""",
+}
+document_greedy = partial(document_shared, more=_DOCS)
 
 
 class BaseGreedyTree(BaseEstimator):
@@ -37,7 +61,7 @@ class BaseGreedyTree(BaseEstimator):
         "missing": [StrOptions({"distribute", "category", "majority"})],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
-        "min_weight_leaf": [Interval(Real, 0, None, closed="left"), None],
+        "min_weight_branch": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_branches": [StrOptions({"two", "every"})],
         "min_gain": [Interval(Real, 0, None, closed="left")],
         "allow_zero_gain": ["boolean"],

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.greedy._base import BaseGreedyTree
+from sktree_opt.greedy._base import BaseGreedyTree, document_greedy
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, CLASSIFICATION_PRUNINGS
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._params import document_shared, shared_constraints
+from sktree_opt.utils._params import shared_constraints
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     ClassWeight,
@@ -22,7 +22,7 @@ from sktree_opt.utils._typing import (
 )
 
 
-@document_shared
+@document_greedy
 class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     """A C4.5-style decision tree.
 
@@ -46,31 +46,21 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         or the best division of the categories into two sets. "subset" tries all divisions when
         there are three or more classes, and then takes columns of at most 12 categories.
 
-    missing : {"distribute", "category", "majority"}, default="distribute"
-        Where rows with a missing value go. "distribute": down every branch, with a share of their
-        weight (C4.5). "category": a missing value is one more category, and on numbers it is larger
-        than all others, with a test of its own. "majority": down the branch with the most weight.
+    %(missing)s
 
-    max_depth : int or None, default=None
-        Maximum number of tests on a path. None means no limit.
+    %(max_depth)s
 
     %(min_samples_split)s
 
     %(min_samples_leaf)s
 
-    min_weight_split : float or None, default=None
-        Minimum weight of a node that is split. None means the weight of two rows.
+    %(min_weight_split)s
 
-    min_weight_leaf : float or None, default=None
-        Minimum weight of the branches of a split. None means the weight of one row.
+    %(min_weight_branch)s
 
-    min_weight_branches : {"two", "every"}, default="two"
-        Which branches of a split need `min_weight_leaf`: at least two of them (C4.5's rule), or
-        every one. The two differ for splits into three branches or more.
+    %(min_weight_branches)s
 
-    max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. Nodes are then split in the order of their gain. None means no
-        limit.
+    %(max_leaf_nodes)s Nodes are then split in the order of their gain.
 
     min_gain : float, default=0.0
         Minimum gain of a split, in the units of `criterion` (bits for "gain_ratio" too).
@@ -102,17 +92,14 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         Cost of answering class `j` (columns) for class `i` (rows), classes in sorted order; zero
         on the diagonal. With costs, `predict` answers the class of least expected cost.
 
-    categorical_features : "from_dtype", array-like of bool, int or str, or None, \
-            default="from_dtype"
-        Nominal columns: by their dtype, a mask, indices, names, or none. Ordered categorical and
-        Boolean columns that are not named are split as numbers.
+    %(categorical_features)s
 
     %(leaf_smoothing)s
 
     %(hierarchical_shrinkage)s
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the choice of rows that "reduced_error" pruning keeps back. Nothing else is random.
+    %(random_state)s Only
+        "reduced_error" pruning, which keeps rows back, is random.
 
     %(n_jobs)s
 
@@ -124,14 +111,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    feature_importances_ : ndarray of shape (n_features,)
-        Change of the answers when a feature is not known, as shares that sum to 1.
-
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(columns)s
 
     See Also
     --------
@@ -186,10 +166,10 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         nominal_split: NominalSplit = "multiway",
         missing: Literal["distribute", "category", "majority"] = "distribute",
         max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_split: float | None = None,
-        min_weight_leaf: float | None = None,
+        min_weight_branch: float | None = None,
         min_weight_branches: Literal["two", "every"] = "two",
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
@@ -214,7 +194,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_split = min_weight_split
-        self.min_weight_leaf = min_weight_leaf
+        self.min_weight_branch = min_weight_branch
         self.min_weight_branches = min_weight_branches
         self.max_leaf_nodes = max_leaf_nodes
         self.min_gain = min_gain
@@ -238,14 +218,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_classes)s
 
         Returns
         -------

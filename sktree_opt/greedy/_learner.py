@@ -134,7 +134,7 @@ class Learner:
         weight of two rows, and a branch that of one (C4.5).
         """
         tree, criterion = self.tree, criterion_of(self.tree)
-        split, leaf = tree.min_weight_split, tree.min_weight_leaf
+        split, branch = tree.min_weight_split, tree.min_weight_branch
         return {
             "measure": criterion.measure,
             "gain_ratio": criterion.gain_ratio,
@@ -142,7 +142,7 @@ class Learner:
             # A measure of bits; it has no meaning for squared errors.
             "numeric_gain_penalty": getattr(tree, "numeric_gain_penalty", False),
             "min_split_weight": 2.0 if split is None else split / self.unit,
-            "min_leaf_weight": 1.0 if leaf is None else leaf / self.unit,
+            "min_leaf_weight": 1.0 if branch is None else branch / self.unit,
             "every_branch": tree.min_weight_branches == "every",
             "min_split_rows": rows_from(tree.min_samples_split, self.table.n_rows),
             "min_leaf_rows": rows_from(tree.min_samples_leaf, self.table.n_rows),

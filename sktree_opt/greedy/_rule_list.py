@@ -70,8 +70,8 @@ class RuleListClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
         Share of the rows of each class that the rules are pruned and rated on. The tree is not
         grown from them. Equal rows stay together. Not used if `fit` gets validation rows.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the choice of validation rows.
+    %(random_state)s The choice
+        of the validation rows is random.
 
     %(n_jobs)s
 
@@ -91,11 +91,7 @@ class RuleListClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(columns_seen)s
 
     See Also
     --------
@@ -161,14 +157,7 @@ class RuleListClassifier(DocLinkMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_classes)s
 
         X_val : {array-like, dataframe, sparse matrix} or None, default=None
             Rows to prune and rate the rules on, with the columns of `X`. The tree is then grown

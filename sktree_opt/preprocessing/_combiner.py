@@ -24,6 +24,7 @@ from sktree_opt.utils._compat import (
     fit_context,
 )
 from sktree_opt.utils._fitting import all_or_nothing
+from sktree_opt.utils._params import document_shared
 from sktree_opt.utils._validation import check_classes, check_shape, encode_new_rows
 
 # A column whose part of a direction is below this share of the largest part is left out.
@@ -143,6 +144,7 @@ COMBINATIONS: dict[str, Any] = {
 }
 
 
+@document_shared
 class ColumnCombiner(DocLinkMixin, TransformerMixin, BaseEstimator):
     """Add columns that combine numeric ones, for tests of several columns at once.
 
@@ -173,11 +175,7 @@ class ColumnCombiner(DocLinkMixin, TransformerMixin, BaseEstimator):
     combined_ : list of (str, object)
         The kind of each new column, and what it is made of: the two columns, or the weights.
 
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(columns_seen)s
 
     See Also
     --------

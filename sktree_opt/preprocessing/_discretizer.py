@@ -17,6 +17,7 @@ from sktree_opt.preprocessing._table import Table
 from sktree_opt.utils._compat import DocLinkMixin, StrOptions, check_feature_names_in, fit_context
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._fitting import all_or_nothing
+from sktree_opt.utils._params import document_shared
 from sktree_opt.utils._validation import (
     check_classes,
     check_shape,
@@ -73,6 +74,7 @@ class Thresholds:
 ENCODINGS: dict[str, Any] = {"ordinal": Ordinal, "onehot": OneHot, "thresholds": Thresholds}
 
 
+@document_shared
 class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     """Cut numeric columns into intervals where the classes change, and nowhere else.
 
@@ -102,11 +104,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     n_bins_ : ndarray of int64, shape (n_features,)
         Intervals of each column.
 
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, when all are strings.
+    %(columns_seen)s
 
     See Also
     --------

@@ -76,6 +76,10 @@ min_weight_fraction_leaf : float, default=0.0
     Minimum weight of every leaf as a share of the total weight. The larger of the two minima
     counts.
 """,
+    "max_depth": """\
+max_depth : int or None, default=None
+    Maximum number of tests on a path. None means no limit.
+""",
     "class_weight": """\
 class_weight : dict, "balanced" or None, default=None
     Factors of the sample weights by class. "balanced" gives every class the same total weight.
@@ -95,7 +99,8 @@ hierarchical_shrinkage : float, default=0.0
 categorical_features : "from_dtype", array-like of bool, int or str, or None, \
 default="from_dtype"
     Nominal columns: by their dtype, a mask, indices, names, or none. A list of "from_dtype" and
-    indices or names: both.
+    indices or names: both. Ordered categorical and Boolean columns that are not named are split as
+    numbers.
 """,
     "time_limit": """\
 time_limit : float or None, default=60.0
@@ -115,6 +120,45 @@ random_state : int, RandomState instance or None, default=None
 n_jobs : int or None, default=None
     Number of threads. The result does not depend on it. None means 1, -1 means all cores.
 """,
+    "warm_start": """\
+warm_start : bool, default=False
+    Keep what the search has found: the next `fit` on the same data searches only what is new.
+""",
+    # What `fit` takes.
+    "fit_classes": """\
+X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+    The rows; NaN, None and NA are missing values.
+
+y : array-like of shape (n_samples,)
+    Class labels.
+
+sample_weight : array-like of shape (n_samples,) or None, default=None
+    Weights; None for equal ones.
+""",
+    "fit_numbers": """\
+X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+    The rows; NaN, None and NA are missing values.
+
+y : array-like of shape (n_samples,)
+    Targets.
+
+sample_weight : array-like of shape (n_samples,) or None, default=None
+    Weights; None for equal ones.
+""",
+    # Attributes.
+    "columns": """\
+feature_importances_ : ndarray of shape (n_features,)
+    Change of the answers when a feature is not known, as shares that sum to 1.
+
+%(columns_seen)s
+""",
+    "columns_seen": """\
+n_features_in_ : int
+    Number of columns seen in `fit`.
+
+feature_names_in_ : ndarray of shape (n_features,)
+    Their names, when all are strings.
+""",
 }
 
 
@@ -124,20 +168,30 @@ def shared_constraints(*names):
 
 
 def document_shared(cls, more=None):
-    """Class decorator: replaces ``%(name)s`` in the docstring by the text of a shared parameter.
+    """Class decorator: replaces ``%(name)s`` in the docstrings by the text of a shared parameter.
 
     Parameters
     ----------
     cls : type
+        With docstrings, its own and those of its methods.
 
     more : dict or None, default=None
-        Texts by name that only some estimators share.
+        Texts by name that only some estimators share; they may name the shared ones.
     """
-    text = inspect.cleandoc(cls.__doc__)
-    for name, doc in {**_DOCS, **(more or {})}.items():
-        text = text.replace(f"%({name})s", doc.rstrip())
-    cls.__doc__ = text
+    texts = {**(more or {}), **{name: _DOCS[name] for name in _DOCS.keys() - (more or {}).keys()}}
+    for documented in (cls, *filter(inspect.isfunction, vars(cls).values())):
+        if "%(" in (documented.__doc__ or ""):
+            documented.__doc__ = filled(inspect.cleandoc(documented.__doc__), texts)
     return cls
+
+
+def filled(text, texts):
+    """A docstring with the texts that it names, which may name others."""
+    while names := [name for name in re.findall(r"%\((\w+)\)s", text) if name in texts]:
+        for name in names:
+            text = text.replace(f"%({name})s", texts[name].rstrip())
+    # A type over two lines of source is one line with the indentation of the second.
+    return re.sub(r"^\w+ : .*$", lambda line: " ".join(line[0].split()), text, flags=re.MULTILINE)
 
 
 def rows_from(minimum, n_rows):

@@ -106,8 +106,8 @@ def test_costs_move_splits_and_answers():
 @pytest.mark.parametrize("scale", [1e-6, 0.3, 1.0, 7.0])
 def test_scaled_weights_give_the_same_tests(scale):
     X, y = load_loans(return_X_y=True, as_frame=True)
-    tree = GreedyTreeClassifier(min_weight_leaf=2).fit(X, y)
-    weighted = GreedyTreeClassifier(min_weight_leaf=2 * scale, min_weight_split=2 * scale).fit(
+    tree = GreedyTreeClassifier(min_weight_branch=2).fit(X, y)
+    weighted = GreedyTreeClassifier(min_weight_branch=2 * scale, min_weight_split=2 * scale).fit(
         X, y, sample_weight=np.full(len(y), scale)
     )
     np.testing.assert_array_equal(weighted.tree_.nodes["feature"], tree.tree_.nodes["feature"])
@@ -296,8 +296,8 @@ def test_min_samples_of_binary_splits_are_those_of_scikit_learn():
 def test_minimum_weight_of_two_branches_or_of_every_branch():
     X = np.array(list("aaaabbbbc"), dtype=object).reshape(-1, 1)
     y = [0, 0, 0, 0, 1, 1, 1, 1, 0]
-    two = GreedyTreeClassifier(min_weight_leaf=2).fit(X, y)
-    every = GreedyTreeClassifier(min_weight_leaf=2, min_weight_branches="every").fit(X, y)
+    two = GreedyTreeClassifier(min_weight_branch=2).fit(X, y)
+    every = GreedyTreeClassifier(min_weight_branch=2, min_weight_branches="every").fit(X, y)
     assert (two.get_n_leaves(), every.get_n_leaves()) == (3, 1)
 
 

@@ -39,7 +39,7 @@ PARAMETERS = st.fixed_dictionaries(
         "min_samples_split": st.sampled_from([2, 2, 2, 5, 0.4]),
         "min_samples_leaf": st.sampled_from([1, 1, 1, 2, 3, 0.2]),
         "min_weight_split": st.sampled_from([None, None, 0, 4]),
-        "min_weight_leaf": st.sampled_from([None, None, 0, 2, 2.5]),
+        "min_weight_branch": st.sampled_from([None, None, 0, 2, 2.5]),
         "min_weight_branches": st.sampled_from(["two", "every"]),
         "max_depth": st.sampled_from([None, None, 1, 3]),
         "min_gain": st.sampled_from([0.0, 0.0, 0.1]),
@@ -57,14 +57,14 @@ def rows_of(minimum, n_rows):
 def as_given(parameters, unit):
     """Parameters of the estimator: minima of weight are drawn in rows."""
     given = dict(parameters)
-    for name in ("min_weight_split", "min_weight_leaf"):
+    for name in ("min_weight_split", "min_weight_branch"):
         given[name] = None if parameters[name] is None else parameters[name] * unit
     return given
 
 
 def as_defined(parameters, n_rows):
     """Parameters of the definitions."""
-    split, leaf = parameters["min_weight_split"], parameters["min_weight_leaf"]
+    split, leaf = parameters["min_weight_split"], parameters["min_weight_branch"]
     named = ("nominal_split", "max_depth", "min_gain", "allow_zero_gain", "acceptable_error")
     return {
         **{name: parameters[name] for name in named},

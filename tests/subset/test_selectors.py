@@ -75,7 +75,7 @@ def test_ties_do_not_depend_on_the_scale_of_weights(selector, rows, weights, sca
     table = np.array(rows)
     X, y = table[:, :3], table[:, 3]
     weights = np.array(weights[: len(y)], dtype=float)
-    tree = GreedyTreeClassifier(min_weight_leaf=0, min_weight_split=0)
+    tree = GreedyTreeClassifier(min_weight_branch=0, min_weight_split=0)
     error = CrossValidationError([(np.arange(0, len(y), 2), np.arange(1, len(y), 2))])
     one, other = (selector(tree, error=error).fit(X, y, w) for w in (weights, scale * weights))
     assert one.support_.tolist() == other.support_.tolist()

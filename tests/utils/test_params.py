@@ -1,10 +1,11 @@
+import inspect
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt.utils import _params
+from sktree_opt.utils import _params, all_estimators
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,35 @@ def test_a_warning_names_the_parameter_and_points_at_the_caller():
         warnings.simplefilter("error")
         _params.warn_of_limit(Example(), "optimal", "")
         _params.warn_of_limit(Example(), "stopped", "")
+
+
+# Parameters whose default differs, or whose text says more, in some estimators; and why.
+ROOMS_OF_THEIR_OWN = {
+    "criterion": "measures of classes and of numbers",
+    "objective": "classes and numbers; the CV estimators try several",
+    "method": "the algorithms of one search",
+    "error": "what a selector minimises; an enumerator rates by the training error",
+    "targets": "regression by CV tries the answers of a forest, too",
+    "complexity_cost": "CV estimators choose it: None means numbers of leaves instead",
+    "max_depth": "a search of all trees needs a limit",
+}
+
+
+def test_a_parameter_has_the_same_default_in_all_estimators():
+    defaults = {}
+    for name, estimator in all_estimators():
+        for parameter in inspect.signature(estimator).parameters.values():
+            found = defaults.setdefault(parameter.name, {})
+            found.setdefault(repr(parameter.default), []).append(name)
+    differing = {name: found for name, found in defaults.items() if len(found) > 1}
+    assert differing.keys() == ROOMS_OF_THEIR_OWN.keys(), differing
+
+
+def test_a_shared_parameter_is_documented_in_the_same_words():
+    """Estimators may add a sentence; those by cross-validation try several values."""
+    numpydoc = pytest.importorskip("numpydoc.docscrape")
+    for name, estimator in all_estimators():
+        for parameter in numpydoc.ClassDoc(estimator)["Parameters"]:
+            shared = _params._DOCS.get(parameter.name, "").partition("\n")[2].split()
+            if " ".join(parameter.desc).split()[: len(shared)] != shared:
+                assert name.endswith("CV") or parameter.name == "max_depth", name

@@ -142,12 +142,6 @@ categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
     What is asked of a nominal column: one category, or any set of them. A column of `k` categories
     has 2**(k - 1) - 1 sets to ask for; at most 12 categories are possible.
 """,
-    "warm_start": """\
-warm_start : bool, default=False
-    Keep what the search has found: the next fit on the same data, with another `max_depth`,
-    `max_leaf_nodes` or `complexity_cost`, searches only what is new. Copies and pickles do not keep
-    it.
-""",
     "targets": """\
 targets : {"given", "forest"}, default="given"
     The targets that the tree is fitted to. "forest": the answers of randomised forests, each of
@@ -174,16 +168,6 @@ incumbents_ : list of (float, float, float)
 
 optimality_scope_ : str
     What the proof is relative to, in words.
-""",
-    "columns": """\
-feature_importances_ : ndarray of shape (n_features,)
-    Change of the answers when a feature is not known, as shares that sum to 1.
-
-n_features_in_ : int
-    Number of columns seen in `fit`.
-
-feature_names_in_ : ndarray of shape (n_features,)
-    Their names, when all are strings.
 """,
 }
 document_optimal = partial(document_shared, more=DOCS)

@@ -89,6 +89,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     %(n_jobs)s
 
     %(warm_start)s
+        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
+        pickles do not keep it.
 
     Attributes
     ----------
@@ -201,14 +203,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_classes)s
 
         Returns
         -------

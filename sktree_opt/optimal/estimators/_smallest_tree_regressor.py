@@ -72,6 +72,8 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     %(n_jobs)s
 
     %(warm_start)s
+        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
+        pickles do not keep it.
 
     Attributes
     ----------
@@ -162,14 +164,7 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_numbers)s
 
         Returns
         -------

@@ -82,6 +82,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     %(n_jobs)s
 
     %(warm_start)s
+        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
+        pickles do not keep it.
 
     %(predict_by)s
 
@@ -214,14 +216,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_classes)s
 
         Returns
         -------

@@ -67,6 +67,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     %(n_jobs)s
 
     %(warm_start)s
+        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
+        pickles do not keep it.
 
     %(predict_by)s
 
@@ -179,14 +181,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights; None for equal ones.
+        %(fit_numbers)s
 
         Returns
         -------

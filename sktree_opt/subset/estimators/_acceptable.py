@@ -121,10 +121,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         needs fewer decisions and more time for each; 0 switches the look-ahead off. "dtaccept" has
         no such bounds.
 
-    warm_start : bool, default=False
-        Keep what the search has found: the next `fit` on the same data goes on where a limit or
-        Ctrl-C has ended this one. `lookahead` and the limits may change in between. "on_demand"
-        only.
+    %(warm_start)s
+        `lookahead` and the limits may change in between. "on_demand" only.
 
     collect : bool, default=False
         Whether to list all acceptable subsets (`acceptable_subsets_`) and what they say about each
@@ -304,17 +302,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels, or numbers for regression trees.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights, of growing and of errors.
-
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of a group stay on one side of a split.
+        %(fit_search)s
 
         Returns
         -------

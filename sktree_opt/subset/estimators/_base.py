@@ -222,26 +222,28 @@ tree_ : Tree
 classes_ : ndarray of shape (n_classes,)
     Class labels; not for regression.
 
-feature_importances_ : ndarray of shape (n_features,)
-    Change of the answers when a feature is not known, as shares that sum to 1.
+%(columns)s
+""",
+    "fit_search": """\
+X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
+    The rows; NaN, None and NA are missing values.
 
-n_features_in_ : int
-    Number of columns seen in `fit`.
+y : array-like of shape (n_samples,)
+    Class labels, or numbers for regression trees.
 
-feature_names_in_ : ndarray of shape (n_features,)
-    Their names, when all are strings.
+sample_weight : array-like of shape (n_samples,) or None, default=None
+    Weights, of growing and of errors.
+
+groups : array-like of shape (n_samples,) or None, default=None
+    Rows of a group stay on one side of a split.
 """,
 }
 
 
 def document_search(cls):
     """Class decorator: ``document_shared``, for the parameters and attributes of this room too."""
-    text = inspect.cleandoc(cls.__doc__)
-    for name, doc in _DOCS.items():
-        text = text.replace(f"%({name})s", doc.rstrip())
     default = inspect.signature(cls).parameters["error"].default
-    cls.__doc__ = text.replace("%(default_error)s", default)
-    return document_shared(cls)
+    return document_shared(cls, _DOCS | {"default_error": default})
 
 
 class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator):

@@ -199,17 +199,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels, or numbers for regression trees.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights, of growing and of errors.
-
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of a group stay on one side of a split.
+        %(fit_search)s
 
         Returns
         -------

@@ -60,10 +60,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
     %(random_state)s
 
-    n_jobs : int or None, default=None
-        Threads; the result and the order of the trees do not depend on them. Those of "dtdistinct"
-        share the features of a node. None means 1, -1 all. Under a joblib backend for several
-        machines, such as dask's, "on_demand" is run by its workers.
+    %(n_jobs)s Those of
+        "dtdistinct" share the features of a node. Under a joblib backend for several machines, such
+        as dask's, "on_demand" runs on its workers.
 
     Attributes
     ----------
@@ -207,17 +206,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
 
         Parameters
         ----------
-        X : {array-like, dataframe, sparse matrix} of shape (n_samples, n_features)
-            The rows; NaN, None and NA are missing values.
-
-        y : array-like of shape (n_samples,)
-            Class labels, or numbers for regression trees.
-
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights, of growing and of errors.
-
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of a group stay on one side of a split.
+        %(fit_search)s
 
         Returns
         -------
