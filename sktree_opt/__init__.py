@@ -188,4 +188,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, *_ROOMS})
+    hidden = [name for name in globals() if name.startswith("__")]
+    return sorted({*hidden, *__all__, *_ROOMS})

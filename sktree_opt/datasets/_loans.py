@@ -1,5 +1,7 @@
 """Made-up loans: the kind of table people bring, by a formula."""
 
+from __future__ import annotations
+
 from random import Random
 from typing import Any, Literal, overload
 

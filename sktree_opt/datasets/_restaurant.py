@@ -1,5 +1,7 @@
 """The restaurant table of a well-known textbook."""
 
+from __future__ import annotations
+
 import csv
 from importlib.resources import files
 from typing import Any, Literal, overload

@@ -1,5 +1,7 @@
 """The smallest change of a row that gives it another answer."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """A tree as Graphviz source."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe

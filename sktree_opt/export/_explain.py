@@ -1,5 +1,7 @@
 """Why a tree answers what it answers for one row, in words and as records."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

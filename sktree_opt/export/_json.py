@@ -1,5 +1,7 @@
 """A tree with its names and categories as JSON, and back to an estimator that predicts."""
 
+from __future__ import annotations
+
 import json
 import numbers
 import re
@@ -106,7 +108,7 @@ def to_json(estimator: Model, *, indent: int | None = None) -> str:
     return json.dumps(state, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def from_json(text: str) -> "FrozenTreeClassifier | FrozenTreeRegressor":
+def from_json(text: str) -> FrozenTreeClassifier | FrozenTreeRegressor:
     """Read what ``to_json`` wrote.
 
     Parameters

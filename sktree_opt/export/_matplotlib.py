@@ -1,5 +1,7 @@
 """A tree drawn with matplotlib."""
 
+from __future__ import annotations
+
 import textwrap
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -47,8 +49,8 @@ def plot_tree(
     precision: int | None = 4,
     filled: bool = True,
     fontsize: float | None = None,
-    ax: "Axes | None" = None,
-) -> "list[Artist]":
+    ax: Axes | None = None,
+) -> list[Artist]:
     """Draw a tree.
 
     A test is a box with the name of its feature. The text of a branch is above the box that the

@@ -1,5 +1,7 @@
 """A tree as an ONNX model."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

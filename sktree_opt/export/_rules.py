@@ -1,5 +1,7 @@
 """A tree as if-then rules: one for each leaf, with the tests of its path put together."""
 
+from __future__ import annotations
+
 import math
 import re
 from dataclasses import dataclass, replace

@@ -5,6 +5,8 @@ installed version has by their names; a field that it does not know stays zero, 
 used" in every version so far.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

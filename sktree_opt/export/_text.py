@@ -1,5 +1,7 @@
 """A tree as indented text, after the printout of C4.5: a line per branch, leaves on the line."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from sktree_opt.export._description import DEPTH_CONSTRAINTS, ModelOrRules, describe

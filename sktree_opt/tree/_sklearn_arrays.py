@@ -1,5 +1,7 @@
 """The arrays by which tools read scikit-learn's ``tree_``."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

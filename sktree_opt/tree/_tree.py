@@ -1,5 +1,7 @@
 """The result of every search: one immutable tree of node records."""
 
+from __future__ import annotations
+
 import json
 from typing import Any, Self, overload
 

@@ -11,6 +11,8 @@ Files in reading order:
 - ``_typing.py``: types of the public interface.
 """
 
+from __future__ import annotations
+
 import importlib
 import inspect
 import pkgutil

@@ -22,8 +22,6 @@ DEFAULT_TIME_LIMIT = 60.0
 
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
-STATUSES = ("optimal", "time_limit", "memory_limit", "stopped")
-
 _CONSTRAINTS = {
     "max_depth": [Interval(Integral, 0, None, closed="left"), None],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],

@@ -1,5 +1,7 @@
 """A tree as source code that needs no package: SQL, Python, JavaScript or C."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Answers for one row at a time, without numpy and without a table."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,7 +58,7 @@ class RowPredictor:
         self._set_up(describe(model, takes_rules=True))
 
     @classmethod
-    def _of(cls, words: Description) -> "RowPredictor":
+    def _of(cls, words: Description) -> RowPredictor:
         """The predictor of a ``Description``."""
         made = cls.__new__(cls)
         made._set_up(words)

@@ -1,5 +1,7 @@
 """A tree as one page of HTML that can be opened without a network, and as part of a notebook."""
 
+from __future__ import annotations
+
 import html
 import json
 import math

@@ -3,6 +3,8 @@
 S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019), section 3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # From R and S to the elements of S in the order in which they are left out, the last one first.

@@ -1,5 +1,7 @@
 """The .632 bootstrap."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import ClassVar
 

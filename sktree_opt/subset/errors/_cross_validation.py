@@ -1,5 +1,7 @@
 """The error over the folds of a cross-validation."""
 
+from __future__ import annotations
+
 import warnings
 from typing import ClassVar
 

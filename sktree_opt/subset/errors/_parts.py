@@ -1,5 +1,7 @@
 """Base class and parts of an error estimate: trees with the rows they are grown and tried on."""
 
+from __future__ import annotations
+
 import inspect
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self

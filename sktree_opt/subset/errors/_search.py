@@ -1,5 +1,7 @@
 """The error on rows that are kept back from growing."""
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import ClassVar
 
