@@ -169,6 +169,43 @@ incumbents_ : list of (float, float, float)
 optimality_scope_ : str
     What the proof is relative to, in words.
 """,
+    # Parameters that stand side by side in every estimator.
+    "size_limits": """\
+%(max_depth)s
+
+%(max_leaf_nodes)s
+
+%(min_samples_leaf)s
+
+%(min_weight_leaf)s
+
+%(min_weight_fraction_leaf)s
+""",
+    "tests_and_limits": """\
+%(thresholds)s
+
+%(how_it_is_searched)s
+""",
+    "regression_tests_and_limits": """\
+%(regression_thresholds)s
+
+%(how_it_is_searched)s
+""",
+    "how_it_is_searched": """\
+%(categorical_features)s
+
+%(categorical_splits)s
+
+%(time_limit)s
+
+%(memory_limit)s
+
+%(n_jobs)s
+
+%(warm_start)s
+    `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and pickles do
+    not keep it.
+""",
 }
 document_optimal = partial(document_shared, more=DOCS)
 

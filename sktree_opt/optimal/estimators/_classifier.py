@@ -49,15 +49,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Parameters
     ----------
-    %(max_depth)s
-
-    %(max_leaf_nodes)s
-
-    %(min_samples_leaf)s
-
-    %(min_weight_leaf)s
-
-    %(min_weight_fraction_leaf)s
+    %(size_limits)s
 
     objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
             "log_loss", "f1", "mcc", "g_mean"} or callable, default="error"
@@ -86,21 +78,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(hierarchical_shrinkage)s
 
-    %(thresholds)s
-
-    %(categorical_features)s
-
-    %(categorical_splits)s
-
-    %(time_limit)s
-
-    %(memory_limit)s
-
-    %(n_jobs)s
-
-    %(warm_start)s
-        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
-        pickles do not keep it.
+    %(tests_and_limits)s
 
     Attributes
     ----------

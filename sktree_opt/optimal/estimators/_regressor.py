@@ -42,15 +42,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     Parameters
     ----------
-    %(max_depth)s
-
-    %(max_leaf_nodes)s
-
-    %(min_samples_leaf)s
-
-    %(min_weight_leaf)s
-
-    %(min_weight_fraction_leaf)s
+    %(size_limits)s
 
     objective : {"squared_error", "absolute_error"}, default="squared_error"
         What is minimised, by weight: the squares of the distances from the leaves' means, or the
@@ -60,21 +52,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
 
     %(complexity_cost)s
 
-    %(regression_thresholds)s
-
-    %(categorical_features)s
-
-    %(categorical_splits)s
-
-    %(time_limit)s
-
-    %(memory_limit)s
-
-    %(n_jobs)s
-
-    %(warm_start)s
-        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
-        pickles do not keep it.
+    %(regression_tests_and_limits)s
 
     Attributes
     ----------

@@ -44,15 +44,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     ----------
     %(smallest)s
 
-    %(max_depth)s
-
-    %(max_leaf_nodes)s
-
-    %(min_samples_leaf)s
-
-    %(min_weight_leaf)s
-
-    %(min_weight_fraction_leaf)s
+    %(size_limits)s
 
     objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
             "log_loss"}, default="error"
@@ -76,21 +68,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(hierarchical_shrinkage)s
 
-    %(thresholds)s
-
-    %(categorical_features)s
-
-    %(categorical_splits)s
-
-    %(time_limit)s
-
-    %(memory_limit)s
-
-    %(n_jobs)s
-
-    %(warm_start)s
-        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
-        pickles do not keep it.
+    %(tests_and_limits)s
 
     Attributes
     ----------

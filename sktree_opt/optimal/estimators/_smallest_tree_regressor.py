@@ -45,35 +45,13 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     ----------
     %(smallest)s
 
-    %(max_depth)s
-
-    %(max_leaf_nodes)s
-
-    %(min_samples_leaf)s
-
-    %(min_weight_leaf)s
-
-    %(min_weight_fraction_leaf)s
+    %(size_limits)s
 
     %(complexity_cost)s
 
     %(depth_cost)s
 
-    %(regression_thresholds)s
-
-    %(categorical_features)s
-
-    %(categorical_splits)s
-
-    %(time_limit)s
-
-    %(memory_limit)s
-
-    %(n_jobs)s
-
-    %(warm_start)s
-        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
-        pickles do not keep it.
+    %(regression_tests_and_limits)s
 
     Attributes
     ----------

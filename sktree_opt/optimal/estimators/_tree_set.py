@@ -84,6 +84,30 @@ trees_ : sequence of Tree
 
 tree_objectives_ : ndarray
     The objective of each tree, rounded to about eleven digits of what a single leaf costs.
+
+tree_ : Tree
+    The best tree, by which the set predicts.
+
+objective_ : float
+    Objective of the best tree, the cost of its tests included.
+
+lower_bound_ : float
+    No tree within the limits has a smaller objective.
+
+gap_ : float
+    Difference of the two.
+
+status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+    Whether all trees are proved to be the best ones, or what ended the search before.
+
+incumbents_ : list of (float, float, float)
+    Seconds, objective and lower bound of the best tree, each time a better one was found.
+
+optimality_scope_ : str
+    What the proof is relative to, in words.
+
+search_stats_ : dict
+    Counters of the search.
 """,
 }
 document_set = partial(document_shared, more=DOCS | DOCS_OF_SETS)

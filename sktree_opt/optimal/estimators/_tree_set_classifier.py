@@ -42,15 +42,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     %(epsilon)s
 
-    %(max_depth)s
-
-    %(max_leaf_nodes)s
-
-    %(min_samples_leaf)s
-
-    %(min_weight_leaf)s
-
-    %(min_weight_fraction_leaf)s
+    %(size_limits)s
 
     objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
             "log_loss"}, default="error"
@@ -69,51 +61,13 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     %(hierarchical_shrinkage)s
 
-    %(thresholds)s
-
-    %(categorical_features)s
-
-    %(categorical_splits)s
-
-    %(time_limit)s
-
-    %(memory_limit)s
-
-    %(n_jobs)s
-
-    %(warm_start)s
-        `max_depth`, `max_leaf_nodes` and `complexity_cost` may change in between. Copies and
-        pickles do not keep it.
+    %(tests_and_limits)s
 
     %(predict_by)s
 
     Attributes
     ----------
     %(the_set)s
-
-    tree_ : Tree
-        The best tree, by which the set predicts.
-
-    objective_ : float
-        Objective of the best tree, the cost of its tests included.
-
-    lower_bound_ : float
-        No tree within the limits has a smaller objective.
-
-    gap_ : float
-        Difference of the two.
-
-    status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
-        Whether all trees are proved to be the best ones, or what ended the search before.
-
-    incumbents_ : list of (float, float, float)
-        Seconds, objective and lower bound of the best tree, each time a better one was found.
-
-    optimality_scope_ : str
-        What the proof is relative to, in words.
-
-    search_stats_ : dict
-        Counters of the search.
 
     classes_ : ndarray of shape (n_classes,)
         Class labels. A class with a `class_weight` of 0 stays among them; one whose rows all have
