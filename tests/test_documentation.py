@@ -27,13 +27,13 @@ def test_the_glossary_has_about_thirty_terms():
 
 
 @pytest.mark.parametrize("term", glossary_terms() if DOC.exists() else [])
-def test_words_of_the_glossary_are_used_in_the_guide(term):
+def test_description_of_the_glossary_are_used_in_the_guide(term):
     text = " ".join(page.read_text("utf-8") for page in (DOC / "user_guide").rglob("*.rst"))
     words = re.escape(term).replace(r"\ ", r"[-\s]+")
     assert re.search(rf"\b{words}", text, re.IGNORECASE)
 
 
-def test_words_to_avoid_have_no_entry():
+def test_description_to_avoid_have_no_entry():
     page = (DOC / "glossary.rst").read_text("utf-8").split("Words to avoid")[1]
     avoided = re.findall(r"^- \*(\w+)\*", page, re.MULTILINE)
     assert len(avoided) > 10

@@ -3,7 +3,7 @@
 Problem: say what a fitted tree does so that a reader or a program needs nothing else. Only the
 public arrays of a ``Tree`` and the names of its estimator are read. Files in reading order:
 
-- ``_words.py``: how names and numbers are written; ``_description.py``: the words of every node.
+- ``_description.py``: the words of every node, and how names and numbers are written.
 - ``_text.py``, ``_rules.py``, ``_dot.py``, ``_matplotlib.py``: one format each; ``_drawing.py``:
   places and colours of nodes; ``page/``: the page of HTML.
 - ``_displays.py``: curves of what searches, cross-validation and selectors keep.

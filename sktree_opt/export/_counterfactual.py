@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from sktree_opt.export._description import Model, describe
-from sktree_opt.export._words import category_text
+from sktree_opt.export._description import Model, category_text, describe
 from sktree_opt.export.code._one_row import RowPredictor, read_row
 from sktree_opt.preprocessing._times import DAY
 from sktree_opt.utils._validation import is_missing

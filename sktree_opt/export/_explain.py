@@ -7,7 +7,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import PARAMETER_CONSTRAINTS, ModelOrRules, describe
+from sktree_opt.export._description import (
+    PARAMETER_CONSTRAINTS,
+    ModelOrRules,
+    category_text,
+    describe,
+    number_text,
+)
 from sktree_opt.export._rules import (
     ordered_rules,
     reachable_leaves,
@@ -15,7 +21,6 @@ from sktree_opt.export._rules import (
     text_alone,
     text_of_conditions,
 )
-from sktree_opt.export._words import category_text, number_text
 from sktree_opt.export.code._one_row import RowPredictor, read_row
 from sktree_opt.utils._compat import validate_params
 from sktree_opt.utils._validation import is_missing

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe
+from sktree_opt.export._description import DEPTH_CONSTRAINTS, Model, describe, number_text
 from sktree_opt.export._drawing import class_colours, lay_out, node_colours
 from sktree_opt.export._text import count_leaves
-from sktree_opt.export._words import number_text
 from sktree_opt.tree._node import LEAF
 from sktree_opt.utils._compat import Interval, validate_params
 

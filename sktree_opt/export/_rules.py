@@ -15,8 +15,8 @@ from sktree_opt.export._description import (
     ModelOrRules,
     describe,
     missing_shares,
+    number_text,
 )
-from sktree_opt.export._words import number_text
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._compat import StrOptions, validate_params
 

@@ -80,7 +80,7 @@ def test_the_reasons_are_those_of_the_rule(seed):
         assert json.dumps([found.reasons, found.path, found.leaves], allow_nan=False)
 
 
-def test_words_for_a_customer():
+def test_description_for_a_customer():
     X, y = load_loans(return_X_y=True, as_frame=True)
     tree = OptimalTreeClassifier(max_depth=2).fit(X, y)
     row = {"employment": None, "months": 24, "rating": "poor"}
@@ -93,7 +93,7 @@ def test_words_for_a_customer():
     assert explain(tree, row, class_names=["lost", "paid"]).text.startswith("The answer is lost.")
 
 
-def test_words_for_a_shared_row():
+def test_description_for_a_shared_row():
     X, y = load_loans(return_X_y=True, as_frame=True)
     tree = GreedyTreeClassifier(max_depth=1).fit(X, y)
     assert str(explain(tree, {"rating": None})).splitlines() == [
@@ -108,7 +108,7 @@ def test_words_for_a_shared_row():
     ]
 
 
-def test_words_for_a_mean():
+def test_description_for_a_mean():
     tree = OptimalTreeRegressor(max_depth=1).fit([[0.0], [1.0]] * 3, [1.0, 5.0] * 3)
     assert explain(tree, [0.25]).text.splitlines() == [
         "The answer is 1.",

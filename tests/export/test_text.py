@@ -120,6 +120,6 @@ weights.
 """
 
 
-def test_words():
+def test_description():
     model = model_of(random_tree(np.random.default_rng(14), max_depth=2))
     assert export_text(model) == WORDS

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from sktree_opt.export._description import number_text
 from sktree_opt.export._drawing import class_colours, to_hex
 from sktree_opt.export._explain import alike
-from sktree_opt.export._words import number_text
 
 REGRESSION_COLOUR = "#0072b2"
 

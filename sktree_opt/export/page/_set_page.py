@@ -9,8 +9,7 @@ from copy import copy
 
 import numpy as np
 
-from sktree_opt.export._description import Description
-from sktree_opt.export._words import number_text
+from sktree_opt.export._description import Description, number_text
 from sktree_opt.export.code._program import make_program
 from sktree_opt.export.page._node_data import (
     counts_text,

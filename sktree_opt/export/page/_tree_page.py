@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe
+from sktree_opt.export._description import PARAMETER_CONSTRAINTS, Model, describe, number_text
 from sktree_opt.export._rules import reachable_leaves, text_alone
-from sktree_opt.export._words import number_text
 from sktree_opt.export.code._program import make_program
 from sktree_opt.export.page._node_data import (
     counts_text,

@@ -75,6 +75,14 @@ cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
     For "cost": cost of answering class `j` (columns) for class `i` (rows). Classes are in sorted
     order, those of rows of weight zero included.
 """,
+    "leaf_objective": """\
+objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
+"log_loss"}, default="error"
+    What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
+    classes' error rates, times the total weight; the cost of the answers by `cost_matrix`;
+    C4.5's estimate of the errors on new rows; the impurity ("log_loss" is the entropy, as in
+    scikit-learn).
+""",
     "complexity_cost": """\
 complexity_cost : float, default=0.0
     Cost of each test, as a share of the total weight.

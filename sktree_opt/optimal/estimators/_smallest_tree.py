@@ -46,12 +46,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(size_limits)s
 
-    objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
-            "log_loss"}, default="error"
-        What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
-        classes' error rates, times the total weight; the cost of the answers by `cost_matrix`;
-        C4.5's estimate of the errors on new rows; the impurity ("log_loss" is the entropy, as in
-        scikit-learn).
+    %(leaf_objective)s
 
     %(cost_matrix)s
 

@@ -12,7 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sktree_opt.export import export_dot, export_rules, export_text, plot_tree, to_sklearn
-from sktree_opt.export._words import category_text, digits_that_separate, name_text, number_text
+from sktree_opt.export._description import (
+    category_text,
+    digits_that_separate,
+    name_text,
+    number_text,
+)
 from sktree_opt.greedy import GreedyTreeClassifier
 from tests.tree.random_tree import model_of, random_tree
 
