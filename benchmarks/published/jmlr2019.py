@@ -79,7 +79,9 @@ def print_table(options, table):
         time_limit=limit_of(options, 10.0, 3600.0),
         n_jobs=options.jobs if is_timed else 1,
     )
-    n_folds = options.folds or (1 if is_timed and options.quick else None)
+    n_folds = options.folds
+    if options.quick and n_folds is None and (is_timed or "RF" in table.methods):
+        n_folds = 1 if is_timed else 2
     print(f"{settings.tree}, error={table.error!r}")
     titles = "".join(f"  {TITLES[q] + ': ours, paper':38}" for q in table.quantities)
     print(f"{'':11}{'':11}{titles}{'finished':>9}")

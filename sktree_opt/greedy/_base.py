@@ -13,7 +13,7 @@ from sktree_opt.greedy._learner import make_learner
 from sktree_opt.greedy._registries import NOMINAL_SPLITS
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.tree import Tree
-from sktree_opt.utils._compat import Interval, StrOptions, n_threads_for
+from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions, n_threads_for
 from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._validation import check_training_data
@@ -32,6 +32,12 @@ min_weight_split : float or None, default=None
     "min_weight_branch": """\
 min_weight_branch : float or None, default=None
     Minimum weight of the branches of a split. None means the weight of one row.
+""",
+    "max_features": """\
+max_features : int, float, "sqrt", "log2" or None, default=None
+    Number of columns, drawn anew for each node, among which its split is chosen; a float is a share
+    of the columns, None means all. As in scikit-learn's trees, more columns are looked at where
+    those drawn have no split.
 """,
     "min_weight_branches": """\
 min_weight_branches : {"two", "every"}, default="two"
@@ -63,6 +69,12 @@ class BaseGreedyTree(BaseEstimator):
         "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_branch": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_branches": [StrOptions({"two", "every"})],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
         "min_gain": [Interval(Real, 0, None, closed="left")],
         "allow_zero_gain": ["boolean"],
         "acceptable_error": [Interval(Real, 0, None, closed="left")],

@@ -62,6 +62,8 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     %(max_leaf_nodes)s Nodes are then split in the order of their gain.
 
+    %(max_features)s
+
     min_gain : float, default=0.0
         Minimum gain of a split, in the units of `criterion` (bits for "gain_ratio" too).
 
@@ -98,8 +100,9 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
 
     %(hierarchical_shrinkage)s
 
-    %(random_state)s Only
-        "reduced_error" pruning, which keeps rows back, is random.
+    %(random_state)s Only the
+        columns that `max_features` draws and the rows that "reduced_error" pruning keeps back are
+        random.
 
     %(n_jobs)s
 
@@ -172,6 +175,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         min_weight_branch: float | None = None,
         min_weight_branches: Literal["two", "every"] = "two",
         max_leaf_nodes: int | None = None,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
         min_gain: float = 0.0,
         allow_zero_gain: bool = False,
         acceptable_error: float = 0.0,
@@ -197,6 +201,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         self.min_weight_branch = min_weight_branch
         self.min_weight_branches = min_weight_branches
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_features = max_features
         self.min_gain = min_gain
         self.allow_zero_gain = allow_zero_gain
         self.acceptable_error = acceptable_error

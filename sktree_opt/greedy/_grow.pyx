@@ -72,6 +72,8 @@ cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy
         double acceptable_error
         int32_t max_depth
         int32_t max_leaf_nodes
+        uint32_t max_features
+        uint64_t seed
         int n_threads
         uint32_t max_block_cases
         int64_t min_parallel_work
@@ -263,6 +265,8 @@ cdef class Induction:
         acceptable_error=0.0,
         max_depth=None,
         max_leaf_nodes=None,
+        max_features=0,
+        seed=0,
         n_threads=1,
         max_block_cases=None,
     ):
@@ -295,6 +299,8 @@ cdef class Induction:
             self.cpp.limits.max_depth = min(max_depth, 2**31 - 1)
         if max_leaf_nodes is not None:
             self.cpp.limits.max_leaf_nodes = min(max_leaf_nodes, 2**31 - 1)
+        self.cpp.limits.max_features = max_features
+        self.cpp.limits.seed = seed
         self.cpp.limits.n_threads = n_threads
         if max_block_cases is not None:
             self.cpp.limits.max_block_cases = max_block_cases

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -165,8 +166,18 @@ class Learner:
             **self.rules,
             above_average=criterion_of(self.tree).above_average,
             max_leaf_nodes=self.tree.max_leaf_nodes,
+            **self.draw,
             n_threads=self.n_threads,
         )
+
+    @property
+    def draw(self):
+        """Arguments of the kernels: how many columns are drawn for each node, and the seed."""
+        if self.tree.max_features is None:
+            return {}
+        rng = check_random_state(self.tree.random_state)
+        n = count_features(self.tree.max_features, self.table.n_columns)
+        return {"max_features": n, "seed": int(rng.randint(2**31 - 1))}
 
     def grow(self, features=None, rows=None, control=None, *, has_short_thresholds=False):
         """Grow and prune the tree of some features and rows; None means all of them.
@@ -227,6 +238,16 @@ class Learner:
             return None
         prunings = CLASSIFICATION_PRUNINGS if self.is_classifier else REGRESSION_PRUNINGS
         return prunings[self.tree.pruning]
+
+
+def count_features(max_features, n_columns):
+    """Number of columns that `max_features` means, as in scikit-learn's trees."""
+    if isinstance(max_features, str):
+        root = np.sqrt(n_columns) if max_features == "sqrt" else np.log2(n_columns)
+        return max(1, int(root))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_columns)
+    return max(1, int(max_features * n_columns))
 
 
 def criterion_of(tree):

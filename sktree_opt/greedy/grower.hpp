@@ -19,7 +19,8 @@
 //
 // Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the
 // average gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are
-// midpoints. With max_leaf_nodes nodes are split in order of weight * quality instead of depth
+// midpoints. With max_features each node chooses among columns drawn for it, as trees of random
+// forests do (no DT(S) then). With max_leaf_nodes nodes are split in order of weight * quality instead of depth
 // first.
 //
 // Threads: over the columns of a large node, then over the subtrees of small nodes. Each column
@@ -51,6 +52,8 @@ struct GrowthLimits {
     double acceptable_error = 0.0;  // a node of no larger error of its own is a leaf
     std::int32_t max_depth = 0x7fffffff;
     std::int32_t max_leaf_nodes = 0;  // 0: no limit, depth first
+    std::uint32_t max_features = 0;   // columns that are rated at a node; 0: all
+    std::uint64_t seed = 0;           // of their choice
     int n_threads = 1;
     std::uint32_t max_block_cases = MAX_SHORT_CASES;  // tests lower it
     std::int64_t min_parallel_work = 100000;          // cases x columns
@@ -68,10 +71,19 @@ inline bool has_acceptable_error(const NodeTotals& totals, const GrowthLimits& l
     return error <= limits.acceptable_error * (1.0 + 1e-9);
 }
 
+// A random number that depends on `x` alone (the finalizer of splitmix64).
+inline std::uint64_t random_from(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
 // A node whose split is still to be looked for: a case set, or a range of a block.
 struct PendingNode {
     std::int32_t node = 0;
     std::int32_t depth = 0;
+    std::uint64_t key = 0;  // of the choice of its columns, from the seed and the path
     NodeTotals totals;
     std::shared_ptr<const std::vector<std::int32_t>> active;  // features, or slots of the block
     std::shared_ptr<Block> block;
@@ -161,6 +173,7 @@ private:
 
     PendingNode make_root(CaseSet&& cases, std::vector<std::int32_t>&& features, Growth& growth) {
         PendingNode root;
+        root.key = random_from(limits_.seed);
         root.active = std::make_shared<std::vector<std::int32_t>>(std::move(features));
         GrowthWorkspace& ws = growth.ws;
         ws.targets.gather(target_, cases.rows);
@@ -248,7 +261,7 @@ private:
         if (!pending.block) own.targets.gather(target_, set.rows);
         const Cases cases = pending.block ? pending.block->cases() : own.targets.cases(set);
         const auto n_active = static_cast<std::int64_t>(active.size());
-        for_each_column(growth, n_active, pending.work(), [&](std::int64_t i, GrowthWorkspace& ws) {
+        const auto rate = [&](std::int64_t i, GrowthWorkspace& ws) {
             const std::int32_t name = active[i];
             if (pending.block) {
                 own.varies[i] = rate_column(pending.block->segment(name, pending.start), n,
@@ -261,9 +274,40 @@ private:
             order_cases(columns_[name], set.rows.data(), n, ws.long_entries.data(), ws.ordering);
             own.varies[i] = rate_column(ws.long_entries.data(), n, name, by, cases, pending.totals,
                                         ws.sides, own.candidates[i]);
-        });
+        };
+        if (limits_.max_features > 0) {
+            rate_some_columns(pending, own, rate);
+        } else {
+            for_each_column(growth, n_active, pending.work(), rate);
+        }
         if (control_.stopped()) return false;
         return take_best(own, pending, max_branches, best);
+    }
+
+    // Rates columns in the random order of the node, until `max_features` of them have two values
+    // or more and one has a split. The others stay, for the children.
+    template <class F>
+    void rate_some_columns(const PendingNode& pending, GrowthWorkspace& ws, F&& rate) const {
+        const std::vector<std::int32_t>& active = *pending.active;
+        std::vector<std::pair<std::uint64_t, std::size_t>> order(active.size());
+        for (std::size_t i = 0; i < active.size(); ++i) {
+            const std::int32_t column =
+                pending.block ? pending.block->columns[active[i]] : active[i];
+            order[i] = {random_from(pending.key ^ random_from(static_cast<std::uint64_t>(column))),
+                        i};
+            ws.candidates[i].reset(column);
+            ws.varies[i] = 1;
+        }
+        std::sort(order.begin(), order.end());
+        std::uint32_t n_rated = 0;
+        bool has_split = false;
+        for (const auto& [_, i] : order) {
+            if ((n_rated >= limits_.max_features && has_split) || control_.stopped()) return;
+            rate(static_cast<std::int64_t>(i), ws);
+            if (!ws.varies[i]) continue;
+            ++n_rated;
+            has_split |= ws.candidates[i].is_valid();
+        }
     }
 
     // The average gain of the valid splits, less what rounding may take.
@@ -372,6 +416,7 @@ private:
         PendingNode child;
         child.node = first + static_cast<std::int32_t>(b);
         child.depth = pending.depth + 1;
+        child.key = random_from(pending.key + b + 1);
         child.totals = totals;
         return child;
     }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import ExtraTreeClassifier
 
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor, _grow
 from sktree_opt.greedy._registries import (
@@ -110,6 +111,7 @@ def test_lemma_6(quality, seed, limits):
 def test_threads_and_blocks_leave_no_trace(quality, seed, limits):
     """One thread or three, presorted blocks or sorting at each node: the same tree."""
     problem = random_problem(np.random.default_rng(seed))
+    limits = limits | {"max_features": seed % 4, "seed": seed}
     tree = grow(problem, quality, **limits)
     for max_block_cases in (0, 7, 65535):
         one, three = (
@@ -118,6 +120,74 @@ def test_threads_and_blocks_leave_no_trace(quality, seed, limits):
         )
         assert one == three
         assert_same_tree(one, tree)
+
+
+def best_gains(X, y):
+    """Largest information gain of each column, and whether it has two values."""
+
+    def entropy(labels):
+        shares = np.bincount(labels) / max(len(labels), 1)
+        return -sum(p * np.log2(p) for p in shares if p > 0)
+
+    gains = np.zeros(X.shape[1])
+    for j, column in enumerate(X.T):
+        for value in np.unique(column)[1:]:
+            parts = y[column < value], y[column >= value]
+            after = sum(len(part) * entropy(part) for part in parts) / len(y)
+            gains[j] = max(gains[j], entropy(y) - after)
+    return gains, np.array([len(np.unique(column)) > 1 for column in X.T])
+
+
+@pytest.mark.parametrize("n_drawn", [1, 2, 3, 5])
+def test_a_node_chooses_among_the_columns_drawn(n_drawn):
+    """At most n - n_drawn columns are better than the test; with all columns it is the best."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 4, (60, 5)), rng.integers(0, 3, 60)
+        clf = GreedyTreeClassifier(max_features=n_drawn, random_state=seed).fit(X, y)
+        reached = clf.decision_path(X).toarray().astype(bool)
+        for rows, feature in zip(reached.T, clf.tree_.nodes["feature"], strict=True):
+            gains, varies = best_gains(X[rows], y[rows])
+            if feature < 0:
+                # As long as a column has a split, one is found.
+                assert rows.sum() < 2 or gains.max() < 1e-9
+            else:
+                n_better = np.count_nonzero(gains > gains[feature] + 1e-9)
+                assert n_better <= max(0, varies.sum() - n_drawn)
+        if n_drawn == 5:
+            assert clf.tree_ == GreedyTreeClassifier().fit(X, y).tree_
+
+
+def test_columns_are_drawn_evenly_and_anew_for_each_node():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 4)), rng.integers(0, 2, 200)
+    trees = [
+        GreedyTreeClassifier(max_features=1, max_depth=2, random_state=seed).fit(X, y).tree_.nodes
+        for seed in range(400)
+    ]
+    root = np.array([nodes["feature"][0] for nodes in trees])
+    below = np.array([nodes["feature"][1] for nodes in trees])
+    # A pair of different columns is expected 33 times of 400: below, the column of the root is
+    # constant.
+    pairs = np.bincount(root * 4 + below, minlength=16).reshape(4, 4)
+    assert not pairs.diagonal().any()
+    assert pairs[~np.eye(4, dtype=bool)].min() > 15
+    assert pairs.max() < 55
+    again = GreedyTreeClassifier(max_features=1, max_depth=2, random_state=7).fit(X, y)
+    assert again.tree_.nodes["feature"].tolist() == trees[7]["feature"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("max_features", "n"),
+    [("sqrt", 3), ("log2", 3), (0.25, 2), (0.01, 1), (4, 4), (40, 9)],
+)
+def test_max_features_counts_as_in_scikit_learn(max_features, n):
+    X, y = np.random.default_rng(0).normal(size=(30, 9)), np.arange(30) % 2
+    peer = ExtraTreeClassifier(max_features=max_features if max_features != 40 else 9).fit(X, y)
+    assert peer.max_features_ == n
+    for tree, target in ((GreedyTreeClassifier, y), (GreedyTreeRegressor, y + 0.5)):
+        fitted = tree(max_features=max_features, random_state=3).fit(X, target)
+        assert fitted.tree_ == tree(max_features=n, random_state=3).fit(X, target).tree_
 
 
 def assert_same_tree(a, b):

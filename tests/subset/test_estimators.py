@@ -121,7 +121,7 @@ def test_time_limit_gives_the_best_so_far():
 @pytest.mark.parametrize("estimator", ALL)
 def test_refused_parameters(estimator):
     X, y = load_iris(return_X_y=True)
-    for parameters in ({"max_leaf_nodes": 4}, {"pruning": "reduced_error"}):
+    for parameters in ({"max_leaf_nodes": 4}, {"pruning": "reduced_error"}, {"max_features": 2}):
         with pytest.raises(ValueError, match=next(iter(parameters))):
             estimator(GreedyTreeClassifier(**parameters)).fit(X, y)
 

@@ -181,9 +181,9 @@ _DOCS = {
 estimator : GreedyTreeClassifier, GreedyTreeRegressor or None, default=None
     Parameters of the trees. None means a ``GreedyTreeClassifier()``; pass a ``GreedyTreeRegressor``
     if the target is a number, and either one to tune, for example, ``estimator__max_depth`` in a
-    grid search. `max_leaf_nodes` and reduced-error pruning are refused; error-based pruning is
-    applied to the fitted trees alone, not during the search. With a `cost_matrix`, errors are mean
-    costs.
+    grid search. `max_leaf_nodes`, `max_features` and reduced-error pruning are refused;
+    error-based pruning is applied to the fitted trees alone, not during the search. With a
+    `cost_matrix`, errors are mean costs.
 """,
     "error": """\
 error : {"search", "training", "cross_validation", "bootstrap", "pessimistic"}, error estimate \
@@ -538,6 +538,11 @@ def check_tree_parameters(tree):
         raise ValueError(
             "max_leaf_nodes is not supported: with it the split of a node depends on other nodes. "
             "Use max_depth, min_samples_leaf or min_gain."
+        )
+    if tree.max_features is not None:
+        raise ValueError(
+            "max_features is not supported: the split of a node must be the best one of the "
+            "features that the search looks at. Use max_features=None."
         )
     if criterion_of(tree).above_average:
         raise ValueError(
