@@ -36,8 +36,8 @@ table = np.array(
     [
         [1, 1, 0, 1, 40],
         [1, 1, 1, 1, 40],
-        [0, 1, 0, 1, 5],
-        [1, 0, 1, 1, 10],
+        [1, 0, 1, 1, 5],
+        [0, 0, 1, 1, 5],
         [0, 0, 0, 0, 10],
     ]
 )
@@ -46,19 +46,18 @@ compare(table, min_samples_leaf=10)
 # %%
 # A variation of XOR
 # ------------------
-# The class is whether B and C differ: neither says anything by itself. A goes along with the class
-# two times out of three, so a greedy tree asks for A first, and has then no depth left for both
-# others.
+# The class is whether B and C differ: neither says much by itself. A says a little more, so a
+# greedy tree asks for A first, and has then no depth left for both others.
 table = np.array(
     [
-        [1, 0, 1, 1, 4],
-        [1, 1, 0, 1, 4],
-        [0, 0, 1, 1, 2],
-        [0, 1, 0, 1, 2],
-        [0, 0, 0, 0, 4],
-        [0, 1, 1, 0, 4],
+        [0, 0, 0, 0, 1],
+        [0, 0, 1, 1, 3],
+        [0, 1, 0, 1, 5],
+        [0, 1, 1, 0, 2],
         [1, 0, 0, 0, 2],
-        [1, 1, 1, 0, 2],
+        [1, 0, 1, 1, 3],
+        [1, 1, 0, 1, 1],
+        [1, 1, 1, 0, 5],
     ]
 )
 compare(table)
