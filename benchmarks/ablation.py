@@ -292,7 +292,7 @@ SWITCHES = [
         replaced("OnDemandStream", BEST, name, meaning, **{name: False})
         for name, meaning in (
             ("class_bound", "classes that a node lacks are answered wrongly"),
-            ("twin_bound", "equal rows of different classes"),
+            ("equal_rows_bound", "equal rows of different classes"),
             ("size_bound", "fewest features of equal cost"),
             ("choices", "a bound by what the open nodes may choose"),
             ("cuts_short", "bounds end where they suffice"),

@@ -7,6 +7,7 @@ draws, so that ``plot`` can draw it again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sktree_opt.export._drawing import PALETTE
+from sktree_opt.utils._params import document_shared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +33,17 @@ RING: dict[str, Any] = {
     "linestyle": "none",
 }
 
+_DOCS = {
+    "drawn": """\
+ax_ : matplotlib Axes
+    Where it was drawn.
+
+figure_ : matplotlib Figure
+    Its figure.
+""",
+}
+document_display = partial(document_shared, more=_DOCS)
+
 
 class Display(ABC):
     """The part that all displays share: they find axes, and draw into them."""
@@ -41,6 +54,30 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, ax):
         """Draw into axes."""
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, fitted):
+        """The parameters of the display that an estimator's fitted attributes give."""
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
+        """Draw what a fitted estimator keeps.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            One that the display reads, see above.
+
+        ax : matplotlib Axes, default=None
+            Where to draw; None for a new figure.
+
+        Returns
+        -------
+        display : Display
+            The display.
+        """
+        return cls(*cls._read(estimator)).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw the display.
@@ -66,8 +103,13 @@ class Display(ABC):
         return self
 
 
+@document_display
 class ErrorBySizeDisplay(Display):
     """Score of trees by number of leaves, in cross-validation, and the chosen size.
+
+    ``from_estimator`` takes an OptimalTreeClassifierCV or OptimalTreeRegressorCV and reads its
+    ``cv_results_``; of several scores, the one of `refit`. For trees of equal size, the best score
+    counts.
 
     Parameters
     ----------
@@ -88,11 +130,7 @@ class ErrorBySizeDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        Its figure.
+    %(drawn)s
 
     See Also
     --------
@@ -120,24 +158,7 @@ class ErrorBySizeDisplay(Display):
         self.deviations, self.chosen, self.score_name = np.asarray(deviations), chosen, score_name
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
-        """Draw the scores of a cross-validated tree.
-
-        Parameters
-        ----------
-        estimator : fitted OptimalTreeClassifierCV or OptimalTreeRegressorCV
-            Its ``cv_results_`` are read; of several scores the one of `refit`. For trees of equal
-            size, the best score counts.
-
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ErrorBySizeDisplay
-            The display.
-        """
-        fitted: Any = estimator
+    def _read(cls, fitted):
         check_is_fitted(fitted, "cv_results_")
         results = fitted.cv_results_
         if "param_max_leaf_nodes" not in results:
@@ -152,7 +173,7 @@ class ErrorBySizeDisplay(Display):
         chosen = int(leaves[fitted.best_index_])
         errors = spread[best] / np.sqrt(fitted.n_splits_)
         label = name if name != "score" else "mean score of the folds"
-        return cls(sizes, means[best], errors, chosen, label).plot(ax=ax)
+        return sizes, means[best], errors, chosen, label
 
     def _draw(self, ax):
         ax.set(xlabel="leaves", ylabel=self.score_name)
@@ -164,8 +185,11 @@ class ErrorBySizeDisplay(Display):
         ax.locator_params(axis="x", integer=True)
 
 
+@document_display
 class GapDisplay(Display):
     """The best objective found and the lower bound of all trees over the time of a search.
+
+    ``from_estimator`` takes any estimator with ``incumbents_``.
 
     Parameters
     ----------
@@ -180,11 +204,7 @@ class GapDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        Its figure.
+    %(drawn)s
 
     Examples
     --------
@@ -205,26 +225,10 @@ class GapDisplay(Display):
         self.lower_bounds, self.status = np.asarray(lower_bounds), status
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
-        """Draw how a search has closed its gap.
-
-        Parameters
-        ----------
-        estimator : fitted optimal tree
-            Any estimator with ``incumbents_``.
-
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : GapDisplay
-            The display.
-        """
-        fitted: Any = estimator
+    def _read(cls, fitted):
         check_is_fitted(fitted, "incumbents_")
         seconds, objectives, bounds = np.array(fitted.incumbents_).T
-        return cls(seconds, objectives, bounds, fitted.status_).plot(ax=ax)
+        return seconds, objectives, bounds, fitted.status_
 
     def _draw(self, ax):
         ax.set(xlabel="seconds", ylabel="objective")
@@ -240,8 +244,12 @@ class GapDisplay(Display):
         ax.legend()
 
 
+@document_display
 class ErrorByFeaturesDisplay(Display):
     """Estimated error by number of features: the path of an elimination, or acceptable subsets.
+
+    ``from_estimator`` takes a DTsbeSelector and reads its ``history_``, or an
+    AcceptableSubsetSelector and its ``acceptable_subsets_``, for which `collect` is needed.
 
     Parameters
     ----------
@@ -259,11 +267,7 @@ class ErrorByFeaturesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        Its figure.
+    %(drawn)s
 
     Examples
     --------
@@ -284,30 +288,14 @@ class ErrorByFeaturesDisplay(Display):
         self.chosen, self.is_path = chosen, is_path
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
-        """Draw the errors that a selector has seen.
-
-        Parameters
-        ----------
-        estimator : fitted DTsbeSelector or AcceptableSubsetSelector
-            ``history_`` is read, or ``acceptable_subsets_``, for which `collect` is needed.
-
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ErrorByFeaturesDisplay
-            The display.
-        """
-        fitted: Any = estimator
+    def _read(cls, fitted):
         is_path = hasattr(fitted, "history_")
         check_is_fitted(fitted, "history_" if is_path else "acceptable_subsets_")
         found = fitted.history_ if is_path else fitted.acceptable_subsets_
         sizes = [len(one["features"]) for one in found]
         errors = [one["error"] for one in found]
         chosen = (len(fitted.get_support(indices=True)), fitted.error_)
-        return cls(sizes, errors, chosen, is_path).plot(ax=ax)
+        return sizes, errors, chosen, is_path
 
     def _draw(self, ax):
         ax.set(xlabel="features that the tree uses", ylabel="estimated error")
@@ -322,8 +310,11 @@ class ErrorByFeaturesDisplay(Display):
         ax.legend()
 
 
+@document_display
 class ParetoFrontDisplay(Display):
     """The pairs of errors that no tree betters in both, and the tree of the objective.
+
+    ``from_estimator`` takes an OptimalTreeClassifier with a metric or a function as `objective`.
 
     Parameters
     ----------
@@ -335,11 +326,7 @@ class ParetoFrontDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        Its figure.
+    %(drawn)s
 
     Examples
     --------
@@ -354,27 +341,11 @@ class ParetoFrontDisplay(Display):
         self.false_negatives, self.chosen = np.asarray(false_negatives), chosen
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
-        """Draw the front of a tree that was fitted for a metric.
-
-        Parameters
-        ----------
-        estimator : fitted OptimalTreeClassifier
-            With a metric or a function as `objective`.
-
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : ParetoFrontDisplay
-            The display.
-        """
-        fitted: Any = estimator
+    def _read(cls, fitted):
         check_is_fitted(fitted, "pareto_front_")
         front = fitted.pareto_front_
         chosen = int(np.argmin(front["loss"]))
-        return cls(front["false_positives"], front["false_negatives"], chosen).plot(ax=ax)
+        return front["false_positives"], front["false_negatives"], chosen
 
     def _draw(self, ax):
         ax.set(xlabel="false positives", ylabel="false negatives")
@@ -386,8 +357,12 @@ class ParetoFrontDisplay(Display):
         ax.legend()
 
 
+@document_display
 class FeatureUseDisplay(Display):
     """In which share of a set of trees each feature is needed.
+
+    ``from_estimator`` takes a TreeSetClassifier or TreeSetRegressor and reads its
+    ``feature_reliance_``. Features that no tree needs are left out.
 
     Parameters
     ----------
@@ -402,11 +377,7 @@ class FeatureUseDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-
-    figure_ : matplotlib Figure
-        Its figure.
+    %(drawn)s
 
     See Also
     --------
@@ -424,27 +395,11 @@ class FeatureUseDisplay(Display):
         self.names, self.shares, self.n_trees = names, np.asarray(shares), n_trees
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes | None = None) -> Self:
-        """Draw what the trees of a set rely on.
-
-        Parameters
-        ----------
-        estimator : fitted TreeSetClassifier or TreeSetRegressor
-            Its ``feature_reliance_`` is read.
-
-        ax : matplotlib Axes, default=None
-            Where to draw; None for a new figure.
-
-        Returns
-        -------
-        display : FeatureUseDisplay
-            The display, features that no tree needs left out.
-        """
-        fitted: Any = estimator
+    def _read(cls, fitted):
         table = fitted.feature_reliance_
         table = table[table["share"] > 0.0]
         table = table[np.argsort(-table["share"], kind="stable")]
-        return cls(table["name"].tolist(), table["share"], fitted.n_trees_).plot(ax=ax)
+        return table["name"].tolist(), table["share"], fitted.n_trees_
 
     def _draw(self, ax):
         label = f"share of {self.n_trees:,} trees that need the feature"

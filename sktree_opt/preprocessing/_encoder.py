@@ -324,13 +324,15 @@ def difference_of_types(distinct, code_of):
     found = [value for value in distinct if not is_missing(value)]
     if not found or not code_of or any(value in code_of for value in found):
         return None
-    if {family(value) for value in found} & {family(category) for category in code_of}:
+    if {type_to_compare(value) for value in found} & {
+        type_to_compare(category) for category in code_of
+    }:
         return None
     names = (type(next(iter(values))).__name__ for values in (found, code_of))
     return "{} instead of {}".format(*names)
 
 
-def family(value):
+def type_to_compare(value):
     """The type of a value, the same for all numbers, which are equal whatever their type."""
     if isinstance(value, numbers.Number):
         return numbers.Number

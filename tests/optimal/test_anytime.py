@@ -134,12 +134,12 @@ def test_equal_rows_bound_every_tree(objective, global_random_seed):
     X, y = random_table(global_random_seed, m=5, n_classes=3)
     model = OptimalTreeClassifier(max_depth=5, objective=objective)
     plan = plan_of(model, X, y)
-    floor = equal_rows_bound(plan.problem, plan.tests)
-    assert 0.0 < floor <= model.fit(X, y).objective_ * (1 + 1e-12)
+    bound = equal_rows_bound(plan.problem, plan.tests)
+    assert 0.0 < bound <= model.fit(X, y).objective_ * (1 + 1e-12)
     reg = OptimalTreeRegressor(max_depth=5)
     plan = plan_of(reg, X, y)
-    floor = equal_rows_bound(plan.problem, plan.tests)
-    assert 0.0 < floor <= reg.fit(X, y).objective_ * (1 + 1e-12)
+    bound = equal_rows_bound(plan.problem, plan.tests)
+    assert 0.0 < bound <= reg.fit(X, y).objective_ * (1 + 1e-12)
 
 
 def test_a_tree_that_is_worse_than_its_search_is_no_answer(monkeypatch):

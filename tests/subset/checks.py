@@ -13,13 +13,13 @@ BEST_RULES = [
     {"lookahead": 1},
     {"lookahead": 3},
     {"class_bound": False},
-    {"twin_bound": False},
+    {"equal_rows_bound": False},
     {"size_bound": False},
     {"choices": False},
     {"cuts_short": False},
     {"grows_dearest": False},
     {"leaves_out": False},
-    dict.fromkeys([f"{name}_bound" for name in ("class", "twin", "size")], 0)
+    dict.fromkeys([f"{name}_bound" for name in ("class", "equal_rows", "size")], 0)
     | {"lookahead": 0, "choices": False, "cuts_short": False},
 ]
 

@@ -133,7 +133,7 @@ def with_equal_rows(problem, table, leaves):
 
 
 def solution_of(problem, units, outcome, control, tests, nodes):
-    """What the engine has found, in the units of the objective."""
+    """The answer of the engine, in the units of the objective."""
     stats = outcome["stats"] | {"seconds": control.seconds}
     if problem.form.score == "absolute":
         is_settled = control.status == "optimal" and not outcome["gave_up"]

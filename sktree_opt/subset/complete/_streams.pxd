@@ -15,7 +15,7 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
     cdef cppclass BoundRules:
         int lookahead
         cbool uses_class_bound
-        cbool uses_twin_bound
+        cbool uses_equal_rows_bound
         cbool uses_size_bound
         cbool uses_choices
         cbool cuts_short

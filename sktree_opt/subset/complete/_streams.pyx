@@ -25,7 +25,7 @@ ORDERS = {
 DEFAULT_RULES = {
     "lookahead": 2,  # splits that the bounds look ahead; 0: none
     "class_bound": True,
-    "twin_bound": True,
+    "equal_rows_bound": True,
     "size_bound": True,
     "choices": True,
     "cuts_short": True,
@@ -50,7 +50,7 @@ cdef BestRules make_rules(dict given) except *:
     chosen = {**DEFAULT_RULES, **given}
     rules.bounds.lookahead = chosen["lookahead"]
     rules.bounds.uses_class_bound = chosen["class_bound"]
-    rules.bounds.uses_twin_bound = chosen["twin_bound"]
+    rules.bounds.uses_equal_rows_bound = chosen["equal_rows_bound"]
     rules.bounds.uses_size_bound = chosen["size_bound"]
     rules.bounds.uses_choices = chosen["choices"]
     rules.bounds.cuts_short = chosen["cuts_short"]

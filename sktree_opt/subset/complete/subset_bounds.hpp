@@ -7,7 +7,7 @@
 //
 //   class bound   search rows whose class no training case of the node has: no leaf below answers
 //                 it, nor do the votes of several leaves below.
-//   twin bound    of search rows that are equal in all features, all but one class are wrong.
+//   equal rows    of search rows that are equal in all features, all but one class are wrong.
 //   range bound   regression, in place of the class bound: a leaf answers the mean of some cases of
 //                 the node, which lies between their least and largest target. A search row outside
 //                 pays for the distance to that range at least. Equal search rows get one answer:
@@ -41,7 +41,7 @@ namespace sktree_opt::subset {
 struct BoundRules {
     int lookahead = 2;  // splits on a path; 0: none
     bool uses_class_bound = true;
-    bool uses_twin_bound = true;
+    bool uses_equal_rows_bound = true;
     bool uses_size_bound = true;  // the number of features that a bound takes
     bool uses_choices = true;     // bounds are kept, and trees found, by what the choices agree on
     bool cuts_short = true;       // trees are not grown further than shows that they are not wanted
@@ -70,10 +70,10 @@ public:
     SubsetBounds(Lattice& lattice, const BoundRules& rules)
         : lattice_(lattice), problem_(lattice.problem()), rules_(rules) {
         // With costs, a class may be answered that no case has.
-        if (problem_.has_losses()) rules_.uses_class_bound = rules_.uses_twin_bound = false;
+        if (problem_.has_losses()) rules_.uses_class_bound = rules_.uses_equal_rows_bound = false;
     }
 
-    // The class and twin bounds; at a node that can only be a leaf, the cost of the leaf.
+    // The class bound and the bound of equal rows; at a node that can only be a leaf, the cost of the leaf.
     Cost of_node(CaseNode* node) {
         if (node->has_bound) return node->bound;
         node->has_bound = true;
@@ -97,7 +97,7 @@ public:
             for (std::uint32_t row : node->search.whole) {
                 node->bound += cost_at_least(node, row, is_present_[classes[row]] != 0);
             }
-            node->bound += cost_of_twins();
+            node->bound += cost_of_equal_rows();
         }
         return node->bound;
     }
@@ -253,7 +253,7 @@ private:
                 }
             }
         });
-        return cost + cost_of_twins();
+        return cost + cost_of_equal_rows();
     }
 
     // The same as `count_split`, of `split_` and for numbers: the range of each branch, or its mean
@@ -306,8 +306,9 @@ private:
         const bool has_range = rules_.uses_class_bound || range.low == range.high;
         const double low = has_range ? range.low : -std::numeric_limits<double>::infinity();
         const double high = has_range ? range.high : std::numeric_limits<double>::infinity();
-        if (problem_.twins[row] >= 0 && rules_.uses_twin_bound) {
-            equal_numbers_.push_back({problem_.twins[row], value, part.scales[row], low, high});
+        if (problem_.equal_rows[row] >= 0 && rules_.uses_equal_rows_bound) {
+            equal_numbers_.push_back(
+                {problem_.equal_rows[row], value, part.scales[row], low, high});
             return 0;
         }
         return problem_.cost_of(part, row, {0, std::clamp(value, low, high)});
@@ -357,29 +358,29 @@ private:
     }
 
     // Lower bound on the cost of a row, given whether some leaf below may answer its class. Equal
-    // rows that may be right are put aside for `cost_of_twins`: they stay together, so that only
+    // rows that may be right are put aside for `cost_of_equal_rows`: they stay together, so that only
     // one of their classes is right.
     Cost cost_at_least(const CaseNode* node, std::uint32_t row, bool is_present) {
         const Cost cost = problem_.parts[node->part].costs[row];
         if (!is_present) return cost;
-        const std::int32_t twins = problem_.twins[row];
-        if (twins >= 0 && rules_.uses_twin_bound) {
-            twins_.push_back({twins, problem_.target().classes[row], cost});
+        const std::int32_t equal_rows = problem_.equal_rows[row];
+        if (equal_rows >= 0 && rules_.uses_equal_rows_bound) {
+            equal_rows_.push_back({equal_rows, problem_.target().classes[row], cost});
         }
         return 0;
     }
 
     // The cost of the equal rows put aside, without the most expensive class of each set.
-    Cost cost_of_twins() {
-        if (twins_.empty()) return 0;
-        std::sort(twins_.begin(), twins_.end());
+    Cost cost_of_equal_rows() {
+        if (equal_rows_.empty()) return 0;
+        std::sort(equal_rows_.begin(), equal_rows_.end());
         Cost cost = 0, of_class = 0, dearest = 0;
-        for (std::size_t i = 0; i < twins_.size(); ++i) {
-            cost += twins_[i].cost;
-            of_class += twins_[i].cost;
-            const bool is_last = i + 1 == twins_.size();
-            const bool ends_set = is_last || twins_[i + 1].set != twins_[i].set;
-            if (ends_set || twins_[i + 1].label != twins_[i].label) {
+        for (std::size_t i = 0; i < equal_rows_.size(); ++i) {
+            cost += equal_rows_[i].cost;
+            of_class += equal_rows_[i].cost;
+            const bool is_last = i + 1 == equal_rows_.size();
+            const bool ends_set = is_last || equal_rows_[i + 1].set != equal_rows_[i].set;
+            if (ends_set || equal_rows_[i + 1].label != equal_rows_[i].label) {
                 dearest = std::max(dearest, of_class);
                 of_class = 0;
             }
@@ -388,7 +389,7 @@ private:
                 dearest = 0;
             }
         }
-        twins_.clear();
+        equal_rows_.clear();
         return cost;
     }
 
@@ -417,11 +418,11 @@ private:
         }
     }
 
-    struct Twin {
+    struct EqualRow {
         std::int32_t set;
         std::uint16_t label;
         Cost cost;
-        bool operator<(const Twin& other) const {
+        bool operator<(const EqualRow& other) const {
             return set != other.set ? set < other.set : label < other.label;
         }
     };
@@ -445,7 +446,7 @@ private:
     std::vector<std::int32_t> answers_;
     std::vector<std::uint8_t> is_present_;
     std::vector<std::uint8_t> is_known_;  // by branch: some case has a value that leads there
-    std::vector<Twin> twins_;
+    std::vector<EqualRow> equal_rows_;
     std::vector<NumberSums> sums_;  // by branch
     std::vector<EqualNumber> equal_numbers_;
 };

@@ -109,7 +109,7 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         cbool reads_cuts
         cbool skips_constant
         MergeRules merge_rules
-        vector[int32_t] twins
+        vector[int32_t] equal_rows
         vector[int32_t] unit_of
         vector[vector[int32_t]] units
         vector[uint8_t] is_kept

@@ -239,7 +239,7 @@ cdef class SubsetProblem:
             self.cpp.largest_loss = max(np.max(costs), 1e-300)
         self._set_units(groups)
         self._keep(kept)
-        self.cpp.twins = find_twins(table.codes)
+        self.cpp.equal_rows = find_equal_rows(table.codes)
         self._set_costs(parts, confidence)
         heaviest = 1.0
         for part in parts:
@@ -404,7 +404,7 @@ cdef class SubsetProblem:
         return self.cpp.cost_unit
 
 
-def find_twins(codes):
+def find_equal_rows(codes):
     """For each row the number of its set of equal rows, or -1 if no other row is equal.
 
     Parameters
@@ -414,7 +414,7 @@ def find_twins(codes):
 
     Returns
     -------
-    twins : ndarray of int32
+    equal_rows : ndarray of int32
     """
     group, n_groups = group_equal_rows(codes)
     is_single = np.bincount(group, minlength=n_groups) == 1
