@@ -36,22 +36,22 @@ def columns_of(tree):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_loans(model, monkeypatch):
+def test_loans(model):
     """Numbers, ordered and other categories, Booleans; missing values in training too."""
     X, y = load_loans(return_X_y=True, as_frame=True)
     known, new, y_known, _ = train_test_split(X, y, random_state=0)
     tree = clone(model).fit(known, y_known)
     expected, columns = tree.predict_proba(new), list(columns_of(tree))
     rows = [[None if v is None or v != v else v for v in row] for row in new.to_numpy(object)]
-    monkeypatch.setattr(test_text, "NAMES", [column["name"] for column in columns])
+    names = [column["name"] for column in columns]
     for root in (
-        test_text.parse(export_text(tree, precision=None)),
+        test_text.parse(export_text(tree, precision=None), names),
         test_dot.parse(export_dot(tree, precision=None)),
     ):
         found = [predict(root, row, columns, tree.classes_) for row in rows]
         np.testing.assert_allclose(found, expected, atol=1e-9)
     rules = export_rules(tree)
-    listed, names = listed_categories(rules), [column["name"] for column in columns]
+    listed = listed_categories(rules)
     for row, proba in zip(rows, expected, strict=True):
         cells = dict(zip(names, row, strict=True))
         found = sum(

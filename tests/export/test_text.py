@@ -14,8 +14,8 @@ seeds = st.integers(0, 2**32 - 1)
 NAMES = [column["name"] for column in COLUMNS]
 
 
-def parse(text):
-    """The tree that the lines describe."""
+def parse(text, names=NAMES):
+    """The tree that the lines describe, with tests of features of these names."""
     items, note = [], ""
     for line in text.splitlines():
         if line.endswith("."):
@@ -23,7 +23,7 @@ def parse(text):
             continue
         depth = line.count("|   ")
         words = line.removeprefix("|   " * depth)
-        name = next((name for name in NAMES if words.startswith(f"{name} ")), None)
+        name = next((name for name in names if words.startswith(f"{name} ")), None)
         if name is None:
             return leaf_of(line)
         question, _, leaf = words.removeprefix(f"{name} ").partition(": ")
