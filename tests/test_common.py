@@ -46,6 +46,10 @@ if IS_LONG_RUN:
     QUICK["OptimalTreeClassifierCV"] = QUICK["OptimalTreeRegressorCV"] = {"max_depth": 2}
     del QUICK["TreeSetRegressor"]["thresholds"]
 ESTIMATORS = [estimator(**QUICK.get(name, {})) for name, estimator in all_estimators()]
+# A busy machine may reach the limit of a search, and a warning is an error.
+for estimator in ESTIMATORS:
+    if "time_limit" in estimator.get_params():
+        estimator.set_params(time_limit=None)
 # The searches over feature subsets take regression trees, too.
 ESTIMATORS += [
     type(estimator)(GreedyTreeRegressor(), error="training")

@@ -1,6 +1,7 @@
 """Rankings, several trees, metrics, paths and folds that are not given the time for a proof."""
 
 import pickle
+import signal
 import time
 import warnings
 
@@ -22,6 +23,7 @@ from sktree_opt.optimal import (
 from sktree_opt.optimal.run._session import Session
 from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._fitting import HeldInterrupt
 from tests.effort import also_long
 from tests.optimal.common import load_binary, random_table
 
@@ -237,6 +239,17 @@ def test_a_share_of_the_time_is_a_share():
     with Session(control).for_seconds(5.0):
         control.request_stop()
         assert control.poll()
+    assert control.status == "stopped"
+
+
+def test_ctrl_c_at_the_end_of_a_share_ends_the_search():
+    control = SearchControl(10.0)
+    with pytest.raises(KeyboardInterrupt), HeldInterrupt() as interrupt:
+        session = Session(control, interrupt)
+        session.begin()
+        with session.for_seconds(0.0):
+            assert control.poll()
+            signal.raise_signal(signal.SIGINT)
     assert control.status == "stopped"
 
 

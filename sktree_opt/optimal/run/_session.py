@@ -157,6 +157,9 @@ class Session:
             yield
         finally:
             self.control.end_share(limit)
+            if self.interrupt is not None and self.interrupt.came:
+                # It may have come when the share had ended the search already.
+                self.control.request_stop()
 
     def open(self, problem, tests, kind, make):
         """The search of the last fit on the same data, or a new one.
