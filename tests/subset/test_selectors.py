@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold
 
-from sktree_opt.greedy import GreedyTreeClassifier
+from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.subset import (
     AcceptableSubsetSelector,
     CrossValidationError,
+    DistinctTreeEnumerator,
     DTsbeSelector,
     SearchError,
 )
@@ -258,6 +260,66 @@ def test_a_callable_is_held_against_all_subsets():
             masked[:, subset] = X[:, subset]
             rated.append(error(best.tree_on(subset, X, y)))
     assert best.error_ == pytest.approx(min(rated))
+
+
+@pytest.mark.parametrize("is_regression", [False, True])
+def test_a_scorer_is_held_against_all_subsets(is_regression):
+    X, y = some_table(5)
+    weights = 1.0 + np.arange(len(y)) % 2
+    scoring, tree = "roc_auc", GreedyTreeClassifier()
+    if is_regression:
+        # Squared errors far above 2**20.
+        scoring, tree, y = "neg_mean_squared_error", GreedyTreeRegressor(), 1e5 * y + 1e4 * X[:, 0]
+    folds = [(np.arange(k, len(y), 2), np.arange(1 - k, len(y), 2)) for k in range(2)]
+    options = {"error": CrossValidationError(cv=folds), "scoring": scoring}
+    best = AcceptableSubsetSelector(tree, collect=True, delta=1e12, **options)
+    best.fit(X, y, sample_weight=weights)
+    every = DistinctTreeEnumerator(tree, **options).fit(X, y, sample_weight=weights)
+    steps = DTsbeSelector(tree, n_features_to_select=0, **options).fit(X, y, sample_weight=weights)
+    errors = {}
+    for size in range(6):
+        for subset in itertools.combinations(range(5), size):
+            scores = []
+            for build, search in folds:
+                one = best.tree_on(subset, X[build], y[build], weights[build])
+                scores.append(
+                    get_scorer(scoring)(one, X[search], y[search], sample_weight=weights[search])
+                )
+            errors[subset] = -np.mean(scores)
+    assert best.status_ == "optimal"
+    assert AcceptableSubsetSelector(tree, **options).fit(X, y, weights).error_ == pytest.approx(
+        min(errors.values())
+    )
+    for results in (best.cv_results_, every.cv_results_):
+        # Distinct trees use all their features: the best of a size may be that of a smaller one.
+        least = np.minimum.accumulate(-results["mean_test_score"])
+        assert least[-1] == pytest.approx(min(errors.values()))
+        for mask, error in zip(results["support"], results["mean_test_score"], strict=True):
+            assert -error == pytest.approx(errors[tuple(np.flatnonzero(mask).tolist())])
+    for step in steps.history_:
+        assert step["error"] == pytest.approx(errors[tuple(step["features"].tolist())])
+    assert steps.cv_results_["n_features"].tolist() == sorted(
+        {len(step["features"]) for step in steps.history_}
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"error": "pessimistic"}, "scoring is not supported with error='pessimistic'"),
+        ({"error": "bootstrap"}, "scoring is not supported with error='bootstrap'"),
+        ({"error": lambda tree: 0.0}, "scoring is not supported with error=a function"),
+        ({"loss": "squared_error"}, "loss='squared_error' is not supported together with scoring"),
+        ({"scoring": "exactness"}, "The 'scoring' parameter"),
+        ({"scoring": lambda *rows: np.nan}, "gave nan; a finite number is needed"),
+        ({"error": CrossValidationError(cv=[([0, 0, 1, 2, 3], [4, 5])])}, "a cv that repeats rows"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(options, message):
+    X, y = some_table()
+    for search in (DTsbeSelector, AcceptableSubsetSelector, DistinctTreeEnumerator):
+        with pytest.raises(ValueError, match=message):
+            search(**{"scoring": "accuracy", **options}).fit(X, y)
 
 
 def test_a_small_memory_limit_gives_the_best_so_far():

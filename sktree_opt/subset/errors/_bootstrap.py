@@ -46,6 +46,8 @@ class BootstrapError(ErrorEstimate):
     True
     """
 
+    can_be_scored = False
+
     _parameter_constraints: ClassVar[dict] = {
         "n_bootstraps": [Interval(Integral, 1, None, closed="left")]
     }

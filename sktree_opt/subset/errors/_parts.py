@@ -114,6 +114,8 @@ class ErrorEstimate:
 
     # Whether rows are split, so that `groups` have a meaning.
     splits_rows: ClassVar[bool] = False
+    # Whether the rows that a tree is tried on can be given to a scorer, each once.
+    can_be_scored: ClassVar[bool] = True
     # Whether the training errors of each leaf are raised to C4.5's upper limit.
     is_pessimistic: ClassVar[bool] = False
 

@@ -30,3 +30,4 @@ class PessimisticTrainingError(TrainingError):
     """
 
     is_pessimistic = True
+    can_be_scored = False

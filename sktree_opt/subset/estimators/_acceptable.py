@@ -22,6 +22,7 @@ from sktree_opt.subset.estimators._base import (
     check_size,
     column_indices,
     document_search,
+    results_by_size,
 )
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -133,7 +134,9 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         there are more.
 
     %(error)s No bound holds
-        for a callable: every distinct tree is rated.
+        for a callable, nor with `scoring`: every distinct tree is rated, which is the proof.
+
+    %(scoring)s
 
     %(loss)s
 
@@ -183,6 +186,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         "tree", the greedy tree fitted on all rows with these features (None if the time was up
         before). Penalties do not count here.
 
+    cv_results_ : dict of ndarray
+        With `collect`: the best listed tree of each number of features, as scikit-learn's ``RFECV``
+        tells it: ``n_features``, ``n_leaves``, ``support`` (masks) and ``mean_test_score`` (minus
+        the error).
+
     feature_verdicts_ : ndarray of shape (n_features,)
         With `collect`: for each feature whether it is used by "all", "some" or "none" of the
         acceptable trees. Each is proved; "open" where a limit ended the search before.
@@ -227,6 +235,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     lower_bound_: float
     gap_: float
     acceptable_subsets_: list[dict[str, Any]]
+    cv_results_: dict[str, NDArray[Any]]
     feature_verdicts_: NDArray[Any]
     n_acceptable_: int
     collect_status_: str
@@ -262,6 +271,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         collect: bool = False,
         max_collected: int = 1000,
         error: ErrorName | ErrorEstimate | Callable[[Any], float] = "search",
+        scoring: str | Callable[[Any, Any, Any], float] | None = None,
         loss: Literal["squared_error", "absolute_error"] | None = None,
         features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
@@ -282,6 +292,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.collect = collect
         self.max_collected = max_collected
         self.error = error
+        self.scoring = scoring
         self.loss = loss
         self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
@@ -335,9 +346,14 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.support_[best[0]] = True
         self.n_features_ = len(best[0])
         self._set_errors(problem, best, short_of, penalties)
-        for name in ("acceptable_subsets_", "n_acceptable_", "collect_status_"):
+        for name in (
+            "acceptable_subsets_",
+            "n_acceptable_",
+            "collect_status_",
+            "cv_results_",
+            "feature_verdicts_",
+        ):
             self.__dict__.pop(name, None)
-        self.__dict__.pop("feature_verdicts_", None)
         status = search.status
         if self.collect:
             self._collect(search, problem, best, penalties)
@@ -436,7 +452,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         of_tree = {**search.learner.tree.get_params(), "n_jobs": None}
         table, data = search.learner.table, (search.learner.data.y, search.learner.weights, groups)
         fingerprint = joblib.hash((table.codes, table.values, data, parameters, of_tree))
-        key = {"fingerprint": fingerprint, **error_key(self.error)}
+        key = {
+            "fingerprint": fingerprint,
+            "scoring": self.scoring,
+            **error_key(self.error),
+        }
         before = getattr(self, "_unfinished", None)
         if before is not None and is_same(before["key"], key):
             return before
@@ -537,6 +557,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         n_features = search.learner.table.n_columns
         self.acceptable_subsets_, self.n_acceptable_ = [], 0
         self.feature_verdicts_ = np.full(n_features, "open", dtype=object)
+        self.cv_results_ = results_by_size([], n_features, problem.to_error)
         self.collect_status_ = search.status
         if best[1] is None:
             return
@@ -556,6 +577,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         least = max(self.lower_bound_ - penalties.sum(), -(2.0**20))
         least_cost = int(np.floor(problem.to_cost(least, exact=True)))
         self.feature_verdicts_ = collection.verdicts(n_features, least_cost)
+        found = collection.in_order()
+        self.cv_results_ = results_by_size(found, n_features, problem.to_error)
         self.acceptable_subsets_ = [
             {
                 "features": self._named(features),
@@ -564,7 +587,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
                 "n_leaves": n_leaves,
                 "tree": self._fit_tree_in_time(search, features),
             }
-            for features, tree_cost, n_leaves in collection.in_order()
+            for features, tree_cost, n_leaves in found
         ]
 
 

@@ -7,12 +7,14 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
+from operator import itemgetter
 from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import get_scorer_names
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +23,7 @@ from sktree_opt.greedy._learner import Learner, criterion_of, make_learner
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.subset.errors import ERROR_ESTIMATES, estimate_of
 from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
+from sktree_opt.subset.errors._scoring import ScoredParts
 from sktree_opt.subset.estimators._predictor import SubsetPredictorMixin
 from sktree_opt.subset.lattice._subset_problem import LOSSES, SubsetProblem
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
@@ -76,6 +79,9 @@ class SubsetFit:
     estimate : ErrorEstimate or None
         How errors are estimated; None for a function of the user's.
 
+    given : tuple
+        What ``fit`` was given: `X`, `y` and `sample_weight`.
+
     remote_status : str
         The reason why a part of the search under another control ended, as in another process.
 
@@ -97,6 +103,7 @@ class SubsetFit:
     time_limit: float | None = None
     memory_limit: int | None = None
     estimate: ErrorEstimate | None = None
+    given: tuple = ()
     remote_status: str = "optimal"
     grown: tuple | None = None
     progress: Progress | None = None
@@ -195,6 +202,12 @@ or callable, default="%(default_error)s"
     :class:`~sktree_opt.subset.PessimisticTrainingError` (C4.5's estimate). A callable takes a
     fitted tree, grown on all rows, and returns a number; lower is better.
 """,
+    "scoring": """\
+scoring : str, callable or None, default=None
+    What rates the answers for the rows that `error` keeps back, as in scikit-learn's
+    ``GridSearchCV``: the error of a subset is minus the mean score over the splits. Every tree is
+    then grown and scored one by one. None: the share of wrong answers, the mean costs, or `loss`.
+""",
     "loss": """\
 loss : {"squared_error", "absolute_error"} or None, default=None
     How the answers of a regression tree are rated; an error is the mean loss of the rows. The trees
@@ -256,6 +269,7 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [GreedyTreeClassifier, GreedyTreeRegressor, None],
         "loss": [StrOptions(set(LOSSES)), None],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "error": [StrOptions(set(ERROR_ESTIMATES)), ErrorEstimate, callable],
         **shared_constraints("time_limit", "memory_limit", "random_state", "n_jobs"),
     }
@@ -270,6 +284,7 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
         if estimate is not None:
             estimate._validate_params()
         is_classifier = not self._is_regression
+        self._check_scoring(estimate)
         if estimate is not None and estimate.is_pessimistic:
             check_counts_errors(tree)
         if is_classifier and self.loss is not None:
@@ -292,8 +307,21 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
             time_limit=seconds,
             memory_limit=limit,
             estimate=estimate,
+            given=(X, y, sample_weight),
             progress=progress,
         )
+
+    def _check_scoring(self, estimate):
+        """Refuse what has no meaning beside a scorer."""
+        if self.scoring is None:
+            return
+        if self.loss is not None:
+            raise ValueError(f"loss={self.loss!r} is not supported together with scoring.")
+        if estimate is None or not estimate.can_be_scored:
+            name = "a function" if estimate is None else repr(self.error)
+            raise ValueError(
+                f"scoring is not supported with error={name}, which keeps no rows to score."
+            )
 
     def _column_groups(self):
         """The columns of each of `feature_groups`, for searches that have them."""
@@ -362,12 +390,15 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
             kept=search.kept,
             has_penalty=has_penalty,
         )
-        if search.estimate is None:
+        fit_on = partial(self._fit_tree_on, search, control=search.control)
+        if self.scoring is not None:
+            scored = ScoredParts(self.scoring, fit_on, parts, search.given, learner)
+            # Losses of numbers have any size.
+            scale = scored.scale() if self._is_regression else 1.0
+            problem.set_callback(scored.error, search.control, scale)
+        elif search.estimate is None:
             rate = self.error
-            problem.set_callback(
-                lambda features: rate(self._fit_tree_on(search, features, control=search.control)),
-                search.control,
-            )
+            problem.set_callback(lambda features: rate(fit_on(features)), search.control)
         return problem
 
     def _fit_tree_on(self, search, features, rows=None, control=None):
@@ -463,6 +494,38 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
     def _node_probabilities(self):
         self._fitted_tree()
         return self.estimator_._node_probabilities()
+
+
+def results_by_size(trees, n_columns, to_error):
+    """The best tree of each number of features, as ``cv_results_``.
+
+    Parameters
+    ----------
+    trees : iterable of (ndarray, int, int)
+        Features, cost and leaves.
+
+    n_columns : int
+
+    to_error : callable
+        From costs to errors.
+
+    Returns
+    -------
+    results : dict of ndarray
+    """
+    best = {}
+    for tree in trees:
+        best[len(tree[0])] = min(best.get(len(tree[0]), tree), tree, key=itemgetter(1))
+    found = [best[size] for size in sorted(best)]
+    support = np.zeros((len(found), n_columns), dtype=bool)
+    for mask, (features, _, _) in zip(support, found, strict=True):
+        mask[features] = True
+    return {
+        "n_features": np.array(sorted(best), dtype=np.int64),
+        "n_leaves": np.array([n_leaves for _, _, n_leaves in found], dtype=np.int64),
+        "support": support,
+        "mean_test_score": np.array([-to_error(cost) for _, cost, _ in found]),
+    }
 
 
 def column_indices(estimator, columns, name="features"):

@@ -16,6 +16,7 @@ from sktree_opt.subset.estimators._base import (
     GreedyTree,
     check_size,
     document_search,
+    results_by_size,
 )
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
@@ -62,6 +63,8 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     %(error)s
 
+    %(scoring)s
+
     %(loss)s
 
     %(features_to_keep)s
@@ -93,6 +96,11 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         those to keep), "error" and "n_leaves". Four numbers count the trees that were tried:
         "built"; "given_up" because they had too many errors; not built because the tree does not
         use the feature ("unused"), or because the tree is known ("unchanged").
+
+    cv_results_ : dict of ndarray
+        The steps by number of features, as scikit-learn's ``RFECV`` tells them: ``n_features``,
+        ``n_leaves``, ``support`` (masks) and ``mean_test_score`` (minus the error). Set
+        ``n_features_to_select=0`` for all sizes.
 
     error_ : float
         Estimated error of the selected features.
@@ -141,6 +149,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
     ranking_: NDArray[np.int64]
     n_features_: int
     history_: list[dict[str, Any]]
+    cv_results_: dict[str, NDArray[Any]]
     error_: float
 
     _parameter_constraints: ClassVar[dict] = {
@@ -164,6 +173,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         max_features: int | None = None,
         n_features_to_select: int | None = None,
         error: ErrorName | ErrorEstimate | Callable[[Any], float] = "search",
+        scoring: str | Callable[[Any, Any, Any], float] | None = None,
         loss: Literal["squared_error", "absolute_error"] | None = None,
         features_to_keep: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
@@ -179,6 +189,7 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.max_features = max_features
         self.n_features_to_select = n_features_to_select
         self.error = error
+        self.scoring = scoring
         self.loss = loss
         self.features_to_keep = features_to_keep
         self.feature_groups = feature_groups
@@ -255,6 +266,11 @@ class DTsbeSelector(SubsetSelectorMixin, BaseSubsetSearch):
         """Set the attributes that describe the steps; without steps all features are selected."""
         for step in steps:
             step["features"] = np.union1d(step["features"], problem.kept_features)
+        self.cv_results_ = results_by_size(
+            [(step["features"], step["cost"], step["n_leaves"]) for step in steps],
+            n_features,
+            problem.to_error,
+        )
         self.history_ = [
             {
                 "step": number,

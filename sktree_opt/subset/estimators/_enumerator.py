@@ -14,7 +14,12 @@ from sktree_opt.subset.complete._collection import BestTrees
 from sktree_opt.subset.complete._complete_run import CompleteRun
 from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
 from sktree_opt.subset.errors import ErrorEstimate
-from sktree_opt.subset.estimators._base import BaseSubsetSearch, GreedyTree, document_search
+from sktree_opt.subset.estimators._base import (
+    BaseSubsetSearch,
+    GreedyTree,
+    document_search,
+    results_by_size,
+)
 from sktree_opt.subset.estimators._tree_iterator import TreeIterator
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._fitting import Progress, all_or_nothing
@@ -51,6 +56,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     %(error)s Trees are
         grown on the rows that the estimate leaves for growing; with several trees for each subset,
         two subsets count as the same only if all their trees are.
+
+    %(scoring)s
 
     %(loss)s
 
@@ -94,6 +101,10 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     trees_ : list of GreedyTreeClassifier or GreedyTreeRegressor
         The trees of these features, fitted on all rows; None for a tree that was not grown before
         the time was up. They take the columns of `X`.
+
+    cv_results_ : dict of ndarray
+        The best distinct tree of each number of features, as scikit-learn's ``RFECV`` tells it:
+        ``n_features``, ``n_leaves``, ``support`` (masks) and ``mean_test_score`` (minus the error).
 
     progress_ : float
         Estimated share of the enumeration that was done; 1 at its end.
@@ -160,6 +171,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     supports_: list[NDArray[Any]]
     errors_: NDArray[np.float64]
     trees_: list[GreedyTree | None]
+    cv_results_: dict[str, NDArray[Any]]
     progress_: float
 
     _parameter_constraints: ClassVar[dict] = {
@@ -177,6 +189,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         order: Literal["frontier", "frontier_cases", "reverse", "fixed"] = "frontier",
         max_trees: int = 0,
         error: ErrorName | ErrorEstimate | Callable[[Any], float] = "training",
+        scoring: str | Callable[[Any, Any, Any], float] | None = None,
         loss: Literal["squared_error", "absolute_error"] | None = None,
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
@@ -188,6 +201,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.order = order
         self.max_trees = max_trees
         self.error = error
+        self.scoring = scoring
         self.loss = loss
         self.time_limit = time_limit
         self.memory_limit = memory_limit
@@ -218,12 +232,14 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             search = self._begin(X, y, sample_weight, progress)
             search.hold(interrupt)
             problem, run, make_pieces = self._start(search, y, groups)
-            kept = self._count(search.watch("trees", make_pieces()), search.learner.table.n_columns)
+            n_columns = search.learner.table.n_columns
+            kept, best_by_size = self._count(search.watch("trees", make_pieces()), n_columns)
+            self.cv_results_ = results_by_size(best_by_size, n_columns, problem.to_error)
             self._set_work(search, run)
             supports = [features for features, _, _ in kept]
             self.supports_ = [self._named(features) for features in supports]
             self.errors_ = np.array([problem.to_error(cost) for _, cost, _ in kept])
-            best = supports[0] if kept else np.arange(search.learner.table.n_columns)
+            best = supports[0] if kept else np.arange(n_columns)
             self._keep_tree(search, best)
             others = [self._fit_tree_in_time(search, features) for features in supports[1:]]
             self.trees_ = [self.estimator_, *others] if kept else []
@@ -299,18 +315,21 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         return problem, stream, lambda: ([tree] for tree in stream)
 
     def _count(self, trees, n_features):
-        """Run through all trees; return (features, cost, leaves) of the best ones, best first."""
+        """Run through all trees; the best ones as (features, cost, leaves), and those by size."""
         by_size = np.zeros(n_features + 1, dtype=np.int64)
         usage = np.zeros(n_features, dtype=np.int64)
-        kept = BestTrees(self.max_trees)
+        kept, best = BestTrees(self.max_trees), {}
         for features, cost, n_leaves in trees:
-            by_size[len(features)] += 1
+            size = len(features)
+            if size not in best or cost < best[size][1]:
+                best[size] = features, cost, n_leaves
+            by_size[size] += 1
             usage[features] += 1
             kept.add(features, cost, n_leaves)
         self.n_distinct_ = int(by_size.sum())
         self.n_distinct_by_size_ = by_size
         self.feature_usage_ = usage / max(self.n_distinct_, 1)
-        return kept.in_order()
+        return kept.in_order(), best.values()
 
     def _set_work(self, search, run):
         """Set the attributes that describe the work of the search."""

@@ -26,7 +26,7 @@ BITS_OF_NUMBERS = 46
 # The largest sum of losses there can be, so far that sums of costs do not overflow.
 MAX_BITS_OF_NUMBERS = 58
 
-# The unit of a callback's error: finer than any difference that matters.
+# The unit of a callback's error, as a share of its scale: finer than any difference that matters.
 cdef double CALLBACK_UNIT = 2.0**-40
 
 
@@ -45,12 +45,13 @@ cdef int64_t rate_tree(void* context, const int32_t* features, size_t n_features
     try:
         answer = problem.callback(np.array([features[i] for i in range(n_features)], int))
         error = as_number(answer)
-        if not np.isfinite(error) or abs(error) > 2.0**20:
+        largest = 2.0**60 * problem.cpp.cost_unit
+        if not np.isfinite(error) or abs(error) > largest:
             raise ValueError(
                 f"The function given as error returned {error}; a finite number is needed, of at "
-                "most 2**20 in size."
+                f"most {largest:g} in size."
             )
-        return round(error / CALLBACK_UNIT)
+        return round(error / problem.cpp.cost_unit)
     except StopIteration as raised:
         # It would be taken for the end of the search.
         problem.callback_error = RuntimeError("The function given as error raised StopIteration.")
@@ -362,13 +363,16 @@ cdef class SubsetProblem:
         """All columns of some units, increasing."""
         return np.array(cpp_features_of(self.cpp, units), dtype=np.int64)
 
-    def set_callback(self, callback, control):
-        """Rate trees by `callback`, which takes the features that a tree uses."""
+    def set_callback(self, callback, control, scale=1.0):
+        """Rate trees by `callback`, which takes the features that a tree uses.
+
+        `scale` is a power of two that errors are about as large as.
+        """
         self.callback, self.control = callback, control
         self.is_callable = True
         self.cpp.rating = rate_tree
         self.cpp.rating_context = <void*> self
-        self.cpp.cost_unit = CALLBACK_UNIT
+        self.cpp.cost_unit = CALLBACK_UNIT * scale
         self.total_cost = 1.0
 
     cdef int raise_pending(self, SearchControl control) except -1:
