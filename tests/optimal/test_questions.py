@@ -145,21 +145,26 @@ def test_metric_agrees_with_scikit_learn(table):
     assert export_text(model)
 
 
-def test_f1_over_many_thresholds():
+@pytest.mark.parametrize("complexity_cost", [0.0, 0.01, 0.05])
+def test_f1_over_many_thresholds(complexity_cost):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     y = (X[:, 0] * X[:, 1] + rng.normal(size=160) > 0.8).astype(int)
-    model = OptimalTreeClassifier(objective="f1", max_depth=2)
+    model = OptimalTreeClassifier(
+        objective="f1", max_depth=2, complexity_cost=complexity_cost, max_leaf_nodes=5
+    )
     with use_engine("bits"):
         by_front = clone(model).fit(X, y)
     model.fit(X, y)
     assert model.search_stats_["n_searches"] > 1
     assert model.status_ == by_front.status_ == "optimal"
     assert model.objective_ == pytest.approx(by_front.objective_, abs=1e-12)
-    assert 1 - model.objective_ == pytest.approx(f1_score(y, model.predict(X)))
+    loss = model.objective_ - complexity_cost * model.tree_.n_splits
+    assert 1 - loss == pytest.approx(f1_score(y, model.predict(X)))
     assert model.tree_.n_splits == by_front.tree_.n_splits
-    least = model.pareto_front_["loss"].min()
-    assert least == pytest.approx(model.objective_)
+    front = model.pareto_front_
+    values = front["loss"] + complexity_cost * front["n_splits"]
+    assert values.min() == pytest.approx(model.objective_)
     bounds = [bound for _, _, bound in model.incumbents_]
     assert bounds == sorted(bounds)
     # A search that is stopped keeps a tree and a bound below the optimum.

@@ -30,12 +30,14 @@ ROUNDING = 1e-11
 
 def sums_leaves(problem):
     """Whether the best tree is that of a least sum over leaves: of the objective, or for F1."""
-    metric = problem.objective.metric
-    return metric is None or (metric == "f1" and problem.limits.split_cost == 0.0)
+    return problem.objective.metric in (None, "f1")
 
 
 def find_tree_by_f1(plan, session):
-    """Find the tree of the best F1 score.
+    """Find the tree of the best F1 score, less the cost of its tests.
+
+    Trees that are smaller than the best one without costs are searched size by size, as long as
+    one of them may be worth it.
 
     Parameters
     ----------
@@ -49,48 +51,119 @@ def find_tree_by_f1(plan, session):
     solution : Solution
         With `answers` and `front`, which has the errors of the trees that were found.
     """
-    problem, control = plan.problem, session.control
+    control, limits = session.control, plan.problem.limits
+    split_cost = limits.split_cost / float(plan.problem.data.weights.sum())
+    # The searches are for the score alone.
+    problem = replace(plan.problem, limits=replace(limits, split_cost=0.0))
     seconds, n_thresholds = number_of_few_thresholds(plan, session)
     end = control.seconds + control.seconds_left
     control.keep_back(seconds)
-    positives = float(problem.objective.class_weights[problem.objective.positive])
-    # That of the leaf that answers the positive class.
-    ratio = Ratio(2.0 * positives, float(problem.objective.class_weights.sum()) + positives)
-    best, bound, points, moments = None, 0.0, [], []
-    while True:
-        costly = by_cost(problem, ratio)
-        found = search_thresholds(replace(plan, problem=costly), session)
-        tree = tree_of(problem, ratio, found.tests, found.nodes)
-        points.append(tree.point)
-        bound = max(bound, least_loss(ratio, found.lower_bound, positives))
-        is_better = tree.ratio.value > ratio.value * (1.0 + ROUNDING)
-        # The last search finds the smallest of the best trees.
-        if best is None or is_better or control.status == "optimal":
-            best = tree
-        moments.append((control.seconds, 1.0 - best.ratio.value, bound))
-        if control.stopped or not is_better:
-            break
-        ratio = tree.ratio
+    search = RatioSearch(replace(plan, problem=problem), session, split_cost)
+    whole, least = search.best_within(limits.max_splits)
+    bound, n_splits = least, 0
+    # No tree of as many tests as the best one has a better value.
+    most_splits = whole.n_splits if split_cost > 0.0 else 0
+    while not control.stopped and n_splits < most_splits and bound < search.value:
+        search.best_within(n_splits)
+        if not control.stopped:
+            n_splits += 1
+            bound = least + split_cost * n_splits
+        search.moments.append((control.seconds, search.value, min(bound, search.value)))
     if control.stopped and seconds > 0.0 and control.status == "time_limit":
         few = plan.few_tests.make(n_thresholds)
         left = max(0.0, min(seconds, end - control.seconds))
-        nodes = short_search(by_cost(problem, ratio), few, session, SEARCH_SHARE * left).nodes
-        tree = tree_of(problem, ratio, few, nodes)
-        points.append(tree.point)
-        best = max(best, tree, key=lambda one: one.ratio.value)
-    loss = 1.0 - best.ratio.value
-    bound = loss if control.status == "optimal" else min(bound, loss)
+        costly = by_cost(problem, search.best.ratio)
+        nodes = short_search(costly, few, session, SEARCH_SHARE * left).nodes
+        search.offer(tree_of(problem, search.best.ratio, few, nodes))
+    best, value = search.best, search.value
+    bound = value if control.status == "optimal" else min(bound, value)
     return Solution(
         tests=best.tests,
         nodes=best.nodes,
-        cost=loss,
+        cost=value,
         lower_bound=bound,
         status=control.status,
-        incumbents=closed(moments, control.seconds, loss, bound),
-        stats=found.stats | {"seconds": control.seconds, "n_searches": len(moments)},
+        incumbents=closed(search.moments, control.seconds, value, bound),
+        stats=search.stats | {"seconds": control.seconds, "n_searches": search.n_searches},
         answers=best.answers,
-        front=pareto_points(np.array(points, dtype=FRONT_DTYPE)),
+        front=pareto_points(np.array(search.points, dtype=FRONT_DTYPE)),
     )
+
+
+class RatioSearch:
+    """Dinkelbach's method for trees of several sizes.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    session : Session
+
+    split_cost : float
+        Cost of a test, as a share of the total weight.
+
+    Attributes
+    ----------
+    best : F1Tree or None
+        The tree of the best value so far.
+
+    value : float
+        Its loss and the cost of its tests.
+
+    points : list of tuple
+        Errors of all trees found.
+
+    moments : list of (float, float, float)
+        Seconds, best value and lower bound of all trees after each search.
+
+    stats : dict
+        Counters of the last search.
+
+    n_searches : int
+    """
+
+    def __init__(self, plan, session, split_cost):
+        self.plan, self.session, self.split_cost = plan, session, split_cost
+        self.best, self.value = None, np.inf
+        self.points, self.moments, self.stats, self.n_searches = [], [], {}, 0
+
+    def best_within(self, max_splits):
+        """The tree of the best score with at most so many tests, and a bound on their losses."""
+        problem, control = self.plan.problem, self.session.control
+        is_of_all = max_splits == problem.limits.max_splits
+        problem = replace(problem, limits=replace(problem.limits, max_splits=max_splits))
+        positives = float(problem.objective.class_weights[problem.objective.positive])
+        # That of the leaf that answers the positive class.
+        ratio = Ratio(2.0 * positives, float(problem.objective.class_weights.sum()) + positives)
+        best, bound = None, 0.0
+        while True:
+            plan = replace(self.plan, problem=by_cost(problem, ratio))
+            found = search_thresholds(plan, self.session)
+            self.stats, self.n_searches = found.stats, self.n_searches + 1
+            tree = tree_of(problem, ratio, found.tests, found.nodes)
+            bound = max(bound, least_loss(ratio, found.lower_bound, positives))
+            is_better = tree.ratio.value > ratio.value * (1.0 + ROUNDING)
+            # The last search finds the smallest of the best trees.
+            if best is None or is_better or control.status == "optimal":
+                best = tree
+            self.offer(tree)
+            if is_of_all:
+                self.moments.append((control.seconds, self.value, min(bound, self.value)))
+            if control.stopped or not is_better:
+                break
+            ratio = tree.ratio
+        return best, min(bound, best.loss) if control.stopped else best.loss
+
+    def offer(self, tree):
+        """Keep a tree of the best value so far; of equal ones the smallest, then the last."""
+        self.points.append(tree.point)
+        value = tree.loss + self.split_cost * tree.n_splits
+        slack = ROUNDING * abs(self.value) if self.best is not None else 0.0
+        is_as_good = value <= self.value + slack and (
+            value < self.value - slack or tree.n_splits <= self.best.n_splits
+        )
+        if self.best is None or is_as_good:
+            self.best, self.value = tree, value
 
 
 @dataclass(frozen=True)
@@ -115,6 +188,16 @@ class F1Tree:
     answers: np.ndarray
     ratio: Ratio
     point: tuple
+
+    @property
+    def n_splits(self):
+        """Number of tests."""
+        return self.point[2]
+
+    @property
+    def loss(self):
+        """One minus the score."""
+        return 1.0 - self.ratio.value
 
 
 def by_cost(problem, ratio):
