@@ -1,6 +1,6 @@
-"""The tables of the documentation's benchmark page, a few minutes: ``make bench-page``.
+"""The tables of the documentation's benchmark page: ``make bench-page``.
 
-    python benchmarks/page.py [--limit 60]
+    python benchmarks/page.py [--limit 60] [--tables greedy regression thresholds price sets]
 
 All tables of data come with scikit-learn or are made up, so that anyone can repeat the run. Seconds
 are CPU seconds of ``fit`` on one thread in one process, the least of three; both sides take turns.
@@ -9,14 +9,20 @@ pystreed, and ``bench_*.py`` for longer ones.
 """
 
 import argparse
+import contextlib
 import csv
+import importlib.util
+import os
 import platform
+import sys
 import time
 import warnings
-from importlib.metadata import version
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -28,11 +34,13 @@ from sklearn.datasets import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import sktree_opt
 from sktree_opt import (
     GreedyTreeClassifier,
     GreedyTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    TreeSetClassifier,
 )
 
 FOLDER = Path(__file__).parents[1] / "doc" / "benchmarks"
@@ -145,6 +153,122 @@ def greedy():
         yield [name, short(a), short(b), f"{b / a:.1f}"]
 
 
+def zeros_and_ones(load):
+    """Whether each column is above its median, and whether the class is the most frequent one."""
+    X, y = load()
+    X = np.unique(np.median(X, axis=0) < X, axis=1)
+    X = X[:, X.any(axis=0) & ~X.all(axis=0)]
+    return X.astype(np.int64), (y == np.bincount(y).argmax()).astype(int)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Nothing is printed, neither by Python nor by other code."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def price_of_tests(limit):
+    """Best trees when each test costs a share of the rows: pystreed to depth 5, and any depth."""
+    from pystreed import STreeDClassifier
+
+    for name, load in CLASSES.items():
+        X, y = zeros_and_ones(load)
+        for cost in (0.01, 0.005):
+            make = partial(OptimalTreeClassifier, complexity_cost=cost, time_limit=limit, n_jobs=1)
+            peer = STreeDClassifier(
+                "cost-complex-accuracy", max_depth=5, cost_complexity=cost, time_limit=limit
+            )
+            (ours, theirs, free), (model, peer, any_depth) = seconds_of(
+                lambda make=make, X=X, y=y: make(max_depth=5).fit(X, y),
+                lambda peer=peer, X=X, y=y: fitted(peer, X, y),
+                lambda make=make, X=X, y=y: make(max_depth=None).fit(X, y),
+            )
+            objective = errors_of(peer, X, y) + cost * len(y) * (peer.get_n_leaves() - 1)
+            ended = theirs < 0.9 * limit and np.isclose(objective, model.objective_)
+            yield [
+                name, f"{cost:g}", f"{model.objective_:g}", short(ours),
+                short(theirs) if ended else f"over {limit:g}",
+                f"{theirs / ours:.1f}" if ended else "",
+                f"{any_depth.objective_:g}", any_depth.get_n_leaves(), any_depth.status_,
+                short(free),
+            ]  # fmt: skip
+
+
+def sets_of_trees(limit):
+    """All trees within 5 % of the best objective at a hundredth of the rows a leaf."""
+    for name, load in CLASSES.items():
+        X, y = zeros_and_ones(load)
+        of_leaf = max(1, round(0.01 * len(y)))
+        for depth in (3, 4):
+            make = partial(
+                TreeSetClassifier, max_depth=depth, complexity_cost=of_leaf / len(y),
+                distinct_by="tests", time_limit=limit, n_jobs=1, epsilon_kind="absolute",
+            )  # fmt: skip
+            # Our objective counts tests, of which there is one fewer than leaves.
+            best = make(n_trees=1).fit(X, y).objective_
+            largest = int(np.floor((best + of_leaf) * 1.05 + 1e-9))
+            epsilon = largest - of_leaf - best
+            (ours,), (model,) = seconds_of(
+                lambda make=make, X=X, y=y, e=epsilon: make(epsilon=e).fit(X, y)
+            )
+            cells = [
+                peer_cell(find, model.n_trees_, ours, X, y, depth, of_leaf, largest)
+                for find in (praxis_trees, treefarms_trees if depth == 3 else None)
+            ]
+            yield [name, depth, model.n_trees_, model.status_, short(ours), *cells]
+
+
+def peer_cell(find, n_trees, ours, *problem):
+    """Seconds of a peer that is installed, and the ratio; it has to count the same trees."""
+    if find is None or importlib.util.find_spec(find.package) is None:
+        return ""
+    with quiet():
+        (theirs,), (n_theirs,) = seconds_of(lambda: find(*problem))
+    if n_theirs != n_trees:
+        return f"{short(theirs)}, {n_theirs} trees"
+    return f"{short(theirs)} ({theirs / ours:.1f})"
+
+
+def praxis_trees(X, y, depth, of_leaf, largest):
+    """Number of trees of PRAXIS, which is exact as it looks ahead to the last level but one."""
+    from praxis import PRAXIS
+
+    model = PRAXIS()
+    model.fit(
+        X, y, lambda_reg=of_leaf / len(y), depth_budget=depth, rashomon_mult=0.05,
+        lookahead_k=depth - 1, majority_leaf_only=True, root_budget=largest,
+    )  # fmt: skip
+    return int(model.count_trees())
+
+
+def treefarms_trees(X, y, depth, of_leaf, largest):
+    """Number of trees of TreeFARMS, whose depth counts levels of nodes."""
+    from treefarms.model.treefarms import TREEFARMS
+
+    settings = {
+        "regularization": of_leaf / len(y),
+        "rashomon_bound_multiplier": 0.05,
+        "depth_budget": depth + 1,
+        "verbose": False,
+    }
+    model = TREEFARMS(settings)
+    columns = [f"c{j}" for j in range(X.shape[1])]
+    model.fit(pd.DataFrame(X, columns=columns), pd.Series(y, name="class"))
+    return int(model.get_tree_count())
+
+
+praxis_trees.package, treefarms_trees.package = "praxis", "treefarms"
+
+
 def write(name, header, lines):
     """Write and print a table."""
     FOLDER.mkdir(exist_ok=True)
@@ -156,35 +280,55 @@ def write(name, header, lines):
     print()
 
 
+TABLES = {
+    "greedy": (["table", "ours (s)", "scikit-learn (s)", "ratio"], lambda _: greedy()),
+    "regression": (
+        ["table", "depth", "R2 of CART", "R2 of the best tree", "status", "ours (s)"],
+        errors_at_a_depth,
+    ),
+    "thresholds": (
+        ["table", "depth", "errors", "status", "ours (s)", "pycontree (s)", "ratio"],
+        against_contree,
+    ),
+    "price": (
+        [
+            "table", "cost", "objective, depth 5", "ours (s)", "pystreed (s)", "ratio",
+            "objective, any depth", "leaves", "status", "ours (s)",
+        ],
+        price_of_tests,
+    ),
+    "sets": (
+        ["table", "depth", "trees", "status", "ours (s)", "tree-praxis (s)", "TreeFARMS (s)"],
+        sets_of_trees,
+    ),
+}  # fmt: skip
+PACKAGES = ["pycontree", "pystreed", "tree-praxis", "treefarms", "scikit-learn", "numpy"]
+
+
 def main():
     """Run all comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=float, default=600.0)
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    packages = ["sktree-opt", "pycontree", "scikit-learn", "numpy"]
-    print(platform.machine(), platform.python_implementation(), platform.python_version())
-    write("versions", ["package", "version"], [[name, version_of(name)] for name in packages])
-    write("greedy", ["table", "ours (s)", "scikit-learn (s)", "ratio"], greedy())
-    write(
-        "regression",
-        ["table", "depth", "R2 of CART", "R2 of the best tree", "status", "ours (s)"],
-        errors_at_a_depth(options.limit),
-    )
-    write(
-        "thresholds",
-        ["table", "depth", "errors", "status", "ours (s)", "pycontree (s)", "ratio"],
-        against_contree(options.limit),
-    )
+    machine = f"{platform.machine()}, {os.cpu_count()} processors"
+    versions = [["sktree-opt", sktree_opt.__version__]]
+    versions += [[name, found] for name in PACKAGES if (found := version_of(name))]
+    versions += [["Python", platform.python_version()], ["machine", machine]]
+    write("versions", ["package", "version"], versions)
+    for name in options.tables:
+        header, lines = TABLES[name]
+        write(name, header, lines(options.limit))
+    print(f"{time.process_time():.0f} seconds of the processor")
 
 
 def version_of(name):
-    """Version of a package; ours may not be installed."""
-    if name == "sktree-opt":
-        import sktree_opt
-
-        return sktree_opt.__version__
-    return version(name)
+    """Version of a package; None if it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 if __name__ == "__main__":
