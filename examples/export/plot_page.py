@@ -11,7 +11,13 @@ from html import escape
 
 import matplotlib.pyplot as plt
 
-from sktree_opt import OptimalTreeClassifier, export_html, load_loans, plot_tree
+from sktree_opt import (
+    OptimalTreeClassifier,
+    TreeSetClassifier,
+    export_html,
+    load_loans,
+    plot_tree,
+)
 
 X, y = load_loans(return_X_y=True, as_frame=True)
 model = OptimalTreeClassifier(max_depth=2).fit(X, y)
@@ -33,9 +39,21 @@ assert len(page) < 300_000
 class Frame:
     """A page within a page."""
 
+    def __init__(self, page):
+        self.page = page
+
     def _repr_html_(self):
         style = "width: 100%; height: 900px; border: 1px solid #ccc; background: white"
-        return f'<iframe title="the tree" srcdoc="{escape(page)}" style="{style}"></iframe>'
+        return f'<iframe title="the tree" srcdoc="{escape(self.page)}" style="{style}"></iframe>'
 
 
-Frame()
+Frame(page)
+
+# %%
+# The page of a set shows its best tree, and behind "Choices" what other trees of the set ask at a
+# node. Here are all trees with at most 5 percent more errors.
+trees = TreeSetClassifier(epsilon=0.05, max_depth=3).fit(X, y)
+page_of_set = export_html(trees, X.head(30), y[:30], title="Which other trees are as good?")
+print(f"{trees.n_trees_} trees in {len(page_of_set) / 1000:.0f} kB")
+assert len(page_of_set) < 300_000
+Frame(page_of_set)

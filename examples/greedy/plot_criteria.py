@@ -27,7 +27,7 @@ results = {
 
 
 def spread(numbers):
-    """How far the largest is above the smallest, as a share of it."""
+    """Return by what share the largest exceeds the smallest."""
     return max(numbers) / min(numbers) - 1
 
 

@@ -3,8 +3,8 @@ A thousand credits from OpenML
 ==============================
 
 The table ``credit-g`` (Hofmann, 1994) has 20 columns, 13 of them categories. It is taken as it is.
-Without a network, the made-up loans of this package stand in for it: what is said below holds for
-both tables, and is checked on ten random splits.
+Without a network, the made-up loans of this package take its place. The text below is true of both
+tables, and is checked on ten random splits.
 """
 
 import warnings
