@@ -13,6 +13,7 @@ from urllib.error import URLError
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch
 
 from tests.effort import long_test
@@ -152,22 +153,32 @@ def test_sets_from_openml(papers, capsys, monkeypatch):
         sets.fetch("Isolet")
     with pytest.raises(sets.MissingSetError, match="no copy that we know"):
         sets.fetch("P53mutants")
+    # A number that OpenML does not know says nothing of the others.
+    monkeypatch.setattr(sets, "_failures", [])
+    monkeypatch.setattr(sets, "fetch_openml", lambda **_: int("unknown"))
+    with pytest.raises(sets.MissingSetError, match="ValueError"):
+        sets.fetch("Isolet")
+    assert not sets._failures
     asked = {}
 
     def give(**options):
         asked.update(options)
         rows = np.arange(40)
-        table = {"ID": rows, "a": rows / 7, "b": np.where(rows % 3, "x", "y")}
-        return Bunch(data=pd.DataFrame(table), target=pd.Series(rows // 20).astype("category"))
+        table = pd.DataFrame({"ID": rows, "a": rows / 7, "b": np.where(rows % 3, "x", "y")})
+        table.loc[3, ["a", "b"]] = None
+        target = pd.Series(rows // 20).astype("category")
+        if options["data_id"] == 4136:
+            return Bunch(data=csr_matrix(np.eye(40)), target=target)
+        return Bunch(data=table, target=target)
 
     monkeypatch.setattr(sets, "fetch_openml", give)
-    monkeypatch.setattr(sets, "_failures", [])
     X, y = sets.load_raw("Clean2")
     assert list(X) == ["a", "b"]
     assert np.bincount(y).tolist() == [20, 20]
     assert asked["data_id"] == 1116
     assert asked["data_home"]
     assert "Clean2: 40 x 2 here, 6598 x 166 in the paper" in capsys.readouterr().out
+    assert sets.load_raw("Dexter")[0].shape == (40, 40)
     bits, y = sets.load_binary("vehicle")
     assert set(np.unique(bits)) == {0, 1}
     assert np.bincount(y).tolist() == [20, 20]

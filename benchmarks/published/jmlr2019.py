@@ -7,6 +7,7 @@ the complete search where the paper took long. The methods and the tree are thos
 """
 
 import math
+import sys
 import time
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,7 @@ from joblib import Parallel, delayed
 from scipy.stats import spearmanr, ttest_1samp
 
 from published.common import cell_of, draw_lines, limit_of, mean_of, new_axes, quietly
-from published.methods import Settings, c45_tree, fold_outcomes, one_hot, timed
+from published.methods import METHODS, Settings, c45_tree, fold_outcomes, one_hot, timed
 from published.sets import UCI, load_raw, raw_names, raw_sets
 from sktree_opt import (
     AcceptableSubsetSelector,
@@ -71,6 +72,8 @@ TITLES = {
 
 def print_table(options, table):
     """Print a table, ours beside the paper's."""
+    if unknown := sorted(set(options.columns or ()) - set(METHODS)):
+        sys.exit(f"--columns must be some of {sorted(METHODS)}, got {unknown}")
     # Where times are compared, folds run one by one, and the searches have the threads.
     is_timed = "SBE" in table.methods
     settings = Settings(
@@ -153,8 +156,8 @@ def marks_of(outcomes, quantity):
 def is_like(values, others):
     """Whether a paired t-test cannot tell the means apart at 95 percent."""
     differences = values - others
-    if np.ptp(differences) == 0.0:
-        return differences[0] == 0.0
+    if np.ptp(differences) < 1e-9:
+        return abs(differences[0]) < 1e-9
     return ttest_1samp(differences, 0.0).pvalue > 0.05
 
 

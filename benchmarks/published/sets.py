@@ -8,10 +8,11 @@ reported as missing, and the others are used.
 import gzip
 import warnings
 from dataclasses import dataclass
-from urllib.error import URLError
+from urllib.error import HTTPError
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.datasets import fetch_openml, get_data_home
 
 import uci
@@ -97,26 +98,27 @@ def fetch(name):
     """Features and classes of a set on OpenML."""
     if name not in OPENML:
         raise MissingSetError(f"{name}: not in {uci.FOLDER}, and OpenML has no copy that we know.")
-    known = OPENML[name]
-    home = get_data_home()
-    advice = (
+    known, home = OPENML[name], get_data_home()
+    failed = (
         f"{name}: not in {uci.FOLDER}, and data set {known.data_id} of OpenML could not be fetched"
     )
     if _failures:
-        raise MissingSetError(f"{advice} ({_failures[0]}).")
+        raise MissingSetError(f"{failed} ({_failures[0]}).")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A network error", UserWarning)
-            found = fetch_openml(
-                data_id=known.data_id, as_frame=True, parser="auto", data_home=home, n_retries=1
-            )
-    except (URLError, OSError) as error:
-        _failures.append(f"{type(error).__name__}: {error}")
+            found = fetch_openml(data_id=known.data_id, data_home=home, n_retries=1)
+    except (OSError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        # Neither a number that OpenML does not know nor a damaged file speaks of the network.
+        if isinstance(error, OSError) and not isinstance(error, HTTPError):
+            _failures.append(reason)
         raise MissingSetError(
-            f"{advice} ({_failures[0]}). Run this once with a network: the set is kept in {home}."
+            f"{failed} ({reason}). Run this once with a network: the set is kept in {home}."
         ) from error
-    X = found.data.drop(columns=[c for c in known.dropped if c in found.data])
-    X = X.astype({c: float for c in X if isinstance(X[c].dtype, pd.SparseDtype)})
+    # OpenML's sparse files come as matrices.
+    X = pd.DataFrame(found.data.toarray()) if issparse(found.data) else found.data
+    X = X.drop(columns=[column for column in known.dropped if column in X])
     y = np.unique(np.asarray(found.target, dtype=str), return_inverse=True)[1]
     if known.one_class:
         y = (y == np.bincount(y).argmax()).astype(np.int64)
