@@ -29,6 +29,39 @@ MAX_BITS_OF_NUMBERS = 58
 # The unit of a callback's error, as a share of its scale: finer than any difference that matters.
 cdef double CALLBACK_UNIT = 2.0**-40
 
+# How trees are grown, unless told otherwise; `measure` has to be given.
+RULES_OF_GROWTH = {
+    "measure": None,
+    "nominal_split": "multiway",
+    "gain_ratio": False,
+    "numeric_gain_penalty": False,
+    "min_split_weight": 2.0,
+    "min_leaf_weight": 1.0,
+    "every_branch": False,
+    "min_split_rows": 2,
+    "min_leaf_rows": 1,
+    "min_gain": 0.0,
+    "allow_zero_gain": False,
+    "missing_to_heaviest": False,
+    "acceptable_error": 0.0,
+    "max_depth": None,
+}
+# How the cases of a node are read.
+RULES_OF_READING = {
+    "order_index": (32, 10),
+    "merge_equal": (0.5, 1.0, 10),
+    "reads_cuts": True,
+    "skips_constant": True,
+}
+RULES = RULES_OF_GROWTH | RULES_OF_READING | {
+    "confidence": None,
+    "costs": None,
+    "loss": "squared_error",
+    "groups": None,
+    "kept": (),
+    "has_penalty": False,
+}
+
 
 def as_number(answer):
     """The number that the function given as error returned."""
@@ -130,74 +163,36 @@ cdef class SubsetProblem:
     gain_ratio, numeric_gain_penalty : bool
     """
 
-    def __init__(
-        self,
-        Table table not None,
-        y,
-        n_classes,
-        parts,
-        *,
-        measure,
-        nominal_split="multiway",
-        gain_ratio=False,
-        numeric_gain_penalty=False,
-        min_split_weight=2.0,
-        min_leaf_weight=1.0,
-        bint every_branch=False,
-        min_split_rows=2,
-        min_leaf_rows=1,
-        min_gain=0.0,
-        bint allow_zero_gain=False,
-        bint missing_to_heaviest=False,
-        acceptable_error=0.0,
-        max_depth=None,
-        confidence=None,
-        costs=None,
-        loss="squared_error",
-        groups=None,
-        kept=(),
-        bint has_penalty=False,
-        order_index=(32, 10),
-        merge_equal=(0.5, 1.0, 10),
-        bint reads_cuts=True,
-        bint skips_constant=True,
-    ):
+    def __init__(self, Table table not None, y, n_classes, parts, **rules):
+        if rules.keys() - RULES.keys():
+            raise TypeError(f"Unknown rules: {sorted(rules.keys() - RULES.keys())}.")
+        rules = {**RULES, **rules}
+        rules["kept"] = [int(column) for column in rules["kept"]]
+        self.recipe = {"y": np.asarray(y), "n_classes": n_classes, "parts": list(parts), **rules}
+        self._set_rows(table, y, n_classes)
+        self._set_rules(**{name: rules[name] for name in RULES_OF_GROWTH})
+        self._set_reading(**{name: rules[name] for name in RULES_OF_READING})
+        if n_classes == 0:
+            self.cpp.loss = LOSSES[rules["loss"]]
+        if rules["costs"] is not None:
+            self.cpp.induction.costs = np.ravel(rules["costs"]).tolist()
+            self.cpp.largest_loss = max(np.max(rules["costs"]), 1e-300)
+        self._set_units(rules["groups"])
+        self._keep(rules["kept"])
+        self._set_costs(parts, rules["confidence"])
+        heaviest = 1.0
+        for part in parts:
+            heaviest = max(heaviest, self._add_part(part))
+        self.cpp.induction.prepare(int(heaviest))
+
+    def _set_rows(self, Table table, y, n_classes):
+        """Show the kernels the targets and the columns, which this object holds alive."""
         cdef const uint16_t[::1] class_view
         cdef const double[::1] number_view, value_view
+        cdef CppInduction* induction = &self.cpp.induction
         cdef Py_ssize_t j
-        self.recipe = {
-            "y": np.asarray(y),
-            "n_classes": n_classes,
-            "parts": list(parts),
-            "measure": measure,
-            "nominal_split": nominal_split,
-            "gain_ratio": gain_ratio,
-            "numeric_gain_penalty": numeric_gain_penalty,
-            "min_split_weight": min_split_weight,
-            "min_leaf_weight": min_leaf_weight,
-            "every_branch": every_branch,
-            "min_split_rows": min_split_rows,
-            "min_leaf_rows": min_leaf_rows,
-            "min_gain": min_gain,
-            "allow_zero_gain": allow_zero_gain,
-            "missing_to_heaviest": missing_to_heaviest,
-            "acceptable_error": acceptable_error,
-            "max_depth": max_depth,
-            "confidence": confidence,
-            "costs": costs,
-            "loss": loss,
-            "groups": groups,
-            "kept": [int(column) for column in kept],
-            "has_penalty": has_penalty,
-            "order_index": order_index,
-            "merge_equal": merge_equal,
-            "reads_cuts": reads_cuts,
-            "skips_constant": skips_constant,
-        }
         self.table = table
         self.target = np.ascontiguousarray(y, dtype=np.uint16 if n_classes else np.float64)
-        cdef CppInduction* induction = &self.cpp.induction
-        cdef MergeRules* rules
         induction.target.n_classes = n_classes
         if n_classes:
             class_view = self.target
@@ -205,7 +200,33 @@ cdef class SubsetProblem:
         else:
             number_view = self.target
             induction.target.values = &number_view[0]
-            self.cpp.loss = LOSSES[loss]
+        for j in range(table.n_columns):
+            value_view = table.values[j]
+            induction.columns.push_back(
+                CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
+            )
+        self.cpp.n_rows = table.n_rows
+        self.cpp.equal_rows = find_equal_rows(table.codes)
+
+    def _set_rules(
+        self,
+        measure,
+        nominal_split,
+        gain_ratio,
+        numeric_gain_penalty,
+        min_split_weight,
+        min_leaf_weight,
+        bint every_branch,
+        min_split_rows,
+        min_leaf_rows,
+        min_gain,
+        bint allow_zero_gain,
+        bint missing_to_heaviest,
+        acceptable_error,
+        max_depth,
+    ):
+        """Tell the kernels which splits a tree may have, and when a node is a leaf."""
+        cdef CppInduction* induction = &self.cpp.induction
         induction.measure = <CppMeasure> <int> measure
         induction.rules.gain_ratio = gain_ratio
         induction.rules.numeric_gain_penalty = numeric_gain_penalty
@@ -221,31 +242,17 @@ cdef class SubsetProblem:
         induction.limits.min_split_weight = min_split_weight
         if max_depth is not None:
             induction.limits.max_depth = min(max_depth, 0x7fffffff)
-        self.cpp.n_rows = table.n_rows
+
+    def _set_reading(self, order_index, merge_equal, bint reads_cuts, bint skips_constant):
+        """Tell the kernels in which ways they may read the cases of a node."""
+        cdef MergeRules* merging = &self.cpp.merge_rules
         if order_index is None:
             self.cpp.order_rules.max_bytes = 0
         else:
             self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
+        merging.max_rare, merging.max_cells, merging.min_cases = merge_equal
         self.cpp.reads_cuts = reads_cuts
         self.cpp.skips_constant = skips_constant
-        rules = &self.cpp.merge_rules
-        rules.max_rare, rules.max_cells, rules.min_cases = merge_equal
-        for j in range(table.n_columns):
-            value_view = table.values[j]
-            induction.columns.push_back(
-                CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
-            )
-        if costs is not None:
-            induction.costs = np.ravel(costs).tolist()
-            self.cpp.largest_loss = max(np.max(costs), 1e-300)
-        self._set_units(groups)
-        self._keep(kept)
-        self.cpp.equal_rows = find_equal_rows(table.codes)
-        self._set_costs(parts, confidence)
-        heaviest = 1.0
-        for part in parts:
-            heaviest = max(heaviest, self._add_part(part))
-        induction.prepare(int(heaviest))
 
     def _set_units(self, groups):
         """Number the groups, and the columns that are in none, by their first columns."""
