@@ -77,5 +77,4 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "reference_url": {"sktree_opt": None},
 }

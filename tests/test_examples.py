@@ -1,7 +1,6 @@
 """The examples run, what they print is what they say, and their pictures show something."""
 
 import re
-import runpy
 import warnings
 from pathlib import Path
 
@@ -24,7 +23,11 @@ def no_network(*_, **__):
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """Runs an example, and gives its figures; `plt.show` closes none of them."""
+    """Runs an example cell by cell, and gives its figures.
+
+    Like the gallery, it takes the figures of a cell when the cell ends, and closes them. What a
+    later cell draws into them is on no page.
+    """
     monkeypatch.setattr(plt, "show", lambda: None)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
     monkeypatch.chdir(tmp_path)
@@ -33,14 +36,26 @@ def run(monkeypatch, tmp_path):
         # The gallery may warn of what its text explains, such as a time limit.
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            runpy.run_path(str(EXAMPLES / name))
-        figures = [plt.figure(number) for number in plt.get_fignums()]
-        for figure in figures:
-            figure.canvas.draw()
-        return figures
+            return figures_of((EXAMPLES / name).read_text("utf-8"), name)
 
     yield run_one
     plt.close("all")
+
+
+def figures_of(source, name):
+    """The figures of an example; all axes show something when their cell ends."""
+    figures, names = [], {"__name__": "__main__"}
+    first_line = 1
+    for cell in re.split(r"^(?=# %%)", source, flags=re.MULTILINE):
+        exec(compile("\n" * (first_line - 1) + cell, name, "exec"), names)
+        first_line += cell.count("\n")
+        for number in plt.get_fignums():
+            figure = plt.figure(number)
+            figure.canvas.draw()
+            assert not any(is_empty(axes) for axes in figure.axes), f"{name}, line {first_line}"
+            figures.append(figure)
+        plt.close("all")
+    return figures
 
 
 def is_empty(axes):
@@ -62,13 +77,15 @@ def test_no_picture_of_the_gallery_is_empty(run, name):
     figures = run(name)
     assert figures
     assert all(figure.axes for figure in figures)
-    assert not any(is_empty(axes) for figure in figures for axes in figure.axes)
 
 
 def test_an_empty_panel_is_noticed():
-    _, axes = plt.subplots(1, 2)
-    axes[0].plot([1, 2])
-    assert [is_empty(panel) for panel in axes] == [False, True]
+    start = "import matplotlib.pyplot as plt\n_, axes = plt.subplots(1, 2)\naxes[0].plot([1])\n"
+    end = "axes[1].plot([2])\n"
+    (figure,) = figures_of(start + end, "whole")
+    assert len(figure.axes) == 2
+    with pytest.raises(AssertionError, match="halves, line 4"):
+        figures_of(f"{start}# %%\n{end}", "halves")
     plt.close("all")
 
 

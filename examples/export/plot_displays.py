@@ -24,32 +24,32 @@ from sktree_opt import (
 )
 
 X, y = load_loans(return_X_y=True, as_frame=True)
-figure, axes = plt.subplots(2, 3, figsize=(14, 8), layout="constrained")
 
 # %%
-# How large a tree pays on new rows, and how a search came to its proof.
-ErrorBySizeDisplay.from_estimator(OptimalTreeClassifierCV(max_depth=3).fit(X, y), ax=axes[0, 0])
+# Five searches: the size of a tree by cross-validation, a single tree, all trees that are nearly as
+# good, a tree for a metric, and a selection out of thirty columns.
+by_folds = OptimalTreeClassifierCV(max_depth=3).fit(X, y)
 tree = OptimalTreeClassifier(max_depth=3).fit(X, y)
-GapDisplay.from_estimator(tree, ax=axes[0, 1])
-
-# %%
-# What good trees rely on, and the two kinds of errors between which a metric chooses.
 trees = TreeSetClassifier(epsilon=0.1, max_depth=3, thresholds=8).fit(X, y)
-FeatureUseDisplay.from_estimator(trees, ax=axes[0, 2])
 metric = OptimalTreeClassifier(max_depth=2, objective="f1", pos_label="default").fit(X, y)
-ParetoFrontDisplay.from_estimator(metric, ax=axes[1, 0])
-
-# %%
-# The error while a selector takes one feature after the other away, on a table of thirty columns.
 selector = DTsbeSelector(random_state=0).fit(*load_breast_cancer(return_X_y=True))
-ErrorByFeaturesDisplay.from_estimator(selector, ax=axes[1, 1])
+assert tree.gap_ == 0.0
 
 # %%
-# Beside them, the tree whose search the second picture shows.
+# How large a tree pays on new rows; how the search closed its gap; what good trees rely on; the two
+# kinds of errors between which a metric chooses; the error while one feature after the other is
+# taken away. The last picture is the tree of the second one.
+drawn = {
+    ErrorBySizeDisplay: by_folds,
+    GapDisplay: tree,
+    FeatureUseDisplay: trees,
+    ParetoFrontDisplay: metric,
+    ErrorByFeaturesDisplay: selector,
+}
+figure, axes = plt.subplots(2, 3, figsize=(14, 8), layout="constrained")
+for axis, (display, estimator) in zip(axes.flat[:5], drawn.items(), strict=True):
+    display.from_estimator(estimator, ax=axis)
+    axis.set_title(display.__name__)
 plot_tree(tree, ax=axes[1, 2], fontsize=7)
-titles = ["ErrorBySizeDisplay", "GapDisplay", "FeatureUseDisplay"]
-titles += ["ParetoFrontDisplay", "ErrorByFeaturesDisplay", "plot_tree"]
-for axis, title in zip(axes.flat, titles, strict=True):
-    axis.set_title(title)
+axes[1, 2].set_title("plot_tree")
 plt.show()
-assert tree.gap_ == 0.0
