@@ -31,7 +31,8 @@ from sktree_opt.subset.complete._streams import ORDERS
 TREES = ("baseline", "DTsbe", "DTaccept_0")
 FORESTS = ("RF", "DTsbe+RF")
 ALL = TREES + FORESTS
-TIMED = ("DTsbe", "SBE", "DTaccept_0", "RF")
+# The paper's SBE is a black box; "SBE" here leaves out all unused features at once.
+TIMED = ("DTsbe", "SBE", "black_box", "DTaccept_0", "RF")
 # Sets of `--quick`, and those for which the paper's complete search took at most a minute on 8
 # cores. Another hour is needed for the others, also in Table 2.
 QUICK = tuple(list(UCI)[:7] + list(UCI)[8:10] + ["Clean1"])
@@ -208,7 +209,8 @@ def print_set(name, table, outcomes):
     for method, of_method in outcomes.items():
         line = f"{name:11}{method:11}"
         for quantity in table.quantities:
-            cell = cell_of("jmlr2019", table.section(quantity), name, method)
+            column = "SBE" if method == "black_box" else method
+            cell = cell_of("jmlr2019", table.section(quantity), name, column)
             values = values_of(of_method, quantity)
             if quantity == "seconds":
                 line += f"  {values.mean():18.3f} {cell:>14}      "
@@ -216,19 +218,20 @@ def print_set(name, table, outcomes):
                 line += "  " + error_cell(values, cell, marks[quantity].get(method, ""))
         n_finished = sum(outcome.is_finished for outcome in of_method)
         print(f"{line}{n_finished:4}/{len(of_method)}", flush=True)
-    if "SBE" in outcomes and "DTsbe" in outcomes:
-        print_ratio(name, table, outcomes)
+    for slower in ("SBE", "black_box"):
+        if slower in outcomes and "DTsbe" in outcomes:
+            print_ratio(name, table, outcomes, slower)
 
 
-def print_ratio(name, table, outcomes):
+def print_ratio(name, table, outcomes, slower):
     """DTsbe's time as a share of SBE's."""
-    sums = [values_of(outcomes[method], "seconds").sum() for method in ("DTsbe", "SBE")]
-    is_bound = not all(outcome.is_finished for outcome in outcomes["SBE"])
+    sums = [values_of(outcomes[method], "seconds").sum() for method in ("DTsbe", slower)]
+    is_bound = not all(outcome.is_finished for outcome in outcomes[slower])
     ratio = sums[0] / sums[1]
     cell = cell_of("jmlr2019", table.section("seconds"), name, "ratio")
     above = mean_of(cell)[0] is not None and not is_bound and ratio > float(cell)
-    text = f"{'<' if is_bound else ''}{ratio:.3f}"
-    print(f"{name:11}{'ratio':11}  {text:>18} {cell:>14}{' above' if above else ''}", flush=True)
+    text = f"DTsbe/{slower} {'<' if is_bound else ''}{ratio:.3f}"
+    print(f"{name:11}{'ratio':11}  {text:>18} {cell:>8}{' above' if above else ''}", flush=True)
 
 
 PAPER_TABLES = (

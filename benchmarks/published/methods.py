@@ -202,7 +202,7 @@ METHODS = {
     "black_box": partial(sbe, method="black_box"),
     # As in the paper of 2017: a tie ends the search.
     "PSBE": partial(sbe, method="psbe", on_tie="stop"),
-    "SBE_2017": partial(sbe, on_tie="stop"),
+    "SBE_2017": partial(sbe, method="black_box", on_tie="stop"),
     "DTaccept_0": dtaccept,
     "DTaccept_0.02": partial(dtaccept, delta=0.02),
     "DTaccept_0.04": partial(dtaccept, delta=0.04),
