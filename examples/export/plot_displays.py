@@ -38,7 +38,7 @@ assert tree.gap_ == 0.0
 # %%
 # How large a tree pays on new rows; how the search closed its gap; what good trees rely on; the two
 # kinds of errors between which a metric chooses; the error while one feature after the other is
-# taken away. The last picture is the tree of the second one.
+# taken away. The last picture is the tree for the metric.
 drawn = {
     ErrorBySizeDisplay: by_folds,
     GapDisplay: tree,
@@ -50,6 +50,6 @@ figure, axes = plt.subplots(2, 3, figsize=(14, 8), layout="constrained")
 for axis, (display, estimator) in zip(axes.flat[:5], drawn.items(), strict=True):
     display.from_estimator(estimator, ax=axis)
     axis.set_title(display.__name__)
-plot_tree(tree, ax=axes[1, 2], fontsize=7)
+plot_tree(metric, ax=axes[1, 2], fontsize=8)
 axes[1, 2].set_title("plot_tree")
 plt.show()
