@@ -200,7 +200,6 @@ SWITCHES = [
         merge_node_columns="and again on the rows of a node that has fewer rows than columns",
         similarity="bound from a node of similar rows",
         size="bound from smaller limits of size",
-        inheritance="bounds of a parent hold for its children, less the rows that left",
         removal="bounds of shallower trees, less the rows that leave",
         cache="cache of bounds",
         small_cache="cache of nodes of two levels",
@@ -237,8 +236,8 @@ SWITCHES = [
     *(
         replaced(engine, (f"tree sets, {group}",), name, meaning, **{name: False})
         for engine, group, name, meaning in (
-            ("ParetoSearch", "fronts", "use_cache", "sets are kept for rows that come back"),
-            ("ParetoSearch", "fronts", "use_bounds", "dominated entries are dropped at once"),
+            ("ParetoSearch", "fronts", "use_cache", "fronts are kept for rows that come back"),
+            ("ParetoSearch", "fronts", "use_bounds", "dominated points are dropped at once"),
             ("GraphSearch", "graphs", "use_bounds", "subtrees that cost too much are given up"),
         )
     ),
@@ -253,19 +252,9 @@ SWITCHES = [
     replaced(
         "SubsetProblem",
         SUBSETS,
-        "merge_equal: rare",
+        "merge_equal",
         "only rows of rare values are looked up",
-        merge_equal=(-1.0, 1.0, 10),
-    ),
-    replaced(
-        "SubsetProblem",
-        SUBSETS,
-        "merge_equal: cells",
-        "cases are added up by value and class",
-        merge_equal=(0.5, 0.0, 10),
-    ),
-    replaced(
-        "SubsetProblem", SUBSETS, "merge_equal", "both of these", merge_equal=(-1.0, 0.0, 1 << 30)
+        merge_equal=(-1.0, 1 << 30),
     ),
     replaced("SubsetProblem", SUBSETS, "reads_cuts", "cuts of two classes", reads_cuts=False),
     replaced(
@@ -274,7 +263,7 @@ SWITCHES = [
         "order_index, merge_equal and reads_cuts",
         "all of these",
         order_index=None,
-        merge_equal=(-1.0, 0.0, 1 << 30),
+        merge_equal=(-1.0, 1 << 30),
         reads_cuts=False,
     ),
     replaced(
@@ -285,18 +274,10 @@ SWITCHES = [
         skips_constant=False,
     ),
     *(
-        replaced("OnDemandStream", BEST, f"lookahead: {n}", meaning, lookahead=n)
-        for n, meaning in ((0, "no look-ahead of bounds"), (2, "two splits, not one"))
-    ),
-    *(
         replaced("OnDemandStream", BEST, name, meaning, **{name: False})
         for name, meaning in (
-            ("class_bound", "classes that a node lacks are answered wrongly"),
-            ("equal_rows_bound", "equal rows of different classes"),
-            ("size_bound", "fewest features of equal cost"),
-            ("choices", "a bound by what the open nodes may choose"),
+            ("looks_ahead", "an open node costs what its next split leaves"),
             ("cuts_short", "bounds end where they suffice"),
-            ("grows_dearest", "the dearest open node first"),
             ("leaves_out", "features that are out are not rated"),
         )
     ),

@@ -172,8 +172,8 @@ def make(name, *arguments, **parameters):
         parameters["time_limit"] = None
     if "min_weight_branch" not in known and "min_weight_branch" in parameters:
         # C4.5's minimum weight of two branches had other names.
-        name = "min_weight_leaf" if "min_weight_leaf" in known else "min_samples_leaf"
-        parameters[name] = parameters.pop("min_weight_branch")
+        older = "min_weight_leaf" if "min_weight_leaf" in known else "min_samples_leaf"
+        parameters[older] = parameters.pop("min_weight_branch")
     return public(name)(*arguments, **parameters)
 
 

@@ -14,8 +14,8 @@ from sktree_opt.subset.lattice._subset_problem import SubsetProblem
 from tests.reference.brute_force_subsets import BruteForce
 from tests.reference.naive_greedy_tree import Grower, Problem
 
-# All columns by their common value, all by value and class, a mixture, none.
-MERGE_RULES = [(1.0, 0.0, 0), (-1.0, 1e9, 0), (0.5, 1.0, 2), (-1.0, 0.0, 0)]
+# All columns by their common value, some, none.
+MERGE_RULES = [(1.0, 0), (0.5, 2), (-1.0, 0)]
 N_CATEGORIES = 6  # of nominal columns, present or not
 CRITERIA = ["information_gain", "gain_ratio", "gini", "error", "gini_cost"]
 
@@ -39,7 +39,7 @@ class Case:
         costs=None,
         groups=None,
         order_index=(0, 0),
-        merge_equal=(0.5, 1.0, 10),
+        merge_equal=(0.5, 10),
         reads_cuts=True,
         skips_constant=True,
         loss=None,

@@ -21,7 +21,7 @@ from tests.subset.checks import (
 # Searches that differ in their bounds; the others are tried without constraints.
 FEW_RULES = [
     {},
-    {"lookahead": 0, "choices": False},
+    {"looks_ahead": False},
     {"cuts_short": False},
     {"n_threads": 2},
 ]

@@ -52,9 +52,7 @@ def test_the_distinct_trees_are_those_of_one_machine(cluster, data):
 
 @pytest.mark.filterwarnings("ignore:The search stopped at time_limit")
 def test_a_limit_ends_the_search_on_all_workers(cluster, data):
-    selector = AcceptableSubsetSelector(
-        error=BootstrapError(40), lookahead=0, time_limit=0.3, random_state=0
-    )
+    selector = AcceptableSubsetSelector(error=BootstrapError(40), time_limit=0.3, random_state=0)
     with joblib.parallel_config("dask"):
         selector.fit(*data)
     assert selector.status_ == "time_limit"

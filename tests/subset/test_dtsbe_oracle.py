@@ -35,7 +35,7 @@ def test_rare_values_of_a_column_without_an_order():
         "information_gain",
         parameters | {"max_depth": None},
         order_index=None,
-        merge_equal=(1.0, 0.0, 0),
+        merge_equal=(1.0, 0),
     )
     assert_steps(case, case.brute_force())
 

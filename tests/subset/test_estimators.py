@@ -112,7 +112,7 @@ def test_collected_subsets_hold_their_error():
 
 def test_time_limit_gives_the_best_so_far():
     X, y = load_breast_cancer(return_X_y=True)
-    selector = AcceptableSubsetSelector(time_limit=0.2, lookahead=0, error="cross_validation")
+    selector = AcceptableSubsetSelector(time_limit=0.2, error="cross_validation")
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         selector.fit(X, y)
     assert selector.status_ == "time_limit"

@@ -49,7 +49,5 @@ def test_bounds_only_save_work(case):
     rules = {"only_best": True}
     found = results_of(OnDemandStream(problem, SearchControl(), **rules))
     assert found == results_of(OnDemandStream(problem, SearchControl(), **rules, n_threads=3))
-    without = OnDemandStream(
-        problem, SearchControl(), **rules, lookahead=0, class_bound=False, equal_rows_bound=False
-    )
+    without = OnDemandStream(problem, SearchControl(), **rules, looks_ahead=False)
     assert [tree[1] for tree in results_of(without)][-1:] == [tree[1] for tree in found][-1:]

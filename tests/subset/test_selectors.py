@@ -189,9 +189,9 @@ def test_eliminations_that_cannot_be_meant(options, message):
         DTsbeSelector(**options).fit(X, y)
 
 
-def test_lookahead_is_for_on_demand():
-    with pytest.raises(ValueError, match="lookahead"):
-        AcceptableSubsetSelector(method="dtaccept", lookahead=2).fit(*some_table())
+def test_features_to_keep_are_for_on_demand():
+    with pytest.raises(ValueError, match="features_to_keep"):
+        AcceptableSubsetSelector(method="dtaccept", features_to_keep=[0]).fit(*some_table())
 
 
 def test_a_tie_goes_on_or_stops():

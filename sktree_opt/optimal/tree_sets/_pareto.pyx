@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from sktree_opt.optimal.tree_sets._set_search cimport PreorderTree, RowTable, SetSearch, row_table
-from sktree_opt.utils._control cimport SearchControl
+from sktree_opt.optimal.tree_sets._row_table cimport RowTable, row_table
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/pareto.hpp" namespace "sktree_opt" nogil:
@@ -16,16 +16,36 @@ cdef extern from "sktree_opt/optimal/tree_sets/pareto.hpp" namespace "sktree_opt
         int64_t fn
         int32_t n_splits
 
-    cdef cppclass ParetoFronts:
-        ParetoFronts()
+    cdef cppclass FrontRules:
         int64_t min_rows
         double min_weight
         double unit[2]
         bint has_row_channel
         bint use_bounds
 
+    cdef cppclass FrontCounters:
+        atomic_int64 n_nodes
+        atomic_int64 n_depth_two
+        atomic_int64 n_cache_hits
+        atomic_int64 n_cached
+        atomic_int64 cache_bytes
 
-ctypedef vector[ParetoPoint] Points
+    cdef cppclass PreorderTree:
+        vector[int32_t] column
+        vector[int32_t] label
+
+    cdef cppclass CppParetoSearch "sktree_opt::ParetoSearch":
+        CppParetoSearch(RowTable, FrontRules, CppSearchControl*, int, bint) except +
+        FrontCounters counters
+        vector[ParetoPoint] solve_root(int depth, int64_t splits) except +
+        void read_tree(
+            const vector[ParetoPoint]&,
+            int64_t rank,
+            int depth,
+            int64_t splits,
+            CppSearchControl*,
+            PreorderTree&,
+        ) except +
 
 
 cdef class Front:
@@ -41,7 +61,7 @@ cdef class Front:
     """
 
     cdef ParetoSearch owner
-    cdef Points points
+    cdef vector[ParetoPoint] points
     cdef int depth
     cdef int64_t splits
     cdef readonly object errors, n_splits
@@ -101,7 +121,7 @@ cdef class ParetoSearch:
         Whether points that others better are dropped at once.
     """
 
-    cdef unique_ptr[SetSearch[ParetoFronts, Points]] search
+    cdef unique_ptr[CppParetoSearch] search
     cdef SearchControl control
     cdef object table  # what the kernel points into
 
@@ -117,19 +137,17 @@ cdef class ParetoSearch:
         bint use_bounds=True,
     ):
         cdef RowTable view = row_table(table)
-        cdef ParetoFronts algebra
-        algebra.min_rows = min_rows
+        cdef FrontRules rules
+        rules.min_rows = min_rows
         # Sums of rounded weights that should equal it may fall short.
-        algebra.min_weight = min_weight * (1.0 - 1e-9)
-        algebra.unit[0] = table.unit[0]
-        algebra.unit[1] = table.unit[1]
-        algebra.has_row_channel = table.units is not None
-        algebra.use_bounds = use_bounds
+        rules.min_weight = min_weight * (1.0 - 1e-9)
+        rules.unit[0] = table.unit[0]
+        rules.unit[1] = table.unit[1]
+        rules.has_row_channel = table.units is not None
+        rules.use_bounds = use_bounds
         self.table = table
         self.control = control
-        self.search.reset(
-            new SetSearch[ParetoFronts, Points](view, algebra, control.cpp, n_threads, use_cache)
-        )
+        self.search.reset(new CppParetoSearch(view, rules, control.cpp, n_threads, use_cache))
 
     def front(self, int depth, int64_t splits):
         """Front of the trees within `depth` and `splits`; if stopped, what was found so far."""
@@ -138,7 +156,7 @@ cdef class ParetoSearch:
         front.depth = depth
         front.splits = splits
         with nogil:
-            front.points = self.search.get().solve_root(depth, splits, 0.0)
+            front.points = self.search.get().solve_root(depth, splits)
         self.control.raise_pending()
         front.fill()
         return front

@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 
 from sktree_opt.optimal.bits._bit_engine import SCORES
 
-from sktree_opt.optimal.tree_sets._set_search cimport RowTable, row_table
+from sktree_opt.optimal.tree_sets._row_table cimport RowTable, row_table
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
 
 

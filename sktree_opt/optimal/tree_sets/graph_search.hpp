@@ -16,13 +16,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,45 +35,12 @@ struct GraphCounters {
     std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_cached{0};
 };
 
-// Minimum costs by rows and depth, or bounds of them, in stripes with a lock each.
-class LeastCosts {
-public:
-    struct Known {
-        double lower = 0.0;
-        bool is_exact = false;
-    };
-    static constexpr std::int64_t BYTES = 80;
-
-    bool find(const RowKey& key, Known& known) {
-        Shard& shard = shards_[key.low % N_SHARDS];
-        const std::lock_guard<std::mutex> lock(shard.mutex);
-        const auto found = shard.known.find(key);
-        if (found == shard.known.end()) return false;
-        known = found->second;
-        return true;
-    }
-    // Whether the key is new.
-    bool store(const RowKey& key, const Known& known) {
-        Shard& shard = shards_[key.low % N_SHARDS];
-        const std::lock_guard<std::mutex> lock(shard.mutex);
-        const auto [at, is_new] = shard.known.try_emplace(key, known);
-        if (known.is_exact || known.lower > at->second.lower) at->second = known;
-        return is_new;
-    }
-
-private:
-    static constexpr int N_SHARDS = 64;
-    struct Hash {
-        std::size_t operator()(const RowKey& key) const {
-            return static_cast<std::size_t>(key.high);
-        }
-    };
-    struct Shard {
-        std::mutex mutex;
-        std::unordered_map<RowKey, Known, Hash> known;
-    };
-    std::array<Shard, N_SHARDS> shards_;
+// The minimum cost of trees for some rows, or a bound of it.
+struct KnownCost {
+    double lower = 0.0;
+    bool is_exact = false;
 };
+constexpr std::int64_t BYTES_OF_COST = 80;  // in the cache
 
 class GraphSearch {
 public:
@@ -92,16 +56,8 @@ public:
           held_(control->hold()),
           control_(control),
           n_threads_(n_threads),
-          use_bounds_(use_bounds) {
-        root_.class_start.assign(1, 0);
-        for (int c = 0; c < table.n_classes; ++c) {
-            for (std::int64_t r = 0; r < table.n_rows; ++r) {
-                if (table.classes[r] != c) continue;
-                root_.rows.push_back(static_cast<std::uint32_t>(r));
-                root_.key.toggle(table.keys + 2 * r);
-            }
-            root_.class_start.push_back(static_cast<std::uint32_t>(root_.rows.size()));
-        }
+          use_bounds_(use_bounds),
+          root_(all_rows(table)) {
         for (int j = 0; j < table.n_columns; ++j) all_columns_.push_back(j);
     }
     ~GraphSearch() { control_->memory_used.fetch_sub(n_booked_.load()); }
@@ -212,43 +168,16 @@ private:
         return n_present < 2;
     }
 
-    std::vector<std::int64_t> totals_of(const RowSet& node) const {
-        std::vector<std::int64_t> totals(table_.n_channels(), 0);
-        for (int c = 0; c < table_.n_classes; ++c) {
-            const std::uint32_t first = node.class_start[c], last = node.class_start[c + 1];
-            if (table_.units == nullptr) {
-                totals[c] = last - first;
-                continue;
-            }
-            for (std::uint32_t k = first; k < last; ++k) totals[c] += table_.units[node.rows[k]];
-        }
-        for (int v = 0; v < table_.n_values; ++v) {
-            for (const std::uint32_t row : node.rows) {
-                totals[table_.n_classes + v] +=
-                    table_.values[std::int64_t{row} * table_.n_values + v];
-            }
-        }
-        if (table_.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
-        return totals;
-    }
-
-    static RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
-        RowKey key = node.key;
-        key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
-        key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
-        return key;
-    }
-
     // See the public one.
     double least_cost(Worker& worker, const RowSet& node, const std::vector<int>& candidates,
                       int depth, std::int64_t splits, double limit) {
         splits = std::min(splits, most_splits(depth));
         depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
         Level& level = worker.levels[depth];
-        const double leaf_cost = leaves_.evaluate_one(totals_of(node), level.work);
+        const double leaf_cost = leaves_.evaluate_one(totals_of(table_, node), level.work);
         if (depth == 0 || is_final(node)) return leaf_cost;
         const RowKey key = key_of(node, depth, splits);
-        LeastCosts::Known known;
+        KnownCost known;
         if (known_costs_.find(key, known) &&
             (known.is_exact || (use_bounds_ && known.lower > limit))) {
             ++counters.n_cache_hits;
@@ -259,7 +188,7 @@ private:
             return 0.0;
         }
         level.columns.gather(table_, node, candidates);
-        LeastCosts::Known found{leaf_cost, true};
+        KnownCost found{leaf_cost, true};
         if (depth == 1) {
             stump_costs(level, level.columns.counts(), level.columns.totals());
             for (int j = 0; j < level.columns.n_columns(); ++j) {
@@ -276,15 +205,18 @@ private:
             found = least_of_columns(worker, node, depth, splits, leaf_cost, limit);
         }
         if (control_->stopped()) return 0.0;
-        if (known_costs_.store(key, found)) {
+        const bool is_new = known_costs_.change(key, [&](KnownCost& cost, bool is_first) {
+            if (is_first || found.is_exact || found.lower > cost.lower) cost = found;
+        });
+        if (is_new) {
             ++counters.n_cached;
-            if (!book(LeastCosts::BYTES)) return 0.0;
+            if (!book(BYTES_OF_COST)) return 0.0;
         }
         return found.lower;
     }
 
-    LeastCosts::Known least_of_columns(Worker& worker, const RowSet& node, int depth,
-                                       std::int64_t splits, double leaf_cost, double limit) {
+    KnownCost least_of_columns(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
+                               double leaf_cost, double limit) {
         Level& level = worker.levels[depth];
         // The best known cost, and a lower bound for the columns that were given up.
         double best = leaf_cost, least = leaf_cost;
@@ -425,7 +357,7 @@ private:
             part_rows(table_, parents[node.parent].rows, node.column, node.with ? node.rows : other,
                       node.with ? other : node.rows);
         }
-        const std::vector<std::int64_t> totals = totals_of(node.rows);
+        const std::vector<std::int64_t> totals = totals_of(table_, node.rows);
         node.leaf_cost = leaves_.evaluate_one(totals, level.work);
         node.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
         if (depth == 0 || is_final(node.rows)) return;
@@ -685,7 +617,7 @@ private:
     std::int64_t graph_bytes_ = 0;
     RowSet root_;
     std::vector<int> all_columns_;
-    LeastCosts known_costs_;
+    RowCache<KnownCost> known_costs_;
 };
 
 }  // namespace sktree_opt

@@ -8,8 +8,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 #include "sktree_opt/simd/instruction_sets.hpp"
@@ -65,6 +68,85 @@ struct RowSet {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> class_start;  // n_classes + 1
     RowKey key;
+};
+
+inline RowSet all_rows(const RowTable& table) {
+    RowSet all;
+    all.class_start.assign(1, 0);
+    for (int c = 0; c < table.n_classes; ++c) {
+        for (std::int64_t r = 0; r < table.n_rows; ++r) {
+            if (table.classes[r] != c) continue;
+            all.rows.push_back(static_cast<std::uint32_t>(r));
+            all.key.toggle(table.keys + 2 * r);
+        }
+        all.class_start.push_back(static_cast<std::uint32_t>(all.rows.size()));
+    }
+    return all;
+}
+
+// Sums of a node's rows, by channel.
+inline std::vector<std::int64_t> totals_of(const RowTable& table, const RowSet& node) {
+    std::vector<std::int64_t> totals(table.n_channels(), 0);
+    for (int c = 0; c < table.n_classes; ++c) {
+        const std::uint32_t first = node.class_start[c], last = node.class_start[c + 1];
+        if (table.units == nullptr) {
+            totals[c] = last - first;
+            continue;
+        }
+        for (std::uint32_t k = first; k < last; ++k) totals[c] += table.units[node.rows[k]];
+    }
+    for (int v = 0; v < table.n_values; ++v) {
+        for (const std::uint32_t row : node.rows) {
+            totals[table.n_classes + v] += table.values[std::int64_t{row} * table.n_values + v];
+        }
+    }
+    if (table.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
+    return totals;
+}
+
+// Key of a node's rows together with the limits of its trees.
+inline RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
+    RowKey key = node.key;
+    key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
+    key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
+    return key;
+}
+
+// What is known by rows and limits, in stripes with a lock each, so that threads rarely wait for
+// each other.
+template <class Value>
+class RowCache {
+public:
+    bool find(const RowKey& key, Value& value) {
+        Shard& shard = shards_[key.low % N_SHARDS];
+        const std::lock_guard<std::mutex> lock(shard.mutex);
+        const auto found = shard.known.find(key);
+        if (found == shard.known.end()) return false;
+        value = found->second;
+        return true;
+    }
+    // Calls `change(value, is_new)`; returns whether the key is new.
+    template <class Change>
+    bool change(const RowKey& key, const Change& change) {
+        Shard& shard = shards_[key.low % N_SHARDS];
+        const std::lock_guard<std::mutex> lock(shard.mutex);
+        const auto [at, is_new] = shard.known.try_emplace(key);
+        change(at->second, is_new);
+        return is_new;
+    }
+
+private:
+    static constexpr int N_SHARDS = 64;
+    struct Hash {
+        std::size_t operator()(const RowKey& key) const {
+            return static_cast<std::size_t>(key.high);
+        }
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<RowKey, Value, Hash> known;
+    };
+    std::array<Shard, N_SHARDS> shards_;
 };
 
 // Rows with a column of the table, and those without. Without branches: columns are not to be

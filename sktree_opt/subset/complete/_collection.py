@@ -77,15 +77,13 @@ class Collection:
         is_same = np.array_equal(best[0], self.best[0]) and best[1] == self.best[1]
         return is_same and (slack, n_kept, largest, sizes) == self.asked
 
-    def go_on(self, problem, search, lookahead):
+    def go_on(self, problem, search):
         """Search until the end, or a limit."""
         if self.is_done:
             return
         # The selected tree may be worse than the best one, by at most `slack`.
         limit = self.best[1] + self.slack if self.largest is None else self.largest
-        run = CompleteRun(
-            problem, search, state=self._state, lookahead=lookahead, limit=limit, **self.sizes
-        )
+        run = CompleteRun(problem, search, state=self._state, limit=limit, **self.sizes)
         for found in search.watch("subsets", run.pieces()):
             self._add(*found)
         self._state, self.is_done = run.stream.state, run.stream.is_done

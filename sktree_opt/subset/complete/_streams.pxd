@@ -12,18 +12,10 @@ cdef extern from "sktree_opt/subset/complete/complete.hpp" namespace "sktree_opt
         int64_t cost
         int64_t n_leaves
 
-    cdef cppclass BoundRules:
-        int lookahead
-        cbool uses_class_bound
-        cbool uses_equal_rows_bound
-        cbool uses_size_bound
-        cbool uses_choices
-        cbool cuts_short
-        cbool grows_dearest
-        cbool leaves_out
-
     cdef cppclass BestRules:
-        BoundRules bounds
+        cbool looks_ahead
+        cbool cuts_short
+        cbool leaves_out
         cbool only_best
         int64_t slack
         vector[int64_t] prices

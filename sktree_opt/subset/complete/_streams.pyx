@@ -23,13 +23,8 @@ ORDERS = {
 
 # Rules of a search for the best tree, or for trees up to a cost, as keyword arguments.
 DEFAULT_RULES = {
-    "lookahead": 2,  # splits that the bounds look ahead; 0: none
-    "class_bound": True,
-    "equal_rows_bound": True,
-    "size_bound": True,
-    "choices": True,
+    "looks_ahead": True,
     "cuts_short": True,
-    "grows_dearest": True,
     "leaves_out": True,
     "only_best": False,
     "slack": 0,  # the cost that corresponds to delta
@@ -48,14 +43,9 @@ cdef BestRules make_rules(dict given) except *:
     if unknown:
         raise TypeError(f"unknown rules: {sorted(unknown)}")
     chosen = {**DEFAULT_RULES, **given}
-    rules.bounds.lookahead = chosen["lookahead"]
-    rules.bounds.uses_class_bound = chosen["class_bound"]
-    rules.bounds.uses_equal_rows_bound = chosen["equal_rows_bound"]
-    rules.bounds.uses_size_bound = chosen["size_bound"]
-    rules.bounds.uses_choices = chosen["choices"]
-    rules.bounds.cuts_short = chosen["cuts_short"]
-    rules.bounds.grows_dearest = chosen["grows_dearest"]
-    rules.bounds.leaves_out = chosen["leaves_out"]
+    rules.looks_ahead = chosen["looks_ahead"]
+    rules.cuts_short = chosen["cuts_short"]
+    rules.leaves_out = chosen["leaves_out"]
     rules.only_best = chosen["only_best"]
     rules.slack = chosen["slack"]
     if chosen["prices"] is not None:

@@ -9,7 +9,7 @@
 //   T                 -> DecisionFrame              a tree in the making: its leaves, and its open
 //                                                   nodes
 //   err_bst           -> best_
-//   lberr             -> DecisionFrame::bound
+//   lberr             -> DecisionFrame::bound (SubsetBounds)
 //   delta, epsilon    -> BestRules::slack, BestRules::prices
 //
 // A unit is a feature, or several that are in or out together. A node of DT(S) tests the first
@@ -21,7 +21,7 @@
 // the tree uses all of them. Two ends of paths part at some unit that one tree uses and the other
 // cannot use. Hence there are as many ends as distinct trees, and one decision less.
 //
-// For the best tree only: bounds of the open nodes (subset_bounds.hpp). A node below which no
+// For the best tree only: bounds of the open nodes. A node below which no
 // answer can change the cost is no longer open: its features stay undecided, and out of S.
 //
 // A search can begin at any decisions, and be left: `remaining` are the decisions from which others
@@ -36,10 +36,243 @@
 #include <limits>
 #include <vector>
 
-#include "sktree_opt/subset/complete/decisions.hpp"
+#include "sktree_opt/subset/lattice/lattice.hpp"
 #include "sktree_opt/subset/lattice/tree_walk.hpp"
 
 namespace sktree_opt::subset {
+
+struct OpenNode {
+    CaseNode* node;
+    std::uint32_t position;  // in its ranking
+    std::int32_t unit;       // undecided, of the feature at that position
+    Cost bound;              // of its tree
+};
+
+struct DecisionFrame {
+    std::vector<OpenNode> open;
+    Cost cost = 0;          // of finished leaves
+    Cost bound = 0;         // of any tree that can become of this, with prices
+    Cost least_cost = 0;    // the same without prices
+    std::int64_t size = 0;  // features that are in: any such tree has them
+    std::int64_t n_leaves = 0;
+    bool has_shared = false;
+    bool is_cut = false;  // not grown to its end: no tree that can become of it is wanted
+    int stage = 0;        // 0: new; 1: the unit is in; 2: it is out
+    std::int32_t unit = -1;
+};
+
+// A whole tree.
+struct FoundTree {
+    std::vector<std::int32_t> features;
+    Cost cost = 0;
+    std::int64_t n_leaves = 0;
+};
+
+struct BestRules {
+    bool looks_ahead = true;
+    bool cuts_short = true;    // trees are not grown further than shows that they are not wanted
+    bool leaves_out = true;    // features of units that are out, of rankings
+    bool only_best = false;    // search the best; else enumerate
+    Cost slack = 0;            // delta
+    std::vector<Cost> prices;  // what each feature adds to the cost of a tree; empty: nothing
+    Cost limit = std::numeric_limits<Cost>::max();       // only trees up to this cost, with prices
+    Cost cost_limit = std::numeric_limits<Cost>::max();  // and up to this cost, without them
+    std::int64_t min_size = 0;                           // and of so many features
+    std::int64_t max_size = std::numeric_limits<std::int64_t>::max();
+    bool by_size = false;  // the best tree is the one of fewest features, then of least cost
+
+    bool has_prices() const { return !prices.empty(); }
+    Cost price_of(const std::vector<std::int32_t>& features) const {
+        Cost price = 0;
+        if (has_prices()) {
+            for (std::int32_t feature : features) price += prices[feature];
+        }
+        return price;
+    }
+    Cost rate(const FoundTree& tree) const { return tree.cost + price_of(tree.features); }
+    bool allows(const FoundTree& tree) const {
+        const auto size = static_cast<std::int64_t>(tree.features.size());
+        return size >= min_size && size <= max_size && tree.cost <= cost_limit;
+    }
+    bool is_better(const FoundTree& tree, const FoundTree& best) const {
+        const std::size_t size = tree.features.size(), least_size = best.features.size();
+        const Cost ours = rate(tree), theirs = rate(best);
+        if (by_size) return size != least_size ? size < least_size : ours < theirs;
+        return ours != theirs ? ours < theirs : size < least_size;
+    }
+    // Whether no tree of at least this cost, and size if it costs just that, is wanted any more.
+    bool is_hopeless(Cost bound, std::int64_t size, const FoundTree& best) const {
+        const Cost to_beat = rate(best);
+        const auto least_size = static_cast<std::int64_t>(best.features.size());
+        if (by_size) return size != least_size ? size > least_size : bound >= to_beat;
+        if (bound + slack != to_beat) return bound + slack > to_beat;
+        return slack > 0 || size >= least_size;
+    }
+};
+
+// Decisions below which nothing has been searched.
+struct SubSearch {
+    std::vector<std::uint8_t> decisions;  // by unit
+    Cost bound = 0;
+    std::int64_t size = 0;  // features of any tree
+    double share = 1.0;     // of the whole search
+};
+
+struct DecisionStats {
+    std::int64_t n_decisions = 0;
+    std::int64_t n_trees = 0;
+    std::int64_t n_pruned = 0;
+    std::int64_t max_open = 0;
+
+    void add(const DecisionStats& other) {
+        n_decisions += other.n_decisions;
+        n_trees += other.n_trees;
+        n_pruned += other.n_pruned;
+        max_open = std::max(max_open, other.max_open);
+    }
+};
+
+// Lower bounds of the cost below a node, whatever is decided about the units that are still
+// undecided. Exact bounds of a relaxation, in which every node may decide for itself. Ours: an open
+// node of the paper counts 0.
+//
+// Rows that miss a tested value are decided by the votes of a whole tree: they count 0 here.
+class SubsetBounds {
+public:
+    explicit SubsetBounds(Lattice& lattice) : lattice_(lattice), problem_(lattice.problem()) {}
+
+    // At a node that can only be a leaf, the cost of the leaf.
+    static Cost of_node(const CaseNode* node) { return node->stops ? node->leaf_cost : 0; }
+
+    // The costs of the children of a split that can only be leaves. Counted from the codes of the
+    // column, once for each split of a case set; no child is made.
+    Cost of_split(CaseNode* node, std::size_t position) {
+        if (node->split_bounds.size() <= position) {
+            lattice_.grew(
+                static_cast<std::int64_t>(8 * (node->ranking.size() - node->split_bounds.size())));
+            node->split_bounds.resize(node->ranking.size(), -1);
+        }
+        Cost& bound = node->split_bounds[position];
+        if (bound < 0) bound = count_split(node, node->ranking[position]);
+        return bound;
+    }
+
+    // The minimum over the splits that a node may take: those of the ranking, from a place on, whose
+    // unit is not out, up to the first that is in, and being a leaf if none is in. Garbage when the
+    // search has stopped.
+    Cost look_ahead(CaseNode* node, std::size_t position, std::uint8_t* decisions) {
+        if (node->stops || node->search.whole.empty()) return of_node(node);
+        Cost best = std::numeric_limits<Cost>::max();
+        for (; best > 0; ++position) {
+            RankedSplit* ranked = lattice_.ranked_at(node, position);
+            if (ranked == nullptr) {
+                best = std::min(best, node->leaf_cost);
+                break;
+            }
+            const std::int32_t unit = problem_.unit_of[ranked->feature];
+            const Decision decision = static_cast<Decision>(decisions[unit]);
+            if (decision != OUT) best = std::min(best, of_split(node, position));
+            if (decision == IN || lattice_.stopped()) break;
+            // Its other features come later in the ranking.
+            if (decision == UNDECIDED) {
+                decisions[unit] = OUT;
+                passed_.push_back(unit);
+            }
+        }
+        for (std::int32_t unit : passed_) decisions[unit] = UNDECIDED;
+        passed_.clear();
+        return best;
+    }
+
+private:
+    // What the cases of a branch say about it.
+    struct BranchCases {
+        NumberSums numbers;
+        bool is_known = false;  // some case has a value that leads there
+        bool is_leaf = false;   // it can only be a leaf
+        Answer answer;          // of the leaf
+    };
+
+    Cost count_split(CaseNode* node, const RankedSplit& ranked) {
+        lattice_.learner().build_split(node->cases, ranked.feature, ranked.low, ranked.high,
+                                       split_);
+        const greedy::Column& column = problem_.column(ranked.feature);
+        sum_branches(node, column);
+        const auto is_leaf = [](const BranchCases& branch) { return branch.is_leaf; };
+        if (std::none_of(branches_.begin(), branches_.end(), is_leaf)) return 0;
+        const PartCases& part = problem_.parts[node->part];
+        Cost cost = 0;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::uint32_t row : node->search.whole) {
+                const std::uint32_t code = codes[row];
+                if (code == column.n_values) continue;
+                const BranchCases& branch = branches_[split_.branch<std::uint32_t>(code)];
+                if (branch.is_leaf) cost += problem_.cost_of(part, row, branch.answer);
+            }
+        });
+        return cost;
+    }
+
+    void sum_branches(const CaseNode* node, const greedy::Column& column) {
+        const greedy::CaseSet& cases = node->cases;
+        const greedy::Target& target = problem_.target();
+        const bool is_regression = problem_.is_regression();
+        const std::uint32_t n_classes = is_regression ? 1 : target.n_classes;
+        branches_.assign(split_.n_branches, BranchCases());
+        counts_.assign(static_cast<std::size_t>(split_.n_branches) * n_classes, 0.0);
+        bool some_missing = false;
+        greedy::with_codes(column, [&](auto codes) {
+            for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+                const std::uint32_t row = cases.rows[i], code = codes[row];
+                if (code == column.n_values) {
+                    some_missing = true;
+                    continue;
+                }
+                const double weight = cases.weights.empty() ? 1.0 : cases.weights[i];
+                const auto b = split_.branch<std::uint32_t>(code);
+                branches_[b].is_known = true;
+                if (is_regression) branches_[b].numbers.add(target.values[row], weight);
+                else counts_[b * n_classes + target.classes[row]] += weight;
+            }
+        });
+        for (std::uint32_t b = 0; b < split_.n_branches; ++b) {
+            BranchCases& branch = branches_[b];
+            if (!branch.is_known) {
+                // A branch of no known case gets no share of the missing ones: it is empty.
+                branch.is_leaf = true;
+                branch.answer = node->answer;
+            } else if (!some_missing) {
+                describe(node, counts_.data() + static_cast<std::size_t>(b) * n_classes, branch);
+            }
+        }
+    }
+
+    // Whether a branch with known cases alone can only be a leaf, and what it answers.
+    void describe(const CaseNode* node, const double* counts, BranchCases& branch) const {
+        double weight = branch.numbers.weight, mean = 0.0;
+        if (problem_.is_regression()) {
+            branch.is_leaf = branch.numbers.is_pure();
+            mean = branch.numbers.mean();
+        } else {
+            std::uint32_t n_present = 0;
+            for (std::uint32_t c = 0; c < problem_.target().n_classes; ++c) {
+                weight += counts[c];
+                n_present += counts[c] > 0.0;
+            }
+            branch.is_leaf = n_present <= 1;
+        }
+        branch.is_leaf |= lattice_.learner().is_too_small(weight, node->depth + 1);
+        if (!branch.is_leaf) return;
+        branch.answer = problem_.answer(problem_.is_regression() ? &mean : counts, 1e-9 * weight);
+    }
+
+    Lattice& lattice_;
+    const SearchProblem& problem_;
+    std::vector<std::int32_t> passed_;  // units that are out only while looking ahead
+    greedy::Split split_;
+    std::vector<BranchCases> branches_;
+    std::vector<double> counts_;  // by branch and class
+};
 
 class OnDemandSearch {
 public:
@@ -50,21 +283,20 @@ public:
           control_(control),
           lattice_(problem, control, budget),
           walk_(lattice_),
-          bounds_(lattice_, rules.bounds),
+          bounds_(lattice_),
           decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
         // A user's error is not a sum over nodes, and C4.5's is not a sum over search rows.
         if (problem.has_rating()) prunes_ = false;
         has_bounds_ = prunes_ && !problem.is_pessimistic;
-        looks_ahead_ = has_bounds_ && rules.bounds.lookahead > 0;
-        growing_.dearest_first = has_bounds_ && rules.bounds.grows_dearest;
+        looks_ahead_ = has_bounds_ && rules.looks_ahead;
     }
 
     // Begins at some decisions. The search is for what is better than `best`, if there is one.
     void start(const SubSearch& from, const FoundTree* best) {
         has_best_ = best != nullptr;
         if (has_best_) best_ = *best;
-        lattice_.leave_out(rules_.bounds.leaves_out ? decisions_.data() : nullptr);
+        lattice_.leave_out(rules_.leaves_out ? decisions_.data() : nullptr);
         frames_.clear();
         decisions_ = from.decisions;
         share_ = from.share;
@@ -78,10 +310,10 @@ public:
         for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
         growing_.clear();
         for (CaseNode* root : lattice_.roots()) {
-            grow_later({root, 0, -1, {}}, node_bound(root));
+            growing_.push_back({root, 0, -1, node_bound(root)});
         }
         settle(frame);
-        push(std::move(frame), from.bound, from.size);
+        push(std::move(frame), from.bound);
     }
 
     // The next tree; false at the end, when stopped, or when as many decisions have been made. When
@@ -101,8 +333,6 @@ public:
                 if (control_.stopped()) return false;
                 leave();
                 if (wanted) return true;
-            } else if (try_choices(frame, tree)) {
-                return true;
             } else {
                 begin(frame);
             }
@@ -178,38 +408,21 @@ private:
     void descend(DecisionFrame& frame) {
         forget_if_over_budget();
         const Cost bound = frame.bound;
-        const std::int64_t size = frame.size;
-        push(decide(frame), bound, size);
+        push(decide(frame), bound);
     }
 
     // Adds a frame whose bound is not below `bound`.
-    void push(DecisionFrame&& frame, Cost bound, std::int64_t size) {
-        if (control_.stopped() || problem_.has_rating()) {  // it may be wrong, or says nothing
-            frame.bound = bound;
-            frame.size = size;
-        } else if (frame.is_cut) {
-            frame.least_cost = floor_ - in_price_;
-            frame.bound = std::max(floor_, bound);
-            frame.size = floor_ < bound ? size : n_in_;
-            if (floor_ == bound) frame.size = std::max(frame.size, size);
-        } else {
-            frame.least_cost = frame.cost;
-            for (const OpenNode& open : frame.open) frame.least_cost += open.bound.cost;
-            frame.bound = frame.least_cost + in_price_;
-            frame.size = n_in_;
-            // With prices, equal bounds of the cost are not ties.
-            if (!rules_.has_prices()) {
-                for (const OpenNode& open : frame.open) {
-                    frame.size = std::max(frame.size, open.bound.size);
-                }
+    void push(DecisionFrame&& frame, Cost bound) {
+        frame.bound = bound;
+        frame.size = n_in_;
+        // After a stop it may be wrong, and a user's error is not a sum over nodes.
+        if (!control_.stopped() && !problem_.has_rating()) {
+            frame.least_cost = frame.is_cut ? floor_ - in_price_ : frame.cost;
+            if (!frame.is_cut) {
+                for (const OpenNode& open : frame.open) frame.least_cost += open.bound;
             }
-            if (frame.bound < bound) frame.size = n_in_;
-            if (frame.bound <= bound) {
-                frame.bound = bound;
-                frame.size = std::max(frame.size, size);
-            }
+            frame.bound = std::max(bound, frame.least_cost + in_price_);
         }
-        if (rules_.by_size) frame.size = n_in_;
         stats_.max_open = std::max(stats_.max_open, static_cast<std::int64_t>(frame.open.size()));
         frames_.push_back(std::move(frame));
     }
@@ -221,44 +434,38 @@ private:
         next.n_leaves = frame.n_leaves;
         next.has_shared = frame.has_shared;
         next.open.reserve(frame.open.size() + 4);
-        const UnitMask mask = mask_of(frame.unit);
-        const bool is_in = decisions_[frame.unit] == IN;
         floor_ = frame.cost + in_price_;
-        for (const OpenNode& open : frame.open) floor_ += open.bound.cost;
+        for (const OpenNode& open : frame.open) floor_ += open.bound;
         growing_.clear();
         for (const OpenNode& open : frame.open) {
             if (open.unit == frame.unit) {
-                grow_later(open, open.bound.cost);
+                growing_.push_back(open);
                 continue;
             }
             next.open.push_back(open);
-            const UnitMask against = is_in ? open.bound.out : open.bound.in;
-            if (looks_ahead_ && (!rules_.bounds.uses_choices || (against & mask) != 0)) {
+            if (looks_ahead_) {
                 tighten(next.open.back());
-                floor_ += next.open.back().bound.cost - open.bound.cost;
+                floor_ += next.open.back().bound - open.bound;
             }
         }
         settle(next);
         return next;
     }
 
-    Cost node_bound(CaseNode* node) { return has_bounds_ ? bounds_.of_node(node) : 0; }
-
-    // Puts a node aside for `settle`; `floor_` has its bound.
-    void grow_later(OpenNode open, Cost bound) {
-        open.bound.cost = bound;
-        growing_.push(open);
+    Cost node_bound(const CaseNode* node) const {
+        return has_bounds_ ? SubsetBounds::of_node(node) : 0;
     }
 
-    // Grows the nodes that were put aside until the next decision, and adds finished leaves and
-    // open nodes to `frame`. Ranking the cases of new nodes takes time, so the bound of the frame
+    // Grows the nodes of `growing_`, the newest first, until the next decision, and adds finished
+    // leaves and open nodes to `frame`. `floor_` has their bounds. Ranking the cases of new nodes takes time, so the bound of the frame
     // is checked before each ranking.
     void settle(DecisionFrame& frame) {
         while (!growing_.empty()) {
-            OpenNode open = growing_.pop();
-            const Cost before = open.bound.cost;
+            OpenNode open = growing_.back();
+            growing_.pop_back();
+            const Cost before = open.bound;
             if (rules_.only_best && rules_.min_size == 0 && is_settled(open.node)) {
-                finish_leaf(open, all_cost(open.node), frame);
+                finish_leaf(open, 0, frame);
                 continue;
             }
             if (is_unwanted(floor_)) {
@@ -280,7 +487,7 @@ private:
                     const Cost of_split = bounds_.of_split(open.node, open.position);
                     if (is_unwanted(floor_ - before + of_split)) {
                         floor_ += of_split - before;
-                        open.bound.cost = of_split;
+                        open.bound = of_split;
                         cut(open, frame);
                         return;
                     }
@@ -289,24 +496,21 @@ private:
                 floor_ -= before;
                 for (std::uint32_t b = children.n; b-- > 0;) {
                     const Cost bound = node_bound(children.nodes[b]);
-                    grow_later({children.nodes[b], 0, -1, {}}, bound);
+                    growing_.push_back({children.nodes[b], 0, -1, bound});
                     floor_ += bound;
                 }
             } else {
-                open.bound = Relaxed();
-                open.bound.cost = node_bound(open.node);
-                open.bound.is_whole = false;
+                open.bound = node_bound(open.node);
                 if (looks_ahead_) tighten(open);
-                floor_ += open.bound.cost - before;
+                floor_ += open.bound - before;
                 frame.open.push_back(open);
             }
         }
     }
 
-    // All trees below the node cost the same.
     void finish_leaf(const OpenNode& open, Cost cost, DecisionFrame& frame) {
         frame.cost += cost;
-        floor_ += cost - open.bound.cost;
+        floor_ += cost - open.bound;
         ++frame.n_leaves;
     }
 
@@ -314,34 +518,18 @@ private:
     void cut(const OpenNode& open, DecisionFrame& frame) {
         frame.is_cut = true;
         frame.open.push_back(open);
-        growing_.append_to(frame.open);
+        frame.open.insert(frame.open.end(), growing_.begin(), growing_.end());
     }
 
-    // Whether all trees below a node cost the same.
-    bool is_settled(CaseNode* node) {
-        if (!has_bounds_ || node->stops || !node->search.shared.empty()) return false;
-        if (node->search.whole.empty()) return true;
-        return rules_.bounds.uses_class_bound && !problem_.has_losses() &&
-               !problem_.is_regression() && bounds_.of_node(node) == all_cost(node);
-    }
-    Cost all_cost(const CaseNode* node) const {
-        const std::vector<Cost>& costs = problem_.parts[node->part].costs;
-        Cost cost = 0;
-        for (std::uint32_t row : node->search.whole) cost += costs[row];
-        return cost;
+    // Whether no answer below a node can change the cost.
+    bool is_settled(const CaseNode* node) const {
+        return has_bounds_ && !node->stops && !node->is_reached;
     }
 
-    // The look-ahead under the decisions made; its size becomes that of a whole tree.
+    // The look-ahead under the decisions made.
     void tighten(OpenNode& open) {
-        Relaxed relaxed = bounds_.look_ahead(open.node, open.position, decisions_.data());
-        if (control_.stopped()) return;
-        relaxed.size += n_in_;
-        if (relaxed.cost < open.bound.cost) {
-            relaxed.cost = open.bound.cost;
-            relaxed.size = open.bound.size;
-            relaxed.is_whole = false;
-        }
-        open.bound = relaxed;
+        const Cost bound = bounds_.look_ahead(open.node, open.position, decisions_.data());
+        if (!control_.stopped()) open.bound = std::max(open.bound, bound);
     }
 
     bool is_hopeless(const DecisionFrame& frame) const {
@@ -351,7 +539,7 @@ private:
     }
     // The same of a frame that is not grown to its end, where its bound so far is one.
     bool is_unwanted(Cost bound) const {
-        if (!has_bounds_ || !rules_.bounds.cuts_short) return false;
+        if (!has_bounds_ || !rules_.cuts_short) return false;
         return bound - in_price_ > rules_.cost_limit || !is_wanted(bound, n_in_);
     }
     bool is_wanted(Cost bound, std::int64_t size) const {
@@ -391,31 +579,6 @@ private:
         }
         ++stats_.n_trees;
         return rules_.only_best ? accept(tree) : tree.cost <= rules_.limit && rules_.allows(tree);
-    }
-
-    // The tree that the choices of all open nodes make, if they agree and it is better.
-    bool try_choices(const DecisionFrame& frame, FoundTree& tree) {
-        if (!rules_.only_best || !looks_ahead_ || !rules_.bounds.uses_choices) return false;
-        if (problem_.n_units() > 64 || frame.has_shared) return false;
-        UnitMask in = 0, out = 0;
-        for (const OpenNode& open : frame.open) {
-            if (!open.bound.is_whole) return false;
-            in |= open.bound.in;
-            out |= open.bound.out;
-        }
-        if ((in & out) != 0) return false;
-        std::vector<std::uint8_t> decisions = decisions_;
-        std::vector<std::int32_t> units;
-        for (std::size_t u = 0; u < decisions.size(); ++u) {
-            if (in >> u & 1u) decisions[u] = IN;
-            if (decisions[u] == IN) units.push_back(static_cast<std::int32_t>(u));
-        }
-        tree.features = features_of(problem_, units);
-        tree.cost = frame.bound - in_price_;
-        if (has_best_ && !rules_.is_better(tree, best_)) return false;
-        rate_anew(decisions, tree);
-        ++stats_.n_trees;
-        return !control_.stopped() && accept(tree);
     }
 
     void rate_anew(const std::vector<std::uint8_t>& decisions, FoundTree& tree) {
@@ -458,7 +621,7 @@ private:
     Cost in_price_ = 0;                    // prices of the features that are in
     Cost floor_ = 0;                       // bound of the frame that is being made
     std::vector<DecisionFrame> frames_;
-    GrowingNodes growing_;
+    std::vector<OpenNode> growing_;
     FoundTree best_;
     bool has_best_ = false;
     double share_ = 1.0, progress_ = 0.0;

@@ -45,7 +45,6 @@ PROBLEM_PARAMETERS = (
 # Those that the published algorithm does not have.
 ON_DEMAND_PARAMETERS = {
     "warm_start": False,
-    "lookahead": None,
     "max_error": None,
     "min_features": 0,
     "max_features": None,
@@ -117,13 +116,8 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         of the trees that are left. "dtaccept" is Algorithm 3 of [1]_ with the lower bound of
         Algorithm 4, and nothing else.
 
-    lookahead : int or None, default=None
-        Number of splits that the bounds of "on_demand" look ahead; None means 1. A larger number
-        needs fewer decisions and more time for each; 0 switches the look-ahead off. "dtaccept" has
-        no such bounds.
-
     %(warm_start)s
-        `lookahead` and the limits may change in between. "on_demand" only.
+        The limits may change in between. "on_demand" only.
 
     collect : bool, default=False
         Whether to list all acceptable subsets (`acceptable_subsets_`) and what they say about each
@@ -250,7 +244,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         "max_features": [Interval(Integral, 0, None, closed="left"), None],
         "features_to_keep": ["array-like", None],
         "method": [StrOptions({"on_demand", "dtaccept"})],
-        "lookahead": [Interval(Integral, 0, 8, closed="both"), None],
         **shared_constraints("warm_start"),
         "collect": ["boolean"],
         "max_collected": [Interval(Integral, 1, None, closed="left")],
@@ -266,7 +259,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         min_features: int = 0,
         max_features: int | None = None,
         method: Literal["on_demand", "dtaccept"] = "on_demand",
-        lookahead: int | None = None,
         warm_start: bool = False,
         collect: bool = False,
         max_collected: int = 1000,
@@ -287,7 +279,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.min_features = min_features
         self.max_features = max_features
         self.method = method
-        self.lookahead = lookahead
         self.warm_start = warm_start
         self.collect = collect
         self.max_collected = max_collected
@@ -480,7 +471,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             start=best,
             state=None if before is None else before.get("state"),
             only_best=True,
-            lookahead=self._lookahead,
             **rules,
         )
         attributes_of = partial(self._attributes_on, search)
@@ -504,10 +494,6 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             if getattr(self, name) not in (None, 0)
         ]
         raise ValueError(f"No feature subset has a tree with {', '.join(asked)}.")
-
-    @property
-    def _lookahead(self):
-        return 1 if self.lookahead is None else self.lookahead
 
     def _first_tree(self, search, problem, rules):
         """The best wanted tree of a backward elimination; None without any."""
@@ -569,7 +555,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         collection = self._unfinished.get("collection") if self.warm_start else None
         if collection is None or not collection.is_for(*asked, **sizes):
             collection = Collection(*asked, **sizes)
-        collection.go_on(problem, search, self._lookahead)
+        collection.go_on(problem, search)
         if self.warm_start:
             self._unfinished = {**self._unfinished, "collection": collection}
         self.collect_status_ = "optimal" if collection.is_done else search.status

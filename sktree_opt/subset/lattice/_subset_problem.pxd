@@ -91,7 +91,6 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
 
     cdef cppclass MergeRules:
         double max_rare
-        double max_cells
         uint32_t min_cases
 
     cdef cppclass CppProblem "sktree_opt::subset::SearchProblem":
@@ -109,7 +108,6 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         cbool reads_cuts
         cbool skips_constant
         MergeRules merge_rules
-        vector[int32_t] equal_rows
         vector[int32_t] unit_of
         vector[vector[int32_t]] units
         vector[uint8_t] is_kept

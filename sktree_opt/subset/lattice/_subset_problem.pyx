@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import ndtri
 
-from sktree_opt.utils._equal_rows import group_equal_rows
 from sktree_opt.subset.lattice._units import MAX_UNITS, choose_unit
 
 # Above this total the learner's table of logarithms would outgrow the data.
@@ -49,7 +48,7 @@ RULES_OF_GROWTH = {
 # How the cases of a node are read.
 RULES_OF_READING = {
     "order_index": (32, 10),
-    "merge_equal": (0.5, 1.0, 10),
+    "merge_equal": (0.5, 10),
     "reads_cuts": True,
     "skips_constant": True,
 }
@@ -145,10 +144,8 @@ cdef class SubsetProblem:
         in the order of the column; None for no column.
 
     merge_equal : tuple
-        Three limits within which equal cases are merged. The first is the maximum share of the
-        rows whose value is not the most frequent one of the column. The second is the maximum
-        number of values times classes for each case of a node. The third is the minimum number of
-        cases of a node.
+        Two limits within which equal cases are merged: the maximum share of the rows whose value
+        is not the most frequent one of the column, and the minimum number of cases of a node.
 
     reads_cuts : bool
         Whether cuts of two classes are read off the order of the column.
@@ -206,7 +203,6 @@ cdef class SubsetProblem:
                 CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
             )
         self.cpp.n_rows = table.n_rows
-        self.cpp.equal_rows = find_equal_rows(table.codes)
 
     def _set_rules(
         self,
@@ -250,7 +246,7 @@ cdef class SubsetProblem:
             self.cpp.order_rules.max_bytes = 0
         else:
             self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
-        merging.max_rare, merging.max_cells, merging.min_cases = merge_equal
+        merging.max_rare, merging.min_cases = merge_equal
         self.cpp.reads_cuts = reads_cuts
         self.cpp.skips_constant = skips_constant
 
@@ -413,23 +409,6 @@ cdef class SubsetProblem:
     def cost_unit(self):
         """The weight that corresponds to a cost of 1."""
         return self.cpp.cost_unit
-
-
-def find_equal_rows(codes):
-    """For each row the number of its set of equal rows, or -1 if no other row is equal.
-
-    Parameters
-    ----------
-    codes : list of ndarray
-        The columns.
-
-    Returns
-    -------
-    equal_rows : ndarray of int32
-    """
-    group, n_groups = group_equal_rows(codes)
-    is_single = np.bincount(group, minlength=n_groups) == 1
-    return np.where(is_single[group], -1, group).astype(np.int32)
 
 
 def _rebuild(matrix, n_categories, recipe):

@@ -4,8 +4,7 @@
 // have one value: counts that are mostly zero, facts that are rarely true. Only the other rows are
 // then looked up among the cases of a node. There is a bit for each row of the table that has
 // another value, and one for each row of the node. The common value has what is left of the node,
-// one case for each class. Where a column has few values, all cases are added up by value and
-// class. Neither sorts many cases, or reads them one by one where the split is searched.
+// one case for each class. So few cases are sorted, and read one by one where the split is searched.
 //
 //   common      the value of most rows
 //   rare rows   those of other values, or of none
@@ -28,8 +27,7 @@
 namespace sktree_opt::subset {
 
 struct MergeRules {
-    double max_rare = 0.5;   // share of the rows that are rare in a column; negative: no column
-    double max_cells = 1.0;  // values times classes of a column, for each case of a node
+    double max_rare = 0.5;  // share of the rows that are rare in a column; negative: no column
     std::uint32_t min_cases = 10;
 };
 
@@ -125,7 +123,7 @@ private:
 
 // Cases of a node as a split search reads them, by position.
 struct MergedCases {
-    std::vector<std::uint32_t> rows;  // or codes, where there are no rows
+    std::vector<std::uint32_t> rows;
     std::vector<std::uint16_t> classes;
     std::vector<double> weights;
     std::uint32_t n = 0;  // of them; there may be room for more
@@ -196,30 +194,6 @@ public:
         node_rows_.visit_common(column.words, visit);
     }
 
-    // Adds up the cases by value and class; `rows` of the result are codes, increasing.
-    void merge_cells(const greedy::Column& column, const greedy::CaseSet& cases,
-                     const std::uint16_t* classes, std::uint32_t n_classes, MergedCases& merged) {
-        cells_.assign(static_cast<std::size_t>(column.n_values + 1) * n_classes, 0.0);
-        double* cells = cells_.data();
-        greedy::with_codes(column, [&](auto codes) {
-            if (cases.weights.empty()) {
-                for (std::size_t i = 0; i < cases.rows.size(); ++i) {
-                    cells[codes[cases.rows[i]] * n_classes + classes[i]] += 1.0;
-                }
-            } else {
-                for (std::size_t i = 0; i < cases.rows.size(); ++i) {
-                    cells[codes[cases.rows[i]] * n_classes + classes[i]] += cases.weights[i];
-                }
-            }
-        });
-        merged.clear(cells_.size() + 1);
-        for (std::uint32_t code = 0; code <= column.n_values; ++code) {
-            for (std::uint32_t c = 0; c < n_classes; ++c, ++cells) {
-                merged.add_if(*cells > 0.0, code, c, *cells);
-            }
-        }
-    }
-
 private:
     const greedy::Target* target_ = nullptr;
     const double* outputs_ = nullptr;
@@ -229,7 +203,6 @@ private:
     std::vector<double> weight_of_;  // by row
     std::vector<double> rest_;       // by class: weight of the common value
     std::vector<std::uint32_t> n_of_class_, n_rest_;
-    std::vector<double> cells_;
 };
 
 }  // namespace sktree_opt::subset

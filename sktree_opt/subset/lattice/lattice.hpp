@@ -72,11 +72,9 @@ struct CaseNode {
     std::uint32_t n_pins = 0;
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
-    bool stops = false;       // a leaf whatever the features
-    bool is_reached = false;  // by some search row
-    bool ranked_all = false;  // `ranking` has all features with a valid split
-    bool has_bound = false;   // `bound` is known (subset_bounds.hpp)
-    Cost bound = 0;
+    bool stops = false;                // a leaf whatever the features
+    bool is_reached = false;           // by some search row
+    bool ranked_all = false;           // `ranking` has all features with a valid split
     std::uint64_t left_out = 0;        // units whose features have not been ranked
     std::vector<double> frequencies;   // of the classes, or the mean; where shared rows need them
     std::vector<RankedSplit> ranking;  // best first

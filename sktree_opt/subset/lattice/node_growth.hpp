@@ -221,8 +221,6 @@ private:
             evaluate_cuts(cases, feature, rare);
         } else if (rare != nullptr) {
             evaluate_rare(cases, feature, *rare);
-        } else if (merges && has_few_cells(column, cases.size())) {
-            evaluate_cells(cases, feature);
         } else if (cases.size() <= greedy::MAX_SHORT_CASES) {
             evaluate_as(cases, feature, short_entries_);
         } else {
@@ -323,11 +321,6 @@ private:
         evaluator(cases).rate(gain, cut.n_tried, branch_logs, totals_, candidate_);
     }
 
-    bool has_few_cells(const greedy::Column& column, std::uint32_t n) const {
-        const double n_cells = (column.n_values + 1.0) * problem_.target().n_classes;
-        return n_cells <= problem_.merge_rules.max_cells * n && n_cells <= greedy::MAX_SHORT_CASES;
-    }
-
     // Names the cut of the candidate, whose positions have these codes.
     template <class CodeOf>
     void name_cut(CodeOf&& code_of) {
@@ -367,22 +360,6 @@ private:
         greedy::order_cases(column, merged_.rows.data(), n, entries.data(), ordering_);
         rate(evaluator, column, n, entries, merged_.view());
         name_cut([&](std::uint32_t i) { return code_at(column, merged_.rows[i]); });
-    }
-
-    void evaluate_cells(const greedy::CaseSet& cases, std::int32_t feature) {
-        const greedy::Column& column = problem_.column(feature);
-        merger_.merge_cells(column, cases, targets_.classes.data(), problem_.target().n_classes,
-                            merged_);
-        const std::uint32_t n = merged_.size();
-        if (short_entries_.size() < n) short_entries_.resize(n);
-        using Bits = greedy::EntryBits<std::uint32_t>;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t code = merged_.rows[i];
-            const std::uint32_t rank = code == column.n_values ? Bits::MISSING : code;
-            short_entries_[i] = rank << Bits::SHIFT | i;
-        }
-        rate(evaluator_of_merged(cases), column, n, short_entries_, merged_.view());
-        name_cut([&](std::uint32_t i) { return merged_.rows[i]; });
     }
 
     template <class Entry>

@@ -83,9 +83,7 @@ struct SearchProblem {
     bool reads_cuts = true;      // of two classes off the order (two_classes.hpp)
     bool skips_constant = true;  // what is constant at a node is not looked at below it
     MergeRules merge_rules;
-    std::vector<std::int32_t>
-        equal_rows;                     // by row: number of its set of equal rows; -1: it has none
-    std::vector<std::int32_t> unit_of;  // by feature
+    std::vector<std::int32_t> unit_of;             // by feature
     std::vector<std::vector<std::int32_t>> units;  // their features, increasing
     std::vector<std::uint8_t> is_kept;             // by unit: part of every subset; empty: none is
 
