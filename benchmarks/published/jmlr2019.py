@@ -84,8 +84,9 @@ def print_table(options, table):
         n_jobs=options.jobs if is_timed else 1,
     )
     n_folds = options.folds
-    if options.quick and n_folds is None and (is_timed or "RF" in table.methods):
-        n_folds = 1 if is_timed else 2
+    if options.quick and n_folds is None:
+        n_folds = 1 if is_timed else 4 if "optimal" in table.methods else None
+        n_folds = 2 if "RF" in table.methods and not is_timed else n_folds
     print(f"{settings.tree}, error={table.error!r}")
     titles = "".join(f"  {TITLES[q] + ': ours, paper':38}" for q in table.quantities)
     print(f"{'':11}{'':11}{titles}{'finished':>9}")
