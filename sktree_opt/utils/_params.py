@@ -44,6 +44,7 @@ _CONSTRAINTS = {
     ],
     "hierarchical_shrinkage": [Interval(Real, 0, None, closed="left")],
     "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "search": [StrOptions({"exact", "lookahead"})],
     "time_limit": [Interval(Real, 0, None, closed="both"), None],
     "memory_limit": [Interval(Real, 1, None, closed="both"), str, None],
     "random_state": ["random_state"],
@@ -99,6 +100,13 @@ default="from_dtype"
     Nominal columns: by their dtype, a mask, indices, names, or none. A list of "from_dtype" and
     indices or names: both. Ordered categorical and Boolean columns that are not named are split as
     numbers.
+""",
+    "search": """\
+search : {"exact", "lookahead"}, default="exact"
+    "exact": search until there is a proof, or a limit ends the search. "lookahead": the tree that
+    an exact search of four or more levels begins with, found in polynomial time, for tables where
+    no proof is to be expected. ``status_`` is then "lookahead", and ``lower_bound_`` is one that
+    takes as little time.
 """,
     "time_limit": """\
 time_limit : float or None, default=60.0

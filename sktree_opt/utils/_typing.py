@@ -34,6 +34,7 @@ MetricName: TypeAlias = Literal["f1", "mcc", "g_mean"]
 MetricLoss: TypeAlias = Callable[[float, float], float]
 RankingCriterion: TypeAlias = Literal["error", "size", "depth"]
 TargetsName: TypeAlias = Literal["given", "forest"]
+SearchName: TypeAlias = Literal["exact", "lookahead"]
 ErrorName: TypeAlias = Literal["search", "training", "cross_validation", "bootstrap", "pessimistic"]
 CategoricalFeatures: TypeAlias = Literal["from_dtype"] | ArrayLike | None
 CategoricalSplit: TypeAlias = Literal["one_vs_rest", "subset"]

@@ -167,9 +167,9 @@ lower_bound_ : float
 gap_ : float
     Difference of the two; 0 for a proved optimum.
 
-status_ : {"optimal", "time_limit", "memory_limit", "stopped"}
+status_ : {"optimal", "time_limit", "memory_limit", "stopped", "lookahead"}
     Whether the tree is proved to be optimal, or what ended the search before: "stopped" is a
-    callback or Ctrl-C.
+    callback or Ctrl-C, "lookahead" the end of a search by ``search="lookahead"``.
 
 incumbents_ : list of (float, float, float)
     Seconds, objective and lower bound, each time a better tree or bound was found.
@@ -390,6 +390,7 @@ def limits_of(estimator, data):
         time_limit=seconds_from(estimator.time_limit),
         memory_limit=bytes_from(estimator.memory_limit),
         n_threads=n_threads_for(estimator.n_jobs),
+        looks_ahead=getattr(estimator, "search", "exact") == "lookahead",
     )
 
 

@@ -30,6 +30,7 @@ from sktree_opt.utils._typing import (
     LeafObjectiveName,
     MetricLoss,
     MetricName,
+    SearchName,
     TableLike,
     TargetsName,
     Thresholds,
@@ -79,6 +80,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     %(hierarchical_shrinkage)s
 
     %(tests_and_limits)s
+
+    %(search)s
 
     Attributes
     ----------
@@ -166,7 +169,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
         "targets": [StrOptions({"given", "forest"})],
         **shared_constraints(
-            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage", "search"
         ),
         "pos_label": [Real, str, "boolean", None],
     }
@@ -194,6 +197,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        search: SearchName = "exact",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -215,6 +219,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.search = search
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -19,11 +19,12 @@ from sktree_opt.optimal.run._run import find_tree
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
-from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
     RegressionThresholds,
+    SearchName,
     TableLike,
     TargetsName,
 )
@@ -53,6 +54,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     %(complexity_cost)s
 
     %(regression_tests_and_limits)s
+
+    %(search)s
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
         "targets": [StrOptions({"given", "forest"})],
+        **shared_constraints("search"),
     }
 
     def __init__(
@@ -125,6 +129,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        search: SearchName = "exact",
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -141,6 +146,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.search = search
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

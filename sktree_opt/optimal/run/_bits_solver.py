@@ -27,8 +27,13 @@ SECONDS_WITHOUT_BOUND = 0.1
 # Work for a smaller tree than the first that costs as little as any might, by that for the first.
 SHARE_FOR_SIZE = 0.4
 
-# Trees with more levels are searched for by limited discrepancy, too.
-PROVABLE_DEPTH = 5
+# Trees with more levels are searched for by limited discrepancy, too; in tables of so many slots of
+# rows times tests, trees with more levels than a few.
+PROVABLE_DEPTH, FEW_LEVELS = 5, 3
+LARGE_TABLE = 2_000_000
+
+# Of a search that looks ahead.
+MOST_AHEAD = 3
 
 # Columns of all ranks, everywhere.
 MOST_DISCREPANCIES = 40
@@ -90,19 +95,23 @@ def find_tree_of_tests(problem, tests, session, off=()):
         known = tree_and_objective(problem, tests, opened.known)[1]
         engine.offer(opened.known, problem.in_engine_units(known))
     levels = Levels(problem, tests, session, engine)
-    levels.search(limits.max_depth)
+    looks_ahead = limits.looks_ahead and limits.max_depth > 2
+    levels.look_ahead() if looks_ahead else levels.search(limits.max_depth)
     is_proved = engine.cost <= engine.lower_bound
-    is_plain = session.kept is None and limits.n_threads == 1
+    is_plain = (session.kept is None and limits.n_threads == 1) or looks_ahead
     if is_proved and engine.costs_nothing and not is_plain:
         nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
     else:
-        nodes = engine.known_tree() if levels.ended_by_discrepancy else engine.tree(SHARE_FOR_SIZE)
+        is_known = levels.ended_by_discrepancy or looks_ahead
+        nodes = engine.known_tree() if is_known else engine.tree(SHARE_FOR_SIZE)
         has_fewest_tests = engine.has_fewest_splits
     session.close(opened, nodes)
     status = "optimal" if is_proved else control.status
+    if looks_ahead and not is_proved and not control.stopped:
+        status = "lookahead"
     cost, bound = problem.in_units(engine.cost), -np.inf
     has_gap = not is_proved or control.seconds > SECONDS_WITHOUT_BOUND
-    if has_gap and limits.max_depth > 3 and session.may_stop(limits):
+    if has_gap and (looks_ahead or (limits.max_depth > 3 and session.may_stop(limits))):
         bound = equal_rows_bound(problem, tests)
     moments = problem.moments_in_units(engine.incumbents)
     return Solution(
@@ -139,9 +148,10 @@ class Levels:
     """The search of an engine: level by level, with limited discrepancy search in between.
 
     Limited discrepancy search finds good trees of full depth before the levels are proved. Up to
-    ``PROVABLE_DEPTH`` levels, the greedy tree is enough. Beyond them, the step that is expected to
-    take less work goes first. One more discrepancy takes about three times the work of the last
-    one; one more level takes the work of the last one times half the number of columns. Both are
+    ``PROVABLE_DEPTH`` levels, or few in large tables, the greedy tree is enough. Beyond them, the
+    step that is expected to take less work goes first. One more discrepancy takes about three times
+    the work of the last one; one more level takes the work of the last one times half the number of
+    columns. Both are
     done whether or not the search may be stopped, so that a limit does not change the answer among
     equally good trees.
 
@@ -175,6 +185,13 @@ class Levels:
             self.level_work = self._work() - self.before_level
             self.before_level = self._work()
 
+    def look_ahead(self):
+        """Search for a good tree alone."""
+        for discrepancies in range(1 + MOST_AHEAD):
+            if self.session.control.poll() or self.engine.cost <= self.engine.lower_bound:
+                return
+            self._search_discrepancies(discrepancies)
+
     def _deepen(self, depth, upper):
         """Search one level; callbacks are told of each step, and may stop it."""
         session = self.session
@@ -189,18 +206,14 @@ class Levels:
         if self.discrepancies is None or depth == max_depth == 3:
             return
         engine, control = self.engine, self.session.control
-        is_deep = max_depth > PROVABLE_DEPTH
+        is_large = engine.stats["n_row_slots"] * engine.stats["n_distinct_tests"] >= LARGE_TABLE
+        is_deep = max_depth > (FEW_LEVELS if is_large else PROVABLE_DEPTH)
         level_work = max(self.level_work, 2) * engine.stats["n_distinct_tests"] / 2
         while engine.cost > engine.lower_bound and not control.poll():
             if 3 * self.pass_work > level_work or self.discrepancies > MOST_DISCREPANCIES:
                 return
             before = self._work()
-            self.session.step(
-                self.problem,
-                f"{self.discrepancies} discrepancies",
-                partial(engine.search_discrepancies, self.discrepancies),
-                self._best_tree,
-            )
+            self._search_discrepancies(self.discrepancies)
             self.before_level = self._work()
             self.pass_work = self.before_level - before
             if not is_deep:
@@ -208,6 +221,10 @@ class Levels:
                 return
             self.discrepancies += 1
             self.ended_by_discrepancy = engine.cost <= engine.lower_bound
+
+    def _search_discrepancies(self, discrepancies):
+        work = partial(self.engine.search_discrepancies, discrepancies)
+        self.session.step(self.problem, f"{discrepancies} discrepancies", work, self._best_tree)
 
     def _best_tree(self, _):
         return self.tests, self.engine.known_tree()

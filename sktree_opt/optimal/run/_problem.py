@@ -38,6 +38,9 @@ class Limits:
 
     n_threads : int
         Number of threads.
+
+    looks_ahead : bool
+        Whether the answer is the tree that an exact search begins with.
     """
 
     max_depth: int
@@ -49,6 +52,7 @@ class Limits:
     time_limit: float | None = None
     memory_limit: int | None = None
     n_threads: int = 1
+    looks_ahead: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         vector[double] gain
         vector[double] worst
         double lower
+        double known_cost
         double split_cost
         double tolerance
         double no_loss
@@ -76,6 +77,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         double cost
         double lower
         cpp_bool gave_up
+        cpp_bool is_known
         ThresholdStats stats
         vector[ThresholdIncumbent] incumbents
 
@@ -128,6 +130,8 @@ cdef class ThresholdSearch:
     n_threads : int
     lower_bound : float
         A lower bound on the cost of all trees that is known before.
+    known_cost : float
+        Cost of a tree that is known before: others are searched for only if they cost no more.
     is_absolute : bool
         Errors of targets are not squared.
     off : tuple of str
@@ -158,6 +162,7 @@ cdef class ThresholdSearch:
         double min_weight,
         int n_threads,
         double lower_bound=0.0,
+        double known_cost=float("inf"),
         bint is_absolute=False,
         off=(),
     ):
@@ -183,6 +188,7 @@ cdef class ThresholdSearch:
             self.problem.target = &target[0]
         self.problem.is_absolute = is_absolute
         self.problem.lower = lower_bound
+        self.problem.known_cost = known_cost
         self.problem.split_cost = split_cost
         self.problem.tolerance = tolerance
         self.problem.no_loss = no_loss
@@ -244,6 +250,7 @@ cdef class ThresholdSearch:
             "cost": outcome.cost,
             "lower_bound": outcome.lower,
             "gave_up": outcome.gave_up,
+            "is_known": outcome.is_known,
             "incumbents": [(each.seconds, each.cost, each.lower) for each in outcome.incumbents],
             "stats": {
                 "n_nodes": outcome.stats.n_nodes,

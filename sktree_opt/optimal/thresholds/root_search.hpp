@@ -109,7 +109,8 @@ struct SearchOutcome {
     Plan plan = leaf_plan();
     double cost = INFEASIBLE;
     double lower = 0.0;
-    bool gave_up = false;  // looking for fewer tests
+    bool gave_up = false;   // looking for fewer tests
+    bool is_known = false;  // the cost is that of a tree from elsewhere, not of the plan
     ThresholdStats stats;
     std::vector<ThresholdIncumbent> incumbents;
 };
@@ -156,6 +157,13 @@ public:
         outcome_.lower = std::min(outcome_.lower, outcome_.cost);
         record();
         level_ = final || is_proved ? depth_ + 1 : 3;
+        if (level_ <= depth_ && problem_.known_cost < outcome_.cost) {
+            outcome_.cost = std::max(problem_.known_cost, outcome_.lower);
+            outcome_.is_known = true;
+            record();
+            // Levels in between are for a tree to begin with.
+            level_ = depth_;
+        }
     }
 
     // Goes on for about `seconds`. Returns true when there is nothing more to do.
@@ -217,6 +225,7 @@ private:
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
             outcome_.plan = solver.plan(root_, result);
+            outcome_.is_known = false;
         }
         raise_bound(result.lower);
         record();
@@ -294,13 +303,15 @@ private:
     void take(Evaluation& evaluation) {
         if (evaluation.plan.empty() || evaluation.cost > outcome_.cost) return;
         const bool is_tie = outcome_.cost - evaluation.cost <= problem_.tolerance;
-        if (is_tie && !comes_first(evaluation.n_splits, evaluation.test, n_splits_of(outcome_.plan),
-                                   outcome_.plan[0].test)) {
+        if (is_tie && !outcome_.is_known &&
+            !comes_first(evaluation.n_splits, evaluation.test, n_splits_of(outcome_.plan),
+                         outcome_.plan[0].test)) {
             return;
         }
         const bool cheaper = evaluation.cost < outcome_.cost;
         outcome_.cost = evaluation.cost;
         outcome_.plan.swap(evaluation.plan);
+        outcome_.is_known = false;
         if (cheaper) record();
     }
 

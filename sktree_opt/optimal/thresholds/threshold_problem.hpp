@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ struct ThresholdProblem {
     double min_weight = 0.0;               // of each leaf
     InstructionSet instruction_set = InstructionSet::PORTABLE;
     int n_threads = 1;
+    // Of a tree from elsewhere.
+    double known_cost = std::numeric_limits<double>::infinity();
     ThresholdSwitches use;
 
     bool is_regression() const { return target != nullptr; }
