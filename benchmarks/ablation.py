@@ -200,6 +200,7 @@ SWITCHES = [
         merge_node_columns="and again on the rows of a node that has fewer rows than columns",
         similarity="bound from a node of similar rows",
         size="bound from smaller limits of size",
+        inheritance="bounds of a parent hold for its children, less the rows that left",
         removal="bounds of shallower trees, less the rows that leave",
         cache="cache of bounds",
         small_cache="cache of nodes of two levels",

@@ -13,7 +13,7 @@ from sktree_opt.utils._control import SearchControl
 
 # Around the lanes of all vectors, and the rows of all blocks.
 N_COLUMNS = (1, 7, 9, 31, 32, 33, 49, 64, 65, 97)
-PLAIN = ("similarity", "cache", "small_cache", "look_ahead", "merge_rows")
+PLAIN = ("similarity", "inheritance", "cache", "small_cache", "look_ahead", "merge_rows")
 
 
 def engine_for(X, y, n_classes, weights=None, off=(), **constraints):

@@ -50,7 +50,7 @@ def test_no_technique_changes_the_optimum_of_real_sets(variant, name, data_dir):
 
 
 # Nothing rules a node out but its caches, so that their answers can be counted.
-UNBOUNDED = ("similarity", "removal", "look_ahead", "side_bounds", "cache")
+UNBOUNDED = ("similarity", "inheritance", "removal", "look_ahead", "side_bounds", "cache")
 
 
 def test_the_cache_finds_equal_rows_below_different_tests(global_random_seed):

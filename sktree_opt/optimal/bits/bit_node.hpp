@@ -32,7 +32,8 @@ struct BitNode {
     int n_words = 0;
     int n_rows = 0;
     int n_columns = 0, stride = 0;
-    std::vector<std::int32_t> columns;  // index in the problem
+    std::vector<std::int32_t> columns;    // index in the problem
+    std::vector<std::int32_t> in_parent;  // index in the parent node
     std::vector<Span> spans;
     Buffer<std::uint16_t> words, present;
     Buffer<std::uint8_t> rows;  // [slot][stride / 8]
@@ -46,6 +47,8 @@ struct BitNode {
     Buffer<Lane> best_true, best_false, leaf_true, leaf_false;
     Buffer<std::uint64_t> mask;  // over slots of the root
     Key key;
+    int parent_column = -1;                 // the test that leads here
+    bool parent_side = false;               // its outcome
     double base = 0.0;                      // cost not counting leaf scores
     double small_costs[4] = {};             // optimum with at most 0..3 splits, depth two
     std::vector<ChildBounds> child_bounds;  // by depth
@@ -146,6 +149,8 @@ void take_rows(const BitNode<Lane>& parent, const BitKernels& kernels, int colum
 template <class Lane>
 void keep_columns_of(const BitNode<Lane>& parent, BitNode<Lane>& child) {
     child.columns = parent.columns;
+    child.in_parent.resize(parent.n_columns);
+    std::iota(child.in_parent.begin(), child.in_parent.end(), 0);
     child.n_columns = parent.n_columns;
     child.stride = parent.stride;
 }
@@ -155,12 +160,12 @@ template <class Lane>
 void keep_distinct_columns(const BitNode<Lane>& parent, const std::uint16_t* words,
                            BitNode<Lane>& child) {
     ColumnFilter filter(words, child.present.data(), child.n_words, parent.stride);
-    const std::vector<std::int32_t> kept = filter.distinct(parent.n_columns);
-    child.n_columns = static_cast<int>(kept.size());
+    child.in_parent = filter.distinct(parent.n_columns);
+    child.n_columns = static_cast<int>(child.in_parent.size());
     child.columns.clear();
-    for (const std::int32_t j : kept) child.columns.push_back(parent.columns[j]);
+    for (const std::int32_t j : child.in_parent) child.columns.push_back(parent.columns[j]);
     child.stride = padded(child.n_columns);
-    keep_columns(words, child.n_words, parent.stride, kept,
+    keep_columns(words, child.n_words, parent.stride, child.in_parent,
                  child.words.need(static_cast<std::size_t>(child.n_words) * child.stride),
                  child.stride);
 }

@@ -57,6 +57,7 @@ enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
     SWITCH(merge_node_columns) /* and again at each node, on the node's rows */         \
     SWITCH(similarity)         /* bounds from solved nodes with similar rows */         \
     SWITCH(size)               /* bounds from the number of tests that a tree has at least */\
+    SWITCH(inheritance)        /* bounds from the children of the parent */             \
     SWITCH(removal)            /* bounds from the node's own optimum with one level less */\
     SWITCH(cache)              /* optima and bounds of nodes are kept */                \
     SWITCH(small_cache)        /* optima of two levels are kept */                      \

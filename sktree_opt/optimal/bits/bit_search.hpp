@@ -275,7 +275,8 @@ public:
     double explore(int level, int depth, int budget, double upper, int& best_column,
                    Order order = Order::BOUNDS, double lower = 0.0, double shallower = 0.0) {
         BitNode<Lane>& node = *levels_[level];
-        ChildBounds& bounds = open_bounds(problem_, node, depth, budget, shallower);
+        BitNode<Lane>* parent = level > 0 ? levels_[level - 1].get() : nullptr;
+        ChildBounds& bounds = open_bounds(problem_, node, parent, depth, budget, shallower);
         double best = upper;
         for (const int j : sequence_of(level, depth, bounds, order, upper)) {
             const double cost = try_column(level, depth, bounds, j, best);
@@ -341,7 +342,8 @@ public:
             caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known)) {
             shallower = known.bound;
         }
-        return open_bounds(problem_, root(), depth, budget, shallower);
+        return open_bounds(problem_, root(), static_cast<BitNode<Lane>*>(nullptr), depth, budget,
+                           shallower);
     }
 
     // The order in which a team tries the columns of the root.

@@ -5,12 +5,14 @@
 // least as many splits as levels, and each split has its cost. So the best tree of a child is its
 // leaf or a tree of one split, both known from the node's counts, or costs at least two splits. The
 // best tree of depth d is one of depth d - 1 or costs at least d splits. This ends the search when
-// a tree without errors is known and only ties are left. Deviation, removal: the node's own optimum
-// with one level less bounds its children by the inequality of section 4.4, because a child is the
-// node without the rows of the other side. With a cost of splits this rules out tests that part so
-// few rows from the others that no tree for them can save what the test costs. Deviation, sides: a
-// column of a node of depth three is ruled out as soon as one child, out of the cache of optima, or
-// both, to the precision of a rough sweep (rough_squares.hpp), cost too much.
+// a tree without errors is known and only ties are left. Deviation, inheritance: the children that
+// a node's parent has at the same depth bound the node's own children by the inequality of section
+// 4.4, because the parent knows how many rows they share. Deviation, removal: so does the node's own
+// optimum with one level less, because a child is the node without the rows of the other side. With
+// a cost of splits this rules out tests that part so few rows from the others that no tree for them
+// can save what the test costs. Deviation, sides: a column of a node of depth three is ruled out as
+// soon as one child, out of the cache of optima, or both, to the precision of a rough sweep
+// (rough_squares.hpp), cost too much.
 #pragma once
 
 #include <algorithm>
@@ -82,6 +84,31 @@ inline double column_bound(ChildBounds& bounds, int stride, int j) {
     return least;
 }
 
+// Bounds on the node's children from those of its parent of the same depth.
+template <class Lane>
+void inherit_bounds(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
+                    BitNode<Lane>& parent, const ChildBounds& above, ChildBounds& bounds) {
+    if (!above.is_open || above.n_budgets != 1 || bounds.n_budgets != 1) return;
+    const double loss = problem.objective.loss_factor;
+    const int mass = problem.channels.mass();
+    const Lane* shared = parent.overlaps(problem.rough, mass, node.parent_column);
+    const Lane* weights = parent.marginal_row(mass);
+    const double n = static_cast<double>(parent.totals[mass]);
+    const double n_f = static_cast<double>(weights[node.parent_column]);
+    for (int j = 0; j < node.n_columns; ++j) {
+        const int g = node.in_parent[j];
+        const double n_fj = static_cast<double>(shared[g]);
+        const double n_j = static_cast<double>(weights[g]);
+        // Rows of the parent's child that the node's child lacks.
+        const double lost_true = node.parent_side ? n_j - n_fj : n_fj;
+        const double lost_false = node.parent_side ? n - n_j - (n_f - n_fj) : n_f - n_fj;
+        double& with = bounds.bounds_true.data()[j];
+        double& without = bounds.bounds_false.data()[j];
+        with = std::max(with, above.bounds_true[g] - loss * lost_true);
+        without = std::max(without, above.bounds_false[g] - loss * lost_false);
+    }
+}
+
 // Bounds on the node's children from its own optimum with one level less.
 template <class Lane>
 void bound_by_removal(const BitProblem<Lane>& problem, const BitNode<Lane>& node, double shallower,
@@ -116,10 +143,10 @@ void set_order(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int d
 }
 
 // Opens the bounds on the children of a node before it is searched to `depth` with `budget` splits.
-// With one level less it costs at least `shallower`.
+// With one level less it costs at least `shallower`. `parent` is null at the root.
 template <class Lane>
-ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node, int depth,
-                         int budget, double shallower) {
+ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
+                         BitNode<Lane>* parent, int depth, int budget, double shallower) {
     ChildBounds& bounds = node.child_bounds[depth];
     const int child_full = full_budget(depth - 1);
     const int first_budget = std::max(0, budget - 1 - child_full);
@@ -146,6 +173,9 @@ ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node, i
                           is_known ? before.bounds_false.data() : nullptr,
                           bounds.false_bounds(k, node.stride));
         }
+    }
+    if (parent != nullptr && problem.switches.inheritance && has_similarity(problem)) {
+        inherit_bounds(problem, node, *parent, parent->child_bounds[depth], bounds);
     }
     if (shallower > 0.0 && problem.switches.removal && has_similarity(problem)) {
         for (int k = 0; k < bounds.n_budgets; ++k) {

@@ -213,6 +213,8 @@ public:
     // Makes the rest of the child, after set_rows.
     void make_child(const BitNode<Lane>& node, int column, bool side, BitNode<Lane>& child) {
         ++n_nodes;
+        child.parent_column = column;
+        child.parent_side = side;
         // Few columns coincide on many rows. Real sums are subtracted column by column, so that
         // their nodes keep all columns.
         const int n_with =
