@@ -159,3 +159,12 @@ def test_a_search_that_looks_ahead_needs_a_sum_over_leaves():
     X, score = smooth_table(0, n_rows=100)
     with pytest.raises(ValueError, match="search='lookahead' is not supported"):
         OptimalTreeClassifier(objective="f1", search="lookahead").fit(X, score > 0.5)
+
+
+def test_rows_that_no_engine_has_seen_are_answered_as_counted(monkeypatch):
+    monkeypatch.setattr("sktree_opt.optimal.run._run.MOST_CELLS", 600)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0
+    model = OptimalTreeClassifier(max_depth=5, search="lookahead").fit(X, y)
+    assert model.objective_ == np.count_nonzero(model.predict(X) != y)

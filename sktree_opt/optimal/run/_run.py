@@ -223,14 +223,23 @@ class LookAhead:
 
         def add(branch):
             at = len(found)
-            found.append((*(branch.test or (-1, 0, 1, 0, 0)), -1))
+            found.append((-1, 0, 1, 0, 0, -1))
             if branch.test is not None:
                 add(branch.sides[0])
-                found[at] = (*branch.test, len(found))
+                found[at] = (*branch.test[:4], self._next_code(branch), len(found))
                 add(branch.sides[1])
 
         add(self.root)
         return found
+
+    def _next_code(self, branch):
+        """The code above a threshold among all rows of the node: engines have seen some of them."""
+        column, kind, _, code, _ = branch.test
+        if kind != AT_MOST:
+            return 0
+        codes = self.table.codes[column][branch.rows]
+        above = codes[(codes > code) & (codes < len(self.table.values[column]))]
+        return int(above.min(initial=len(self.table.values[column]) - 1))
 
     def _grow(self, branch, depth, splits, levels=MOST_LEVELS):
         self._replace(branch, depth, splits, 0)
