@@ -12,10 +12,10 @@ from sktree_opt.optimal.estimators._cv_classifier import OptimalTreeClassifierCV
 from sktree_opt.optimal.estimators._cv_regressor import OptimalTreeRegressorCV
 from sktree_opt.optimal.estimators._optimal_path import optimal_path
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.estimators._smallest_tree import SmallestTreeClassifier
-from sktree_opt.optimal.estimators._smallest_tree_regressor import SmallestTreeRegressor
 from sktree_opt.optimal.estimators._tree_set_classifier import TreeSetClassifier
 from sktree_opt.optimal.estimators._tree_set_regressor import TreeSetRegressor
+from sktree_opt.optimal.estimators.queries._smallest_tree import SmallestTreeClassifier
+from sktree_opt.optimal.estimators.queries._smallest_tree_regressor import SmallestTreeRegressor
 
 __all__ = [
     "OptimalTreeClassifier",

@@ -33,6 +33,9 @@ MetricName: TypeAlias = Literal["f1", "mcc", "g_mean"]
 # Takes the weights of the false positives and the false negatives.
 MetricLoss: TypeAlias = Callable[[float, float], float]
 RankingCriterion: TypeAlias = Literal["error", "size", "depth"]
+ClassRankingCriterion: TypeAlias = RankingCriterion | Literal["pessimistic_error"]
+# Minimum weight of each class, for all or by label.
+ClassMinima: TypeAlias = float | dict | None
 TargetsName: TypeAlias = Literal["given", "forest"]
 SearchName: TypeAlias = Literal["exact", "lookahead"]
 ErrorName: TypeAlias = Literal["search", "training", "cross_validation", "bootstrap", "pessimistic"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
-from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, class_units, target_rows
+from sktree_opt.optimal.tree_sets._bit_rows import LeafMinima, bit_rows, class_units, target_rows
 from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
 from sktree_opt.optimal.tree_sets._tree_graph import GraphSearch
 from sktree_opt.utils._control import SearchControl
@@ -195,6 +195,7 @@ def compare_with_all_trees(
     every = [one for one in every if one[1] <= problem["max_splits"]]
     options = limits(problem)
     options.pop("use_cache")
+    options["minima"] = LeafMinima(options.pop("min_rows"), options.pop("min_weight"))
     search = GraphSearch(
         table,
         form,

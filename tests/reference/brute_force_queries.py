@@ -49,3 +49,36 @@ def first_by_ranking(costs, ranking, max_splits, max_error):
         if n_splits <= max_splits and cost <= max_error
     ]
     return min(tuples, default=None)
+
+
+def measures_of_all_trees(rows, max_depth, may_be_leaf, leaf_costs):
+    """Sums of several costs, number of splits and depth of all trees, equal ones once.
+
+    Parameters
+    ----------
+    rows, max_depth, may_be_leaf
+        As above.
+
+    leaf_costs : callable
+        From a list of rows to the tuple of what it costs as a leaf.
+
+    Returns
+    -------
+    measures : set of tuple
+        The costs, without what is rounding, number of splits, depth.
+    """
+    measures = {(*leaf_costs(rows), 0, 0)} if may_be_leaf(rows) else set()
+    if max_depth == 0 or not rows:
+        return measures
+    for column in range(len(rows[0][0])):
+        sides = [[row for row in rows if row[0][column] == value] for value in (0, 1)]
+        if not all(sides):
+            continue
+        first, second = (
+            measures_of_all_trees(side, max_depth - 1, may_be_leaf, leaf_costs) for side in sides
+        )
+        for *costs, n_splits, depth in first:
+            for *other_costs, n_others, other_depth in second:
+                sums = [round(a + b, 9) for a, b in zip(costs, other_costs, strict=True)]
+                measures.add((*sums, n_splits + n_others + 1, 1 + max(depth, other_depth)))
+    return measures

@@ -33,6 +33,7 @@ from sktree_opt.optimal.run._trees import (
     refuse_worse_tree,
     tree_and_objective,
 )
+from sktree_opt.optimal.run.queries._rankings import asks_estimate
 from sktree_opt.preprocessing._binary_tests import CATEGORICAL_SPLITS
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._thresholds import THRESHOLDS
@@ -97,6 +98,32 @@ ranking : sequence of {"error", "size", "depth"} or None, default=None
     "error" and "size" must be among them. None means ("error", "size") without `max_error` and
     ("size", "error") with it. With "size" or "depth" first and no `max_error`, a single leaf is
     the answer.
+""",
+    "limited": """\
+max_error : float or None, default=None
+    Largest objective that is acceptable, in the units of ``objective_``; a billionth is allowed
+    for rounding. A ValueError is raised if no tree is good enough.
+
+max_pessimistic_error : float or None, default=None
+    Largest value of C4.5's estimate of the errors on new rows, summed over leaves, that is
+    acceptable.
+
+ranking : sequence of {"error", "pessimistic_error", "size", "depth"} or None, default=None
+    What is minimised first, second and so on: the objective, C4.5's estimate, the number of tests,
+    the depth. "size" and one of the errors must be among them. None means ("error", "size")
+    without a limit on errors and ("size", "error") with one. With "size" or "depth" first and no
+    limit, a single leaf is the answer.
+""",
+    "class_minima": """\
+min_class_weight_leaf : float, dict or None, default=None
+    Minimum weight of each class in every leaf: a number for all classes, or one by class label.
+
+min_purity_leaf : float, default=0.0
+    Minimum share of the most frequent class in every leaf.
+""",
+    "confidence": """\
+confidence : float, default=0.25
+    Of C4.5's estimate: a smaller one fears more errors. C4.5's is 0.25.
 """,
     "depth_cost": """\
 depth_cost : float, default=0.0
@@ -215,6 +242,15 @@ optimality_scope_ : str
     not keep it.
 """,
 }
+# Of classifiers that answer queries.
+QUERY_CONSTRAINTS = {
+    "max_error": [Interval(Real, 0, None, closed="left"), None],
+    "max_pessimistic_error": [Interval(Real, 0, None, closed="left"), None],
+    "ranking": [list, tuple, None],
+    "confidence": [Interval(Real, 0, 0.5, closed="neither")],
+    "min_class_weight_leaf": [Interval(Real, 0, None, closed="left"), dict, None],
+    "min_purity_leaf": [Interval(Real, 0, 1, closed="both")],
+}
 document_optimal = partial(document_shared, more=DOCS)
 
 
@@ -317,6 +353,8 @@ def class_problem(estimator, X, y, sample_weight):
         estimator, X, y, sample_weight, is_classifier=True, class_weight=estimator.class_weight
     )
     pos_label = getattr(estimator, "pos_label", None)
+    # A confidence may be that of a ranking or a limit.
+    has_estimate = asks_estimate(estimator) and estimator.objective != "pessimistic_error"
 
     def problem_of(data):
         objective = class_objective(
@@ -324,7 +362,7 @@ def class_problem(estimator, X, y, sample_weight):
             data,
             estimator.cost_matrix,
             pos_label,
-            getattr(estimator, "confidence", DEFAULT_CONFIDENCE),
+            DEFAULT_CONFIDENCE if has_estimate else getattr(estimator, "confidence", 0.25),
         )
         return Problem(data, objective, limits_of(estimator, data))
 
@@ -385,6 +423,8 @@ def limits_of(estimator, data):
         max_splits=min(max_splits, 2**max_depth - 1),
         min_samples_leaf=rows_from(estimator.min_samples_leaf, n_rows),
         min_weight_leaf=max(estimator.min_weight_leaf, estimator.min_weight_fraction_leaf * total),
+        min_class_weight=class_minima(estimator, data),
+        min_purity=getattr(estimator, "min_purity_leaf", 0.0),
         split_cost=estimator.complexity_cost * total,
         depth_cost=getattr(estimator, "depth_cost", 0.0) * total,
         time_limit=seconds_from(estimator.time_limit),
@@ -392,6 +432,22 @@ def limits_of(estimator, data):
         n_threads=n_threads_for(estimator.n_jobs),
         looks_ahead=getattr(estimator, "search", "exact") == "lookahead",
     )
+
+
+def class_minima(estimator, data):
+    """Minimum weight of each class in every leaf; None for none."""
+    asked = getattr(estimator, "min_class_weight_leaf", None)
+    if asked is None:
+        return None
+    if not isinstance(asked, dict):
+        return (float(asked),) * len(data.classes)
+    unknown = [label for label in asked if label not in data.classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"min_class_weight_leaf must have labels among the classes {data.classes.tolist()}, "
+            f"got {unknown[0]!r}."
+        )
+    return tuple(float(asked.get(label, 0.0)) for label in data.classes.tolist())
 
 
 def what_is_known(estimator):

@@ -12,7 +12,7 @@ A fit goes through these modules in this order; none calls back into an earlier 
     that the last fit has kept.
 ``_run``
     ``find_tree`` is one tree; the first one over all thresholds comes from ``LookAhead``. The other
-    questions are ``_best_trees.find_best_trees``, ``_rankings.find_smallest_tree`` and
+    questions are ``_best_trees.find_best_trees``, ``queries._rankings.find_smallest_tree`` and
     ``_path.find_path``.
 ``_bits_solver``, ``_thresholds_solver``, ``_metric``
     Each drives an engine: levels, limited discrepancy, rounding of sums, fronts.

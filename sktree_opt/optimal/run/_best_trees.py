@@ -191,8 +191,7 @@ def make_search(problem, tests, wanted, control):
     common: dict[str, Any] = {
         "feature": tests.feature,
         "split_cost": limits.split_cost / form.scale,
-        "min_rows": limits.min_samples_leaf,
-        "min_weight": limits.min_weight_leaf,
+        "minima": limits.minima,
         "counts_tests": wanted.counts_tests,
         "n_threads": limits.n_threads,
     }

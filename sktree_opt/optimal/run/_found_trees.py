@@ -417,7 +417,7 @@ def graph_of_trees(problem, tests, trees, unit):
         "tests": [test for test, _, _ in flat],
     }
     # Trees are different as they are: idle tests are tests.
-    return graph_of(arrays, (split_cost, 2**31 - 1, True, unit))
+    return graph_of(arrays, split_cost=split_cost, counts_tests=True, grid=unit)
 
 
 def tree_in_units(problem, tests, nodes, unit):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sktree_opt.optimal.objectives._forest_targets import Given
+from sktree_opt.optimal.tree_sets._bit_rows import LeafMinima
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._validation import TrainingData
 
@@ -23,6 +24,12 @@ class Limits:
 
     min_samples_leaf, min_weight_leaf : int, float
         Minimum number of rows, and minimum weight, of every leaf.
+
+    min_class_weight : tuple of float or None
+        Minimum weight of each class in every leaf, for searches that know it.
+
+    min_purity : float
+        Minimum share of the most frequent class of every leaf, likewise.
 
     split_cost : float
         Cost of a test, in units of the objective.
@@ -47,12 +54,26 @@ class Limits:
     max_splits: int
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
+    min_class_weight: tuple[float, ...] | None = None
+    min_purity: float = 0.0
     split_cost: float = 0.0
     depth_cost: float = 0.0
     time_limit: float | None = None
     memory_limit: int | None = None
     n_threads: int = 1
     looks_ahead: bool = False
+
+    @property
+    def minima(self):
+        """What may be a leaf, as searches for several trees at each node take it."""
+        return LeafMinima(
+            self.min_samples_leaf, self.min_weight_leaf, self.min_class_weight, self.min_purity
+        )
+
+    @property
+    def has_class_minima(self):
+        """Whether the classes of a leaf decide whether it may be one."""
+        return self.min_class_weight is not None or self.min_purity > 0.0
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,6 @@ def fingerprint(problem, tests, *settings):
             digest.update(repr((array.shape, array.dtype)).encode())
             digest.update(np.ascontiguousarray(array).data)
     numbers = {k: v for k, v in vars(form).items() if not isinstance(v, np.ndarray)}
-    minima = (limits.min_samples_leaf, limits.min_weight_leaf, limits.memory_limit)
+    minima = (limits.minima, limits.memory_limit)
     digest.update(repr((numbers, minima, settings)).encode())
     return digest.digest()

@@ -3,14 +3,15 @@
 Problem: find all trees that no other tree betters in two kinds of errors, or all trees that cost no
 more than a bound, within a depth and a number of 0/1 tests. Read the files in this order:
 
-- ``_pareto.pyx``, ``_tree_graph.pyx``: the two searches, as Python sees them; ``_bit_rows.py``:
-  their table.
+- ``_pareto.pyx``, ``_two_sums.pyx``, ``_tree_graph.pyx``: the searches, as Python sees them;
+  ``_bit_rows.py``: their table.
 - ``set_rows.hpp``: the rows of a node as bit columns, counts of pairs of columns, and the cache.
 - ``tree_graph.hpp``: a graph of trees, and what is counted in it; ``graph_search.hpp``: the search
   that makes it; ``graph_sums.hpp``: sums over its trees; ``leaf_costs.hpp``: what leaves
   cost, and the best trees of two levels.
-- ``pareto.hpp``: the search for Pareto fronts over row sets (after DL8).
+- ``pareto.hpp``: the search for Pareto fronts over row sets (after DL8); ``set_search.hpp`` and
+  ``two_sums.hpp``: that for pairs of sums over leaves, within bounds; ``least_costs.hpp``: bounds.
 
 Terms: a *graph* has a node for each set of rows that trees reach, and an *option* of a node is a
-test of it. A *class* of a node is its trees of one cost and one number of tests.
+test of it. A *class* of a node is its trees of one cost and one shape.
 """

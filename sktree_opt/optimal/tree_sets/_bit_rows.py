@@ -1,5 +1,6 @@
 """A 0/1 table and its weights as searches over sets of trees read them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,31 @@ MOST_UNEQUAL = 1e7
 
 # Of the whole numbers that a float64 holds.
 FLOAT_BITS = 53
+
+
+@dataclass(frozen=True)
+class LeafMinima:
+    """What rows may be a leaf.
+
+    Attributes
+    ----------
+    rows, weight : int, float
+        Their least number and weight.
+
+    class_weight : tuple of float or None
+        Least weight of each class.
+
+    purity : float
+        Least share of the most frequent class.
+    """
+
+    rows: int = 1
+    weight: float = 0.0
+    class_weight: tuple | None = None
+    purity: float = 0.0
+
+
+ANY_LEAF = LeafMinima()
 
 
 @dataclass
@@ -75,6 +101,20 @@ class BitRows:
     def totals(self):
         """Weight of each class."""
         return self.unit * self.totals_in_units()
+
+    def sums_of(self, objective):
+        """What a unit of each sum adds to the channels of a leaf's score, its mass and weight."""
+        if self.values is None:
+            channels = objective.channel_matrix() * self.unit[:, None]
+            return channels, objective.class_mass * self.unit, self.unit
+        weight, (target, square) = self.unit[0], self.value_unit
+        channels = np.array([[weight, 0.0], [0.0, target], [0.0, 0.0]])
+        return channels, np.array([0.0, 0.0, square]), np.array([weight, 0.0, 0.0])
+
+    def grid_of(self, objective):
+        """A unit of costs: coarse enough for exact sums, finer than differences that matter."""
+        largest = max(float(self.sums_of(objective)[1] @ self.totals_in_units()), 1e-290)
+        return 2.0 ** (math.frexp(largest)[1] - 41)
 
 
 def bit_rows(bits, n_columns, classes, weights, n_classes):

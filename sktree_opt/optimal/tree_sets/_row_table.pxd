@@ -1,7 +1,9 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cpp_bool
+from libcpp.vector cimport vector
 
 from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
+from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/set_rows.hpp" namespace "sktree_opt" nogil:
@@ -20,6 +22,61 @@ cdef extern from "sktree_opt/optimal/tree_sets/set_rows.hpp" namespace "sktree_o
         InstructionSet instruction_set
         cpp_bool counts_rows()
         int n_sums()
+
+
+cdef extern from "sktree_opt/optimal/objectives/scores.hpp" namespace "sktree_opt" nogil:
+    cdef enum class Score(int):
+        TWO_CLASS
+
+
+cdef extern from "sktree_opt/optimal/tree_sets/leaf_costs.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass LeafRules:
+        LeafRules()
+        Score score
+        int n_sums
+        int n_channels
+        vector[double] class_channels
+        vector[double] class_mass
+        double unit
+        double base_factor
+        double z
+        double cf
+        double least_weight
+        double grid
+        int64_t min_rows
+        double min_weight
+        vector[double] unit_weight
+        bint has_row_channel
+        vector[double] min_class_weight
+        double min_purity
+
+
+# Entries is Algebra::Set, which Cython cannot name.
+cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass SetSearchCounters:
+        atomic_int64 n_nodes
+        atomic_int64 n_depth_two
+        atomic_int64 n_cache_hits
+        atomic_int64 n_skipped
+        atomic_int64 n_cached
+        atomic_int64 cache_bytes
+
+    cdef cppclass PreorderTree:
+        vector[int32_t] column
+        vector[int32_t] label
+
+    cdef cppclass SetSearch[Algebra, Entries]:
+        SetSearch(RowTable, Algebra, CppSearchControl*, int, cpp_bool) except +
+        SetSearchCounters counters
+        Entries solve_root(int depth, int64_t splits, double bound) except +
+        void read_tree(
+            const Entries&,
+            int64_t rank,
+            int depth,
+            int64_t splits,
+            CppSearchControl*,
+            PreorderTree&,
+        ) except +
 
 
 cdef inline RowTable row_table(table) except *:
@@ -48,3 +105,36 @@ cdef inline RowTable row_table(table) except *:
     view.keys = &keys[0, 0]
     view.instruction_set = instruction_set()
     return view
+
+
+cdef inline LeafRules leaf_rules(table, objective, double grid, int score) except *:
+    """What leaves cost by an objective, without minima."""
+    cdef RowTable view = row_table(table)
+    cdef LeafRules rules
+    channels, masses, weights = table.sums_of(objective)
+    rules.score = <Score> score
+    rules.n_sums = view.n_sums()
+    rules.n_channels = channels.shape[1]
+    rules.class_channels = channels.ravel().tolist()
+    rules.class_mass = masses.tolist()
+    rules.unit = objective.unit
+    rules.base_factor = objective.base_factor
+    rules.z = objective.z
+    rules.cf = objective.cf
+    rules.least_weight = table.unit.min() / 2.0
+    rules.grid = grid
+    rules.unit_weight = weights.tolist()
+    rules.has_row_channel = view.counts_rows()
+    return rules
+
+
+cdef inline void set_minima(LeafRules& rules, minima) except *:
+    """Take over what may be a leaf, from a ``LeafMinima``."""
+    # Sums of rounded weights that should equal it may fall short.
+    rules.min_rows = minima.rows
+    rules.min_weight = minima.weight * (1.0 - 1e-9)
+    rules.min_purity = minima.purity * (1.0 - 1e-9)
+    if minima.class_weight is not None:
+        rules.min_class_weight = [weight * (1.0 - 1e-9) for weight in minima.class_weight]
+        # There may be a class more than rows have.
+        rules.min_class_weight.resize(rules.n_sums, 0.0)

@@ -1,7 +1,5 @@
 """All trees of a table within a bound, as a graph (see ``graph_search.hpp``)."""
 
-import math
-
 import numpy as np
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
@@ -10,33 +8,16 @@ from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from sktree_opt.optimal.bits._bit_engine import SCORES
+from sktree_opt.optimal.tree_sets._bit_rows import ANY_LEAF
 
-from sktree_opt.optimal.tree_sets._row_table cimport RowTable, row_table
+from sktree_opt.optimal.tree_sets._row_table cimport (
+    LeafRules,
+    RowTable,
+    leaf_rules,
+    row_table,
+    set_minima,
+)
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
-
-
-cdef extern from "sktree_opt/optimal/objectives/scores.hpp" namespace "sktree_opt" nogil:
-    cdef enum class Score(int):
-        TWO_CLASS
-
-
-cdef extern from "sktree_opt/optimal/tree_sets/leaf_costs.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass LeafRules:
-        Score score
-        int n_sums
-        int n_channels
-        vector[double] class_channels
-        vector[double] class_mass
-        double unit
-        double base_factor
-        double z
-        double cf
-        double least_weight
-        double grid
-        int64_t min_rows
-        double min_weight
-        vector[double] unit_weight
-        bint has_row_channel
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/tree_graph.hpp" namespace "sktree_opt" nogil:
@@ -49,8 +30,12 @@ cdef extern from "sktree_opt/optimal/tree_sets/tree_graph.hpp" namespace "sktree
 
     cdef cppclass TreeClass:
         int64_t cost
-        int64_t n_splits
+        int64_t shape
         Count count
+
+    int64_t splits_of(int64_t shape)
+    int64_t levels_of(int64_t shape)
+    int64_t second_of(int64_t shape)
 
     cdef cppclass Classes:
         vector[int64_t] size
@@ -66,11 +51,15 @@ cdef extern from "sktree_opt/optimal/tree_sets/tree_graph.hpp" namespace "sktree
         vector[int32_t] child
         vector[int64_t] cost
         vector[double] answer
+        vector[int64_t] leaf_second
+        vector[int64_t] second
         vector[int64_t] test_begin
         vector[int32_t] tests
         int64_t split_cost
         int64_t max_splits
         bint counts_tests
+        bint counts_depth
+        int64_t max_second
         Classes make_classes(const vector[char]&, CppSearchControl*) except +
         void find(
             const Classes&,
@@ -97,8 +86,7 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_sums.hpp" namespace "sktree
     void sum_answers(
         const CppTreeGraph&,
         const Classes&,
-        int64_t n_kinds,
-        Count n_of_last,
+        const vector[Count]& numbers,
         const uint8_t* passes,
         int64_t n_rows,
         int64_t n_tests,
@@ -129,6 +117,7 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
         CppGraphSearch(
             RowTable,
             const LeafRules&,
+            const vector[LeafRules]& seconds,
             const LeafAnswers&,
             double split_cost,
             cpp_bool counts_tests,
@@ -144,6 +133,8 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
 
 # More than all rows cost, in units of the grid.
 MOST_UNITS = 2**44
+# Second costs have 42 bits, and room for the sum of two of them.
+MOST_SECOND = 2**42 - 1
 
 
 def units_of_split(cost, unit):
@@ -228,14 +219,20 @@ cdef class TreeGraph:
             "child": np.array(self.cpp.child, dtype=np.int32),
             "cost": np.array(self.cpp.cost, dtype=np.int64),
             "answer": np.array(self.cpp.answer, dtype=np.float64),
+            "leaf_second": np.array(self.cpp.leaf_second, dtype=np.int64),
+            "second": np.array(self.cpp.second, dtype=np.int64),
             "test_begin": np.array(self.cpp.test_begin, dtype=np.int64),
             "tests": np.array(self.cpp.tests, dtype=np.int32),
         }
-        numbers = self.cpp.split_cost, self.cpp.max_splits, self.cpp.counts_tests, self.grid
-        return graph_of, (arrays, numbers)
+        cpp = &self.cpp
+        numbers = cpp.split_cost, cpp.counts_tests, self.grid, cpp.max_splits
+        return graph_of, (arrays, *numbers, cpp.counts_depth, cpp.max_second)
 
 
-def graph_of(arrays, numbers):
+def graph_of(
+    arrays, split_cost, counts_tests, grid, max_splits=2**31 - 1, counts_depth=False,
+    max_second=MOST_SECOND,
+):
     """A graph of its arrays and numbers."""
     cdef TreeGraph graph = TreeGraph()
     graph.cpp.leaf_cost = arrays["leaf_cost"]
@@ -249,7 +246,11 @@ def graph_of(arrays, numbers):
     graph.cpp.answer = arrays["answer"]
     graph.cpp.test_begin = arrays["test_begin"]
     graph.cpp.tests = arrays["tests"]
-    graph.cpp.split_cost, graph.cpp.max_splits, graph.cpp.counts_tests, graph.grid = numbers
+    graph.cpp.leaf_second = arrays.get("leaf_second", ())
+    graph.cpp.second = arrays.get("second", ())
+    graph.cpp.split_cost, graph.cpp.max_splits = split_cost, max_splits
+    graph.cpp.counts_tests, graph.cpp.counts_depth = counts_tests, counts_depth
+    graph.cpp.max_second, graph.grid = max_second, grid
     return graph
 
 
@@ -262,15 +263,15 @@ cdef as_int(Count count):
 
 
 cdef class CountedTrees:
-    """The trees of a graph by cost and number of splits.
+    """The trees of a graph by cost, number of splits, depth and second cost.
 
     Attributes
     ----------
     costs : ndarray of int64, shape (n_kinds,)
         In units of the grid, rising.
 
-    n_splits : ndarray of int64, shape (n_kinds,)
-        Rising among equal costs.
+    n_splits, depths, seconds : ndarray of int64, shape (n_kinds,)
+        Rising among equal costs, in this order; 0 for what is not counted.
 
     counts : list of int
         Number of trees of each kind.
@@ -279,13 +280,15 @@ cdef class CountedTrees:
     cdef TreeGraph graph
     cdef Classes classes
     cdef vector[char] allowed
-    cdef readonly object costs, n_splits, counts
+    cdef readonly object costs, n_splits, depths, seconds, counts
 
     cdef read(self):
         cdef int64_t k, n = self.classes.size[0]
         cdef const TreeClass* root = self.classes.of(0)
         self.costs = np.array([root[k].cost for k in range(n)], dtype=np.int64)
-        self.n_splits = np.array([root[k].n_splits for k in range(n)], dtype=np.int64)
+        self.n_splits = np.array([splits_of(root[k].shape) for k in range(n)], dtype=np.int64)
+        self.depths = np.array([levels_of(root[k].shape) for k in range(n)], dtype=np.int64)
+        self.seconds = np.array([second_of(root[k].shape) for k in range(n)], dtype=np.int64)
         self.counts = [
             as_int(root[k].count) for k in range(n)
         ]
@@ -385,8 +388,10 @@ cdef class CountedTrees:
             For means, their sum and the sum of their squares.
         """
         cdef const uint8_t[:, ::1] rows = np.ascontiguousarray(passes, dtype=np.uint8)
-        cdef int64_t n_rows = rows.shape[0], n_tests = rows.shape[1], n_kinds = len(counts)
-        cdef Count n_of_last = as_count(counts[len(counts) - 1])
+        cdef int64_t n_rows = rows.shape[0], n_tests = rows.shape[1]
+        cdef vector[Count] numbers
+        for number in counts:
+            numbers.push_back(as_count(number))
         result = np.zeros((n_rows, max(n_answers, 2)))
         cdef double[:, ::1] sums = result
         if n_rows == 0:
@@ -396,8 +401,7 @@ cdef class CountedTrees:
             sum_answers(
                 self.graph.cpp,
                 self.classes,
-                n_kinds,
-                n_of_last,
+                numbers,
                 first,
                 n_rows,
                 n_tests,
@@ -408,16 +412,6 @@ cdef class CountedTrees:
             )
         control.raise_pending()
         return result
-
-
-def sums_of(table, objective):
-    """What a unit of each sum adds to the channels of a leaf's score, to its mass and weight."""
-    if table.values is None:
-        channels = objective.channel_matrix() * table.unit[:, None]
-        return channels, objective.class_mass * table.unit, table.unit
-    weight, (target, square) = table.unit[0], table.value_unit
-    channels = np.array([[weight, 0.0], [0.0, target], [0.0, 0.0]])
-    return channels, np.array([0.0, 0.0, square]), np.array([weight, 0.0, 0.0])
 
 
 cdef class GraphSearch:
@@ -449,11 +443,20 @@ cdef class GraphSearch:
     split_cost : float
         Cost of each split.
 
-    min_rows, min_weight : int, float
-        Of a leaf.
+    minima : LeafMinima, default=ANY_LEAF
+        What may be a leaf.
+
+    second : LeafObjective or None, default=None
+        A second cost, which tells classes of trees apart.
 
     counts_tests : bool, default=False
         Whether trees are different by their tests; else by how they part the rows.
+
+    counts_depth : bool, default=False
+        Whether the depth tells classes of trees apart.
+
+    max_second : float, default=inf
+        Trees of a larger second cost are left out.
 
     n_threads : int
         OpenMP threads.
@@ -463,14 +466,16 @@ cdef class GraphSearch:
 
     Attributes
     ----------
-    grid : float
-        What a unit of cost is.
+    grid, grid_of_second : float
+        What a unit of cost is, and of the second cost.
     """
 
     cdef unique_ptr[CppGraphSearch] search
     cdef SearchControl control
     cdef object table  # what the kernel points into
-    cdef readonly double grid
+    cdef bint counts_depth
+    cdef int64_t max_second
+    cdef readonly double grid, grid_of_second
 
     def __init__(
         self,
@@ -483,36 +488,27 @@ cdef class GraphSearch:
         double centre=0.0,
         double tolerance=0.0,
         double split_cost=0.0,
-        int64_t min_rows=1,
-        double min_weight=0.0,
+        minima=ANY_LEAF,
+        second=None,
         bint counts_tests=False,
+        bint counts_depth=False,
+        double max_second=np.inf,
         int n_threads=1,
         bint use_bounds=True,
     ):
         cdef RowTable view = row_table(table)
         cdef LeafRules rules
+        cdef vector[LeafRules] seconds
         cdef LeafAnswers answers
         cdef vector[int32_t] features = np.asarray(feature, dtype=np.int32)
-        channels, masses, weights = sums_of(table, objective)
-        # Coarse enough that sums of costs are exact, and finer than any difference that matters.
-        largest = max(float(masses @ table.totals_in_units()), 1e-290)
-        self.grid = 2.0 ** (math.frexp(largest)[1] - 41)
-        rules.score = <Score> (<int> SCORES.index(objective.score))
-        rules.n_sums = view.n_sums()
-        rules.n_channels = channels.shape[1]
-        rules.class_channels = channels.ravel().tolist()
-        rules.class_mass = masses.tolist()
-        rules.unit = objective.unit
-        rules.base_factor = objective.base_factor
-        rules.z = objective.z
-        rules.cf = objective.cf
-        rules.least_weight = table.unit.min() / 2.0
-        rules.grid = self.grid
-        rules.min_rows = min_rows
-        # Sums of rounded weights that should equal it may fall short.
-        rules.min_weight = min_weight * (1.0 - 1e-9)
-        rules.unit_weight = weights.tolist()
-        rules.has_row_channel = view.counts_rows()
+        self.grid = table.grid_of(objective)
+        rules = leaf_rules(table, objective, self.grid, SCORES.index(objective.score))
+        set_minima(rules, minima)
+        self.grid_of_second = 0.0
+        if second is not None:
+            self.grid_of_second = table.grid_of(second)
+            score = SCORES.index(second.score)
+            seconds.push_back(leaf_rules(table, second, self.grid_of_second, score))
         answers.is_mean = worth is None
         if worth is None:
             answers.centre = centre
@@ -523,10 +519,15 @@ cdef class GraphSearch:
             answers.tolerance = tolerance
         self.table = table
         self.control = control
+        self.counts_depth = counts_depth
+        self.max_second = MOST_SECOND
+        if second is not None:
+            self.max_second = min(max_second / self.grid_of_second, MOST_SECOND)
         self.search.reset(
             new CppGraphSearch(
                 view,
                 rules,
+                seconds,
                 answers,
                 units_of_split(split_cost, self.grid),
                 counts_tests,
@@ -549,6 +550,8 @@ cdef class GraphSearch:
         """All trees that cost up to `bound`, in units of the grid; None when stopped."""
         cdef TreeGraph graph = TreeGraph()
         cdef bint is_whole
+        graph.cpp.counts_depth = self.counts_depth
+        graph.cpp.max_second = self.max_second
         with nogil:
             is_whole = self.search.get().build(depth, max_splits, bound, graph.cpp)
         self.control.raise_pending()

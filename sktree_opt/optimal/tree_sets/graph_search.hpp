@@ -44,11 +44,14 @@ constexpr std::int64_t BYTES_OF_COST = 80;  // in the cache
 
 class GraphSearch {
 public:
-    GraphSearch(const RowTable& table, const LeafRules& rules, const LeafAnswers& answers,
+    // `seconds`: none, or the rules of a second cost.
+    GraphSearch(const RowTable& table, const LeafRules& rules,
+                const std::vector<LeafRules>& seconds, const LeafAnswers& answers,
                 double split_cost, bool counts_tests, const std::vector<std::int32_t>& feature,
                 SearchControl* control, int n_threads, bool use_bounds)
         : table_(table),
           leaves_(rules),
+          seconds_(seconds.begin(), seconds.end()),
           answers_(answers),
           split_cost_(split_cost),
           counts_tests_(counts_tests),
@@ -77,7 +80,8 @@ public:
         return least_cost(worker, root_, all_columns_, depth, splits, limit);
     }
 
-    // All trees that cost up to `bound`; false when the search was stopped.
+    // All trees that cost up to `bound`; false when the search was stopped. What shapes tell is set
+    // in the graph.
     bool build(int depth, std::int64_t max_splits, double bound, TreeGraph& graph) {
         depth = static_cast<int>(std::min<std::int64_t>(depth, max_splits));
         graph.split_cost = static_cast<std::int64_t>(split_cost_);
@@ -113,14 +117,15 @@ private:
         RowKey key[2];
         double bound[2];
         double answer[2];
-        double cost = -1.0;  // of a last test
+        double cost = -1.0, second = 0.0;  // of a last test
     };
     // A node's options, and for each place the tests that part the rows alike. A test whose outcomes
     // are the other way round is kept as ~test.
     struct Contents {
         std::vector<std::int32_t> alike_begin{0}, alike;
         std::vector<Option> options;
-        double leaf_cost = 0.0, leaf_answer = 0.0;
+        double leaf_cost = 0.0, leaf_second = 0.0, leaf_answer = 0.0;
+        bool may_be_leaf = true;
     };
     struct Node : Contents {
         std::int32_t parent = -1, column = -1;
@@ -136,7 +141,7 @@ private:
         DepthTwo depth_two;
         RowSet with, without;
         std::vector<std::int64_t> pairs, others;
-        std::vector<double> costs, work;
+        std::vector<double> costs, seconds, work;
     };
     struct Worker {
         explicit Worker(int depth) : levels(depth + 1) {}
@@ -190,7 +195,7 @@ private:
         level.columns.gather(table_, node, candidates);
         KnownCost found{leaf_cost, true};
         if (depth == 1) {
-            stump_costs(level, level.columns.counts(), level.columns.totals());
+            stump_costs(leaves_, level, level.columns.counts(), level.columns.totals());
             for (int j = 0; j < level.columns.n_columns(); ++j) {
                 const double sum = level.costs[j] + level.costs[level.columns.stride() + j];
                 found.lower = std::min(found.lower, sum + split_cost_);
@@ -280,7 +285,7 @@ private:
     }
 
     // Costs of the leaves of the rows with each column, then of those without it.
-    void stump_costs(Level& level, const std::int64_t* counts,
+    void stump_costs(const LeafCosts& leaves, Level& level, const std::int64_t* counts,
                      const std::vector<std::int64_t>& totals) {
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride();
@@ -291,9 +296,9 @@ private:
             }
         }
         level.costs.resize(2 * static_cast<std::size_t>(stride));
-        leaves_.evaluate(counts, stride, stride, level.work, level.costs.data());
-        leaves_.evaluate(level.others.data(), stride, stride, level.work,
-                         level.costs.data() + stride);
+        leaves.evaluate(counts, stride, stride, level.work, level.costs.data());
+        leaves.evaluate(level.others.data(), stride, stride, level.work,
+                        level.costs.data() + stride);
     }
 
     bool solve_depth_two(Worker& worker) {
@@ -358,8 +363,7 @@ private:
                       node.with ? other : node.rows);
         }
         const std::vector<std::int64_t> totals = totals_of(table_, node.rows);
-        node.leaf_cost = leaves_.evaluate_one(totals, level.work);
-        node.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
+        set_leaf(totals, level, node);
         if (depth == 0 || is_final(node.rows)) return;
         gather(parents, node, level.columns);
         if (poll(worker, static_cast<std::int64_t>(node.rows.rows.size() * node.columns.size()))) {
@@ -377,6 +381,15 @@ private:
             for (const Option& option : node.options) add_last_nodes(level, node, option);
         } else {
             add_columns(worker, node, depth, splits);
+        }
+    }
+
+    void set_leaf(const std::vector<std::int64_t>& totals, Level& level, Contents& made) const {
+        made.leaf_cost = leaves_.cost_of(totals, level.work);
+        made.may_be_leaf = leaves_.may_be_leaf(totals);
+        made.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
+        for (const LeafCosts& other : seconds_) {
+            made.leaf_second = other.cost_of(totals, level.work);
         }
     }
 
@@ -460,14 +473,20 @@ private:
                     Contents& made) {
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride(), n_channels = columns.n_channels();
-        made.leaf_cost = leaves_.evaluate_one(totals, level.work);
-        made.leaf_answer = answers_.of(totals, leaves_.rules().unit_weight);
-        stump_costs(level, counts, totals);
+        set_leaf(totals, level, made);
+        for (const LeafCosts& other : seconds_) {
+            stump_costs(other, level, counts, totals);
+            level.seconds = level.costs;
+        }
+        stump_costs(leaves_, level, counts, totals);
         std::vector<int> places;
         std::vector<std::vector<std::int32_t>> tests;
         for (int j = 0; j < columns.n_columns(); ++j) {
             const double sum = level.costs[j] + level.costs[stride + j];
-            const bool is_idle = !counts_tests_ && made.leaf_cost - sum < 2.0;
+            const double second =
+                seconds_.empty() ? 0.0 : level.seconds[j] + level.seconds[stride + j];
+            const bool is_idle = !counts_tests_ && made.may_be_leaf && made.leaf_cost - sum < 2.0 &&
+                                 (seconds_.empty() || made.leaf_second - second < 2.0);
             if (sum + split_cost_ > bound || is_idle || is_constant(counts + j, stride, totals)) {
                 continue;
             }
@@ -487,6 +506,7 @@ private:
             Option option;
             option.place = static_cast<int>(made.options.size());
             option.cost = sum;
+            option.second = second;
             std::vector<std::int64_t> mine(n_channels), others(n_channels);
             for (int c = 0; c < n_channels; ++c) {
                 mine[c] = counts[c * stride + j];
@@ -558,7 +578,10 @@ private:
             Node& node = nodes[k];
             graph.leaf_cost.push_back(static_cast<std::int64_t>(node.leaf_cost));
             graph.leaf_answer.push_back(node.leaf_answer);
-            graph.may_be_leaf.push_back(1);
+            if (!seconds_.empty()) {
+                graph.leaf_second.push_back(static_cast<std::int64_t>(node.leaf_second));
+            }
+            graph.may_be_leaf.push_back(node.may_be_leaf ? 1 : 0);
             graph.bound.push_back(static_cast<std::int64_t>(std::min(node.bound, 2.0 * FORBIDDEN)));
             graph.level.push_back(n_above);
             std::int64_t bytes = 96;
@@ -588,6 +611,9 @@ private:
                     graph.child.push_back(child);
                 }
                 graph.cost.push_back(is_last ? static_cast<std::int64_t>(option.cost) : 0);
+                if (!seconds_.empty()) {
+                    graph.second.push_back(static_cast<std::int64_t>(option.second));
+                }
                 const int first = node.alike_begin[option.place];
                 const int last = node.alike_begin[option.place + 1];
                 graph.tests.insert(graph.tests.end(), node.alike.begin() + first,
@@ -605,6 +631,7 @@ private:
 
     const RowTable table_;
     const LeafCosts leaves_;
+    const std::vector<LeafCosts> seconds_;
     const LeafAnswers answers_;
     const double split_cost_;
     const bool counts_tests_;

@@ -47,15 +47,16 @@ public:
         for (std::int64_t node = graph_.n_nodes() - 1; node >= 0; --node) {
             RelianceSum* mine = sums_.data() + classes_.begin[node];
             if (graph_.is_leaf(node)) {
-                mine[classes_.find(node, graph_.leaf_cost[node], 0)].add(NONE);
+                mine[classes_.find(node, graph_.leaf_cost[node], graph_.leaf_shape(node))].add(
+                    NONE);
             }
             for (std::int64_t o = graph_.option_begin[node]; o < graph_.option_begin[node + 1];
                  ++o) {
                 const RelianceSum split = of_option(node, o);
                 graph_.for_pairs(classes_, node, o,
                                  [&](std::int64_t i, std::int64_t j, std::int64_t cost,
-                                     std::int64_t n_splits, Count) {
-                                     const std::int64_t at = classes_.find(node, cost, n_splits);
+                                     std::int64_t shape, Count) {
+                                     const std::int64_t at = classes_.find(node, cost, shape);
                                      mine[at].add(split * of_child(o, 0, i) * of_child(o, 1, j));
                                      ++work;
                                  });
@@ -104,7 +105,7 @@ private:
         if (graph_.is_last(option)) return NONE;
         const std::int64_t node = graph_.child[2 * option + side];
         const TreeClass wanted = classes_.of(node)[at];
-        if (wanted.n_splits == 0) return NONE;
+        if (splits_of(wanted.shape) == 0) return NONE;
         RelianceSum sum;
         add_first(node, wanted, rank, true, sum);
         return sum;
@@ -124,9 +125,9 @@ private:
             const Count ways = graph_.n_ways(o, {});
             graph_.for_pairs(
                 classes_, node, o,
-                [&](std::int64_t i, std::int64_t j, std::int64_t cost, std::int64_t n_splits,
+                [&](std::int64_t i, std::int64_t j, std::int64_t cost, std::int64_t shape,
                     Count count) {
-                    if (is_done || cost != wanted.cost || n_splits != wanted.n_splits) return;
+                    if (is_done || cost != wanted.cost || shape != wanted.shape) return;
                     const RelianceSum left = of_child(o, 0, i), right = of_child(o, 1, j);
                     if (number >= ways * count) {
                         number -= ways * count;
@@ -166,13 +167,12 @@ private:
 // it reaches a node are counted from the root to the leaves, by class.
 class RowAnswers {
 public:
-    // The set has the first classes of the root, of the last of them only the first trees.
-    RowAnswers(const TreeGraph& graph, const Classes& classes, std::int64_t n_kinds,
-               Count n_of_last, int n_answers)
+    // The set has the first trees of each class of the root: `numbers` of them.
+    RowAnswers(const TreeGraph& graph, const Classes& classes, const std::vector<Count>& numbers,
+               int n_answers)
         : graph_(graph),
           classes_(classes),
-          n_kinds_(n_kinds),
-          n_of_last_(n_of_last),
+          numbers_(numbers),
           n_answers_(n_answers),
           weights_(classes.all.size(), 0.0),
           is_reached_(graph.n_nodes(), 0) {}
@@ -181,8 +181,9 @@ public:
     void add(const std::uint8_t* passes, double* sums) {
         passes_ = passes;
         sums_ = sums;
-        for (std::int64_t at = 0; at + 1 < n_kinds_; ++at) add_weight(0, at, 1.0);
-        add_first(0, n_kinds_ - 1, n_of_last_, 1.0);
+        for (std::size_t at = 0; at < numbers_.size(); ++at) {
+            add_first(0, static_cast<std::int64_t>(at), numbers_[at], 1.0);
+        }
         for (std::size_t level = 0; level < reached_.size(); ++level) {
             for (std::size_t k = 0; k < reached_[level].size(); ++k) pass(reached_[level][k]);
             reached_[level].clear();
@@ -211,7 +212,8 @@ private:
     void pass(std::int64_t node) {
         double* mine = weights_.data() + classes_.begin[node];
         if (graph_.is_leaf(node)) {
-            answer(graph_.leaf_answer[node], mine[classes_.find(node, graph_.leaf_cost[node], 0)]);
+            answer(graph_.leaf_answer[node],
+                   mine[classes_.find(node, graph_.leaf_cost[node], graph_.leaf_shape(node))]);
         }
         for (std::int64_t o = graph_.option_begin[node]; o < graph_.option_begin[node + 1]; ++o) {
             const std::int64_t first = graph_.test_begin[o];
@@ -219,14 +221,14 @@ private:
             double n_first = 0.0;
             for (std::int64_t k = first; k < last; ++k) n_first += graph_.goes_first(k, passes_);
             const double n_second = static_cast<double>(last - first) - n_first;
-            graph_.for_pairs(classes_, node, o,
-                             [&](std::int64_t i, std::int64_t j, std::int64_t cost,
-                                 std::int64_t n_splits, Count) {
-                                 const double weight = mine[classes_.find(node, cost, n_splits)];
-                                 if (weight == 0.0) return;
-                                 if (n_first > 0.0) add_side(o, 0, i, j, weight * n_first);
-                                 if (n_second > 0.0) add_side(o, 1, i, j, weight * n_second);
-                             });
+            graph_.for_pairs(
+                classes_, node, o,
+                [&](std::int64_t i, std::int64_t j, std::int64_t cost, std::int64_t shape, Count) {
+                    const double weight = mine[classes_.find(node, cost, shape)];
+                    if (weight == 0.0) return;
+                    if (n_first > 0.0) add_side(o, 0, i, j, weight * n_first);
+                    if (n_second > 0.0) add_side(o, 1, i, j, weight * n_second);
+                });
         }
         std::fill(mine, mine + classes_.size[node], 0.0);
         is_reached_[node] = 0;
@@ -257,8 +259,8 @@ private:
             const Count ways = graph_.n_ways(o, {});
             graph_.for_pairs(classes_, node, o,
                              [&](std::int64_t i, std::int64_t j, std::int64_t cost,
-                                 std::int64_t n_splits, Count count) {
-                                 if (is_done || cost != wanted.cost || n_splits != wanted.n_splits)
+                                 std::int64_t shape, Count count) {
+                                 if (is_done || cost != wanted.cost || shape != wanted.shape)
                                      return;
                                  const Count n = std::min<Count>(number, ways * count);
                                  is_done = n == number;
@@ -292,8 +294,7 @@ private:
 
     const TreeGraph& graph_;
     const Classes& classes_;
-    const std::int64_t n_kinds_;
-    const Count n_of_last_;
+    const std::vector<Count>& numbers_;
     const int n_answers_;
     const std::uint8_t* passes_ = nullptr;
     double* sums_ = nullptr;
@@ -303,17 +304,16 @@ private:
 };
 
 // The answers for several rows, on several threads.
-inline void sum_answers(const TreeGraph& graph, const Classes& classes, std::int64_t n_kinds,
-                        Count n_of_last, const std::uint8_t* passes, std::int64_t n_rows,
-                        std::int64_t n_tests, int n_answers, double* sums, int n_threads,
-                        SearchControl* control) {
+inline void sum_answers(const TreeGraph& graph, const Classes& classes,
+                        const std::vector<Count>& numbers, const std::uint8_t* passes,
+                        std::int64_t n_rows, std::int64_t n_tests, int n_answers, double* sums,
+                        int n_threads, SearchControl* control) {
     const int width = std::max(n_answers, 2);
     std::vector<std::unique_ptr<RowAnswers>> members(n_threads);
     run_tasks(*control, n_threads, n_rows, [&](std::int64_t row, int thread) {
         if (control->poll()) return;
         if (!members[thread]) {
-            members[thread] =
-                std::make_unique<RowAnswers>(graph, classes, n_kinds, n_of_last, n_answers);
+            members[thread] = std::make_unique<RowAnswers>(graph, classes, numbers, n_answers);
         }
         members[thread]->add(passes + row * n_tests, sums + row * width);
     });

@@ -47,15 +47,24 @@ struct LeafRules {
     double min_weight = 0.0;
     std::vector<double> unit_weight;  // [sum]
     bool has_row_channel = false;
+    std::vector<double> min_class_weight;  // [class]; empty: none
+    double min_purity = 0.0;               // share of the most frequent class
 
-    bool has_minima() const { return min_rows > 1 || min_weight > 0.0; }
-    bool is_large_enough(const std::int64_t* counts, int stride) const {
+    bool has_minima() const {
+        return min_rows > 1 || min_weight > 0.0 || !min_class_weight.empty() || min_purity > 0.0;
+    }
+    // Rows that are not enough have no part that is; rows that are impure may have one.
+    bool is_large_enough(const std::int64_t* counts, int stride, bool as_leaf = true) const {
         std::int64_t rows = 0;
-        double weight = 0.0;
+        double weight = 0.0, largest = 0.0;
         for (int c = 0; c < n_sums; ++c) {
+            const double mine = unit_weight[c] * static_cast<double>(counts[c * stride]);
             rows += counts[c * stride];
-            weight += unit_weight[c] * static_cast<double>(counts[c * stride]);
+            weight += mine;
+            largest = std::max(largest, mine);
+            if (!min_class_weight.empty() && mine < min_class_weight[c]) return false;
         }
+        if (as_leaf && largest < min_purity * weight) return false;
         if (has_row_channel) rows = counts[n_sums * stride];
         return rows >= min_rows && weight >= min_weight;
     }
@@ -81,6 +90,16 @@ public:
     // Costs of n leaves (n and stride multiples of 8), given their units: counts[sum][stride].
     SKTREE_INLINE void evaluate(const std::int64_t* counts, int stride, int n,
                                 std::vector<double>& work, double* costs) const {
+        evaluate_all(counts, stride, n, work, costs);
+        if (!rules_.has_minima()) return;
+        for (int j = 0; j < n; ++j) {
+            if (!rules_.is_large_enough(counts + j, stride)) costs[j] = FORBIDDEN;
+        }
+    }
+
+    // The same of leaves that must not be ones, too.
+    SKTREE_INLINE void evaluate_all(const std::int64_t* counts, int stride, int n,
+                                    std::vector<double>& work, double* costs) const {
         if (is_minimum_) {
             const std::int64_t* second = counts + stride;
             for (int j = 0; j < n; ++j) {
@@ -91,17 +110,19 @@ public:
         } else {
             evaluate_score(counts, stride, n, work, costs);
         }
-        if (!rules_.has_minima()) return;
-        for (int j = 0; j < n; ++j) {
-            if (!rules_.is_large_enough(counts + j, stride)) costs[j] = FORBIDDEN;
-        }
     }
 
     double evaluate_one(const std::vector<std::int64_t>& totals, std::vector<double>& work) const {
+        return may_be_leaf(totals) ? cost_of(totals, work) : FORBIDDEN;
+    }
+    bool may_be_leaf(const std::vector<std::int64_t>& totals) const {
+        return !rules_.has_minima() || rules_.is_large_enough(totals.data(), 1);
+    }
+    double cost_of(const std::vector<std::int64_t>& totals, std::vector<double>& work) const {
         std::vector<std::int64_t> counts(totals.size() * portable::LANES, 0);
         for (std::size_t c = 0; c < totals.size(); ++c) counts[c * portable::LANES] = totals[c];
         double costs[portable::LANES];
-        evaluate(counts.data(), portable::LANES, portable::LANES, work, costs);
+        evaluate_all(counts.data(), portable::LANES, portable::LANES, work, costs);
         return costs[0];
     }
 

@@ -5,8 +5,8 @@
 // node may also be a leaf itself. A tree takes one option at the root, one at each of its children,
 // and so on: an AND/OR graph, as in TreeFARMS (Xin et al., NeurIPS 2022, arXiv:2209.08040).
 //
-// The trees of a node that have the same cost and the same number of tests are a *class*, of which
-// only the number is kept. A class is made of pairs of classes of two children, so every question
+// The trees of a node that have the same cost and the same shape are a *class*, of which only the
+// number is kept. A shape is a number of tests, and where it matters a depth and a second cost. A class is made of pairs of classes of two children, so every question
 // is a sum over the same pairs (`for_pairs`):
 //
 // make_classes   from the leaves to the root: how many trees there are, of some tests only
@@ -46,27 +46,38 @@ inline std::uint64_t high_word(Count count) {
 }
 inline std::uint64_t low_word(Count count) { return static_cast<std::uint64_t>(count); }
 
+// Number of splits, depth and second cost of a tree as one whole number, in this order. Shapes of
+// two subtrees add up, but for the depth.
+constexpr int SECOND_BITS = 42, DEPTH_BITS = 5;
+constexpr std::int64_t ONE_LEVEL = std::int64_t{1} << SECOND_BITS;
+constexpr std::int64_t ONE_SPLIT = ONE_LEVEL << DEPTH_BITS;
+inline std::int64_t splits_of(std::int64_t shape) { return shape >> (SECOND_BITS + DEPTH_BITS); }
+inline std::int64_t levels_of(std::int64_t shape) {
+    return (shape >> SECOND_BITS) & ((1 << DEPTH_BITS) - 1);
+}
+inline std::int64_t second_of(std::int64_t shape) { return shape & (ONE_LEVEL - 1); }
+
 struct TreeClass {
     std::int64_t cost;
-    std::int64_t n_splits;
+    std::int64_t shape;
     Count count;
 };
 
 inline bool is_before(const TreeClass& one, const TreeClass& other) {
-    return one.cost != other.cost ? one.cost < other.cost : one.n_splits < other.n_splits;
+    return one.cost != other.cost ? one.cost < other.cost : one.shape < other.shape;
 }
 
-// Numbers of trees by cost and splits, while they are summed: a hash table.
+// Numbers of trees by cost and shape, while they are summed: a hash table.
 class ClassTable {
 public:
     ClassTable() : slots_(64, -1) {}
 
-    void add(std::int64_t cost, std::int64_t n_splits, Count count) {
+    void add(std::int64_t cost, std::int64_t shape, Count count) {
         if (2 * entries_.size() >= slots_.size()) grow();
-        std::int32_t& slot = slot_of(cost, n_splits);
+        std::int32_t& slot = slot_of(cost, shape);
         if (slot < 0) {
             slot = static_cast<std::int32_t>(entries_.size());
-            entries_.push_back({cost, n_splits, count});
+            entries_.push_back({cost, shape, count});
         } else {
             entries_[slot].count += count;
         }
@@ -83,13 +94,13 @@ public:
     }
 
 private:
-    std::int32_t& slot_of(std::int64_t cost, std::int64_t n_splits) {
+    std::int32_t& slot_of(std::int64_t cost, std::int64_t shape) {
         std::uint64_t hash = static_cast<std::uint64_t>(cost) * 0x9E3779B97F4A7C15u;
-        hash += static_cast<std::uint64_t>(n_splits) * 0xC2B2AE3D27D4EB4Fu;
+        hash += static_cast<std::uint64_t>(shape) * 0xC2B2AE3D27D4EB4Fu;
         hash ^= hash >> 29;
         std::size_t at = hash & (slots_.size() - 1);
         while (slots_[at] >= 0 &&
-               (entries_[slots_[at]].cost != cost || entries_[slots_[at]].n_splits != n_splits)) {
+               (entries_[slots_[at]].cost != cost || entries_[slots_[at]].shape != shape)) {
             at = (at + 1) & (slots_.size() - 1);
         }
         return slots_[at];
@@ -97,7 +108,7 @@ private:
     void grow() {
         slots_.assign(4 * slots_.size(), -1);
         for (std::size_t k = 0; k < entries_.size(); ++k) {
-            slot_of(entries_[k].cost, entries_[k].n_splits) = static_cast<std::int32_t>(k);
+            slot_of(entries_[k].cost, entries_[k].shape) = static_cast<std::int32_t>(k);
         }
     }
 
@@ -112,12 +123,11 @@ struct Classes {
 
     const TreeClass* of(std::int64_t node) const { return all.data() + begin[node]; }
     // Index among the classes of the node; -1 for none.
-    std::int64_t find(std::int64_t node, std::int64_t cost, std::int64_t n_splits) const {
+    std::int64_t find(std::int64_t node, std::int64_t cost, std::int64_t shape) const {
         const TreeClass* first = of(node);
         const TreeClass* last = first + size[node];
-        const TreeClass* at =
-            std::lower_bound(first, last, TreeClass{cost, n_splits, 0}, is_before);
-        return at != last && at->cost == cost && at->n_splits == n_splits ? at - first : -1;
+        const TreeClass* at = std::lower_bound(first, last, TreeClass{cost, shape, 0}, is_before);
+        return at != last && at->cost == cost && at->shape == shape ? at - first : -1;
     }
 };
 
@@ -130,6 +140,8 @@ public:
     std::vector<std::int64_t> bound;  // its trees cost no more
     std::vector<std::int32_t> level;  // tests above it
     std::vector<std::int64_t> option_begin{0};
+    // Second costs of nodes and last options; empty if there are none.
+    std::vector<std::int64_t> leaf_second, second;
     // By option: the nodes of the rows with and without the test; of a last test -1, the cost of
     // its leaves, and their answers.
     std::vector<std::int32_t> child;  // [option][2]
@@ -141,11 +153,26 @@ public:
 
     std::int64_t split_cost = 0, max_splits = 0;
     bool counts_tests = false;  // whether trees are different by their tests, or by partitions
+    bool counts_depth = false;  // whether shapes have a depth
+    std::int64_t max_second = ONE_LEVEL;
 
     std::int64_t n_nodes() const { return static_cast<std::int64_t>(leaf_cost.size()); }
     std::int64_t n_options() const { return static_cast<std::int64_t>(cost.size()); }
     bool is_leaf(std::int64_t node) const {
-        return may_be_leaf[node] != 0 && leaf_cost[node] <= bound[node];
+        return may_be_leaf[node] != 0 && leaf_cost[node] <= bound[node] &&
+               leaf_shape(node) <= max_second;
+    }
+    std::int64_t leaf_shape(std::int64_t node) const {
+        return leaf_second.empty() ? 0 : leaf_second[node];
+    }
+    // Of a split over two leaves, or over two subtrees.
+    std::int64_t last_shape(std::int64_t option) const {
+        return ONE_SPLIT + (counts_depth ? ONE_LEVEL : 0) + (second.empty() ? 0 : second[option]);
+    }
+    std::int64_t joined(std::int64_t left, std::int64_t right) const {
+        const std::int64_t sum = left + right + ONE_SPLIT;
+        if (!counts_depth) return sum;
+        return sum + (1 - std::min(levels_of(left), levels_of(right))) * ONE_LEVEL;
     }
     bool is_last(std::int64_t option) const { return child[2 * option] < 0; }
     std::int32_t test(std::int64_t k) const { return tests[k] < 0 ? ~tests[k] : tests[k]; }
@@ -172,12 +199,13 @@ public:
         return static_cast<Count>(counts_tests ? n : std::min<std::int64_t>(n, 1));
     }
 
-    // A last test that does not lower the cost, its own left out, makes no tree of its own.
-    bool is_idle(std::int64_t node, std::int64_t sum) const {
-        return !counts_tests && leaf_cost[node] - sum < 2;
+    // A last test that does not lower a cost, its own left out, makes no tree of its own.
+    bool is_idle(std::int64_t node, std::int64_t sum, std::int64_t shape) const {
+        if (counts_tests || !may_be_leaf[node] || leaf_cost[node] - sum >= 2) return false;
+        return leaf_second.empty() || leaf_second[node] - second_of(shape) < 2;
     }
 
-    // Calls with_pair(i, j, cost, n_splits, count) for each pair of classes of an option's children
+    // Calls with_pair(i, j, cost, shape, count) for each pair of classes of an option's children
     // that makes trees of the node; `count` is the number of pairs of subtrees.
     template <class WithPair>
     void for_pairs(const Classes& classes, std::int64_t node, std::int64_t option,
@@ -185,7 +213,10 @@ public:
         const std::int64_t most = max_splits - level[node];
         if (is_last(option)) {
             const std::int64_t sum = cost[option] + split_cost;
-            if (sum <= bound[node] && most >= 1) with_pair(0, 0, sum, 1, Count{1});
+            const std::int64_t shape = last_shape(option);
+            if (sum <= bound[node] && most >= 1 && second_of(shape) <= max_second) {
+                with_pair(0, 0, sum, shape, Count{1});
+            }
             return;
         }
         const std::int64_t first = child[2 * option], second = child[2 * option + 1];
@@ -195,9 +226,11 @@ public:
             for (std::int64_t j = 0; j < classes.size[second]; ++j) {
                 const std::int64_t sum = left[i].cost + right[j].cost;
                 if (sum + split_cost > bound[node]) break;
-                const std::int64_t n_splits = left[i].n_splits + right[j].n_splits + 1;
-                if (n_splits > most || (n_splits == 1 && is_idle(node, sum))) continue;
-                with_pair(i, j, sum + split_cost, n_splits, left[i].count * right[j].count);
+                const std::int64_t shape = joined(left[i].shape, right[j].shape);
+                const std::int64_t n_splits = splits_of(shape);
+                if (n_splits > most || (n_splits == 1 && is_idle(node, sum, shape))) continue;
+                if (second_of(shape) > max_second) continue;
+                with_pair(i, j, sum + split_cost, shape, left[i].count * right[j].count);
             }
         }
     }
@@ -213,7 +246,7 @@ public:
         ClassTable table;
         for (std::int64_t node = n_nodes() - 1; node >= 0; --node) {
             if (is_leaf(node)) {
-                table.add(leaf_cost[node], 0, 1);
+                table.add(leaf_cost[node], leaf_shape(node), 1);
                 n_trees[node] = 1.0;
             }
             for (std::int64_t o = option_begin[node]; o < option_begin[node + 1]; ++o) {
@@ -226,9 +259,9 @@ public:
                 n_trees[node] += most;
                 if (n_trees[node] > MOST_TREES) throw std::overflow_error("too many trees");
                 for_pairs(classes, node, o,
-                          [&](std::int64_t, std::int64_t, std::int64_t sum, std::int64_t n_splits,
+                          [&](std::int64_t, std::int64_t, std::int64_t sum, std::int64_t shape,
                               Count count) {
-                              table.add(sum, n_splits, ways * count);
+                              table.add(sum, shape, ways * count);
                               ++work;
                           });
             }
@@ -257,7 +290,7 @@ public:
         const TreeClass wanted = classes.of(node)[at];
         const std::size_t index = tree.size();
         add_leaf(node, tree, places);
-        if (wanted.n_splits == 0) return;
+        if (splits_of(wanted.shape) == 0) return;
         for (std::int64_t o = option_begin[node]; o < option_begin[node + 1]; ++o) {
             const Count ways = n_ways(o, allowed);
             if (ways == 0) continue;
@@ -302,9 +335,9 @@ private:
                    std::int64_t& j, Count& count) const {
         bool is_found = false;
         for_pairs(classes, node, option,
-                  [&](std::int64_t first, std::int64_t second, std::int64_t sum,
-                      std::int64_t n_splits, Count n_pairs) {
-                      if (is_found || sum != wanted.cost || n_splits != wanted.n_splits) return;
+                  [&](std::int64_t first, std::int64_t second, std::int64_t sum, std::int64_t shape,
+                      Count n_pairs) {
+                      if (is_found || sum != wanted.cost || shape != wanted.shape) return;
                       if (rank >= ways * n_pairs) {
                           rank -= ways * n_pairs;
                           return;

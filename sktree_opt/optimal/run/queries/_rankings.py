@@ -1,4 +1,4 @@
-"""The smallest tree that is good enough, and other orders of error, size and depth (DL8).
+"""The smallest tree that is good enough, and other orders of errors, size and depth (DL8).
 
 Each criterion in turn tightens its limit to the optimum under the limits of the others. All
 searches ask one engine, whose cache makes the next one cost only what is new.
@@ -6,35 +6,91 @@ searches ask one engine, whose cache makes the next one cost only what is new.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._bits_solver import BitsSolver, at_most, n_useful_splits, open_engine
 from sktree_opt.optimal.run._problem import Solution, closed, raised
 from sktree_opt.optimal.run._trees import Prunings, equal_rows_bound, tree_and_objective
+from sktree_opt.optimal.run.queries._pair_solver import PairSolver
 
-CRITERIA = ("error", "size", "depth")
+CRITERIA = ("error", "pessimistic_error", "size", "depth")
+# Those of a regression.
+SIZES = ("error", "size", "depth")
 
 
-def check_ranking(ranking, max_error):
-    """The criteria as a tuple; DL8 allows rankings that have both error and size."""
+@dataclass(frozen=True)
+class Query:
+    """What makes a tree good, and which one is the first.
+
+    Attributes
+    ----------
+    ranking : tuple of str
+        What is minimised, one after the other.
+
+    max_error : float or None
+        Largest objective that is acceptable.
+
+    max_estimate : float or None
+        Largest estimate of the errors on new rows that is acceptable.
+
+    estimate : ClassObjective or None
+        C4.5's estimate, where the ranking or a limit names it.
+    """
+
+    ranking: tuple
+    max_error: float | None = None
+    max_estimate: float | None = None
+    estimate: Any = None
+
+
+def check_ranking(ranking, max_error, criteria=CRITERIA):
+    """The criteria as a tuple; DL8 allows rankings that have both an error and the size."""
     if ranking is None:
         return ("error", "size") if max_error is None else ("size", "error")
     ranking = tuple(ranking)
     # Lists in a list cannot be in a set.
     is_named = all(isinstance(criterion, str) for criterion in ranking)
-    if not is_named or set(ranking) - set(CRITERIA) or len(set(ranking)) < len(ranking):
+    if not is_named or set(ranking) - set(criteria) or len(set(ranking)) < len(ranking):
+        names = ", ".join(map(repr, criteria[:-1]))
         raise ValueError(
-            "ranking must contain each of 'error', 'size' and 'depth' at most once, got "
+            f"ranking must contain each of {names} and {criteria[-1]!r} at most once, got "
             f"{ranking!r}."
         )
-    if not {"error", "size"} <= set(ranking):
+    if "size" not in ranking or not {"error", "pessimistic_error"} & set(ranking):
         raise ValueError(f"ranking must contain 'error' and 'size', got {ranking!r}.")
     return ranking
 
 
-def find_smallest_tree(plan, session, ranking, max_error):
+def asks_estimate(estimator):
+    """Whether a ranking or a limit names C4.5's estimate."""
+    ranking = getattr(estimator, "ranking", None) or ()
+    most = getattr(estimator, "max_pessimistic_error", None)
+    return most is not None or "pessimistic_error" in ranking
+
+
+def class_query(estimator, problem):
+    """The query of a classifier's parameters."""
+    most = estimator.max_pessimistic_error
+    limit = estimator.max_error if most is None else most
+    ranking = check_ranking(estimator.ranking, limit)
+    estimate = None
+    if asks_estimate(estimator):
+        if estimator.objective == "pessimistic_error":
+            raise ValueError(
+                "With objective='pessimistic_error', it is named 'error' in ranking, and its limit "
+                "is max_error."
+            )
+        estimate = class_objective(
+            "pessimistic_error", problem.data, confidence=estimator.confidence
+        )
+    return Query(ranking, estimator.max_error, most, estimate)
+
+
+def find_smallest_tree(plan, session, query):
     """Find the tree that is first by a lexicographic ranking.
 
     Parameters
@@ -44,36 +100,38 @@ def find_smallest_tree(plan, session, ranking, max_error):
 
     session : Session
 
-    ranking : tuple of str
-        As ``check_ranking`` returns it.
-
-    max_error : float or None
-        Largest objective that is acceptable.
+    query : Query
 
     Returns
     -------
     solution : Solution
     """
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
-    opened = open_engine(problem, tests, session)
-    control, engine = session.control, opened.search
-    split_cost = limits.split_cost / problem.form.scale
-    solver = BitsSolver(problem, tests, session, engine, split_cost)
+    ranking, max_error, control = query.ranking, query.max_error, session.control
+    known = np.inf
+    if query.estimate is not None or limits.has_class_minima:
+        inner = PairSolver(problem, tests, session, query.estimate, query.max_estimate)
+        control, opened = session.control, inner.opened
+    else:
+        opened = open_engine(problem, tests, session)
+        control = session.control
+        split_cost = limits.split_cost / problem.form.scale
+        inner = BitsSolver(problem, tests, session, opened.search, split_cost)
+        if opened.known is not None:
+            known = problem.in_engine_units(tree_and_objective(problem, tests, opened.known)[1])
+    solver = inner
     if limits.depth_cost:
-        solver = DepthCostSolver(solver, limits.depth_cost / problem.form.scale)
-    worst = known = np.inf
-    if max_error is not None:
-        worst = within_rounding(problem, max_error)
-    if opened.known is not None:
-        known = problem.in_engine_units(tree_and_objective(problem, tests, opened.known)[1])
+        solver = DepthCostSolver(inner, limits.depth_cost / problem.form.scale)
+    worst = np.inf if max_error is None else within_rounding(problem, max_error)
     found = best_by_ranking(
         solver, ranking, limits.max_depth, limits.max_splits, worst, known + 1e-9 * abs(known)
     )
     control.raise_pending()
-    session.close(opened, found.nodes if found is not None else None)
+    is_plain = isinstance(inner, BitsSolver)
+    session.close(opened, found.nodes if found is not None and is_plain else None)
     if found is None:
-        refuse_max_error(problem, solver, max_error)
-    if control.stopped and not limits.depth_cost:
+        refuse_limits(problem, solver, query)
+    if control.stopped and not limits.depth_cost and is_plain:
         acceptable = found.cost if ranking[0] == "error" or max_error is None else worst
         found = smallest_pruning(problem, found, acceptable)
     cost = problem.in_units(found.cost)
@@ -91,7 +149,7 @@ def find_smallest_tree(plan, session, ranking, max_error):
         lower_bound=bound,
         status="optimal" if is_proved else control.status,
         incumbents=closed(problem.moments_in_units(moments), control.seconds, cost, bound),
-        stats=engine.stats | {"seconds": control.seconds},
+        stats=inner.stats | {"seconds": control.seconds},
     )
 
 
@@ -126,6 +184,20 @@ class DepthCostSolver:
     def poll(self):
         """Read the clock; True if the search has to end."""
         return self.solver.poll()
+
+    def tighten_estimate(self, answer, upper):
+        """As `PairSolver.tighten_estimate`."""
+        best = None
+        for depth in range(min(answer.max_depth, answer.max_splits) + 1):
+            levels = depth * self.depth_cost
+            within = replace(answer, max_depth=depth)
+            found = self.solver.least_estimate(within, upper - levels)
+            if self.stopped:
+                return replace(answer, is_proved=False)
+            best = found if best is None or (found is not None and found < best) else best
+        if best is not None:
+            self.solver.keep_estimate_within(best)
+        return self.solve(answer.max_depth, answer.max_splits, upper)
 
     def solve(self, max_depth, max_splits, upper=np.inf, by_discrepancy=False):
         """As `BitsSolver.solve`."""
@@ -186,6 +258,8 @@ def best_by_ranking(solver, ranking, max_depth, max_splits, max_error=np.inf, kn
             return answer
         if criterion == "error":
             upper = at_most(answer.cost)
+        elif criterion == "pessimistic_error":
+            answer = solver.tighten_estimate(answer, upper)
         else:
             answer = tighten(solver, criterion, answer, upper)
     return answer
@@ -226,14 +300,26 @@ def smallest_pruning(problem, answer, acceptable):
     return replace(answer, nodes=pruned.tree(good[0])[0], cost=float(costs[good[0]]))
 
 
-def refuse_max_error(problem, solver, max_error):
+def refuse_limits(problem, solver, query):
     """Say that no tree is good enough, and how good the best one is."""
     limits = problem.limits
+    within = (
+        f"No tree within max_depth={limits.max_depth}, max_leaf_nodes={limits.max_splits + 1}, "
+        f"min_samples_leaf={limits.min_samples_leaf} and a weight of {limits.min_weight_leaf:g} in "
+        "every leaf (by min_weight_leaf or min_weight_fraction_leaf)"
+    )
+    if query.estimate is not None or limits.has_class_minima:
+        asked = {
+            "max_error": query.max_error,
+            "max_pessimistic_error": query.max_estimate,
+            "min_class_weight_leaf": limits.min_class_weight,
+            "min_purity_leaf": limits.min_purity or None,
+        }
+        words = [f"{name}={value!r}" for name, value in asked.items() if value is not None]
+        raise ValueError(f"{within} fulfils {' and '.join(words)}.")
     best = solver.solve(limits.max_depth, limits.max_splits)
     least = "the least" if best.is_proved else "the least known"
     raise ValueError(
-        f"No tree within max_depth={limits.max_depth}, max_leaf_nodes={limits.max_splits + 1}, "
-        f"min_samples_leaf={limits.min_samples_leaf} and a weight of {limits.min_weight_leaf:g} in "
-        "every leaf (by min_weight_leaf or min_weight_fraction_leaf) has an objective of at most "
-        f"max_error={max_error!r}; {least} is {float(problem.in_units(best.cost))!r}."
+        f"{within} has an objective of at most max_error={query.max_error!r}; {least} is "
+        f"{float(problem.in_units(best.cost))!r}."
     )

@@ -14,9 +14,9 @@ from sktree_opt.optimal.estimators._base import (
     target_problem,
     threshold_constraints,
 )
-from sktree_opt.optimal.estimators._smallest_tree import what_was_found
+from sktree_opt.optimal.estimators.queries._smallest_tree import what_was_found
 from sktree_opt.optimal.run._plan import make_plan
-from sktree_opt.optimal.run._rankings import check_ranking, find_smallest_tree
+from sktree_opt.optimal.run.queries._rankings import SIZES, Query, check_ranking, find_smallest_tree
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import Interval, fit_context
@@ -150,7 +150,7 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
             The fitted tree.
         """
         with self._fitting(X, y, sample_weight) as session:
-            ranking = check_ranking(self.ranking, self.max_error)
+            ranking = check_ranking(self.ranking, self.max_error, SIZES)
             problem = target_problem(self, X, y, sample_weight, "squared_error")
             plan = make_plan(
                 problem,
@@ -160,7 +160,7 @@ class SmallestTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
                 sums_one_tree=False,
             )
             session.begin()
-            solution = find_smallest_tree(plan, session, ranking, self.max_error)
+            solution = find_smallest_tree(plan, session, Query(ranking, self.max_error))
             self._keep(plan, solution, gap_is_proof=False)
         warn_of_limit(self, self.status_, what_was_found(self))
         return self

@@ -9,22 +9,24 @@ from typing import ClassVar, Literal, Self
 from numpy.typing import ArrayLike
 
 from sktree_opt.optimal.estimators._base import (
+    QUERY_CONSTRAINTS,
     BaseOptimalTree,
     class_problem,
     document_optimal,
 )
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.run._plan import make_plan
-from sktree_opt.optimal.run._rankings import check_ranking, find_smallest_tree
+from sktree_opt.optimal.run.queries._rankings import class_query, find_smallest_tree
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
+    ClassMinima,
+    ClassRankingCriterion,
     ClassWeight,
     LeafObjectiveName,
-    RankingCriterion,
     TableLike,
     Thresholds,
 )
@@ -42,16 +44,17 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Parameters
     ----------
-    %(smallest)s
+    %(limited)s
 
     %(size_limits)s
+
+    %(class_minima)s
 
     %(leaf_objective)s
 
     %(cost_matrix)s
 
-    confidence : float, default=0.25
-        Of "pessimistic_error": a smaller one fears more errors. C4.5's is 0.25.
+    %(confidence)s
 
     %(complexity_cost)s
 
@@ -111,10 +114,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
-        "max_error": [Interval(Real, 0, None, closed="left"), None],
-        "ranking": [list, tuple, None],
+        **QUERY_CONSTRAINTS,
         "objective": [StrOptions(set(OBJECTIVES))],
-        "confidence": [Interval(Real, 0, 0.5, closed="neither")],
         "depth_cost": [Interval(Real, 0, None, closed="left")],
         **shared_constraints(
             "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
@@ -125,12 +126,15 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self,
         *,
         max_error: float | None = None,
-        ranking: Sequence[RankingCriterion] | None = None,
+        max_pessimistic_error: float | None = None,
+        ranking: Sequence[ClassRankingCriterion] | None = None,
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
         min_weight_leaf: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
+        min_class_weight_leaf: ClassMinima = None,
+        min_purity_leaf: float = 0.0,
         objective: LeafObjectiveName = "error",
         cost_matrix: ArrayLike | None = None,
         confidence: float = 0.25,
@@ -148,12 +152,15 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         warm_start: bool = False,
     ) -> None:
         self.max_error = max_error
+        self.max_pessimistic_error = max_pessimistic_error
         self.ranking = ranking
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_class_weight_leaf = min_class_weight_leaf
+        self.min_purity_leaf = min_purity_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
         self.confidence = confidence
@@ -184,8 +191,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             The fitted tree.
         """
         with self._fitting(X, y, sample_weight) as session:
-            ranking = check_ranking(self.ranking, self.max_error)
             problem = class_problem(self, X, y, sample_weight)
+            query = class_query(self, problem)
             plan = make_plan(
                 problem,
                 session,
@@ -194,7 +201,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
                 sums_one_tree=False,
             )
             session.begin()
-            solution = find_smallest_tree(plan, session, ranking, self.max_error)
+            solution = find_smallest_tree(plan, session, query)
             self._keep(plan, solution, gap_is_proof=False)
         warn_of_limit(self, self.status_, what_was_found(self))
         return self

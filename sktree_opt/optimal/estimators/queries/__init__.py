@@ -1,0 +1,1 @@
+"""Estimators that answer questions with several limits (see ``run.queries``)."""

@@ -1,0 +1,7 @@
+"""Questions with several limits: rankings and two kinds of errors.
+
+``_rankings``
+    One tree, the first by an order of error, C4.5's estimate, size and depth (DL8).
+``_pair_solver``
+    Optima where two sums over leaves matter: an objective and C4.5's estimate.
+"""
