@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         prune,
     )
     from sktree_opt.optimal import (
+        FairTreeClassifier,
         OptimalTreeClassifier,
         OptimalTreeClassifierCV,
         OptimalTreeRegressor,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         TreeSetRegressor,
         Verification,
         optimal_path,
+        rate_difference,
         verify_optimality,
     )
     from sktree_opt.preprocessing import ColumnCombiner, MDLPDiscretizer
@@ -85,6 +87,7 @@ _ROOM_OF = {
     "CrossValidationError": "subset",
     "DTsbeSelector": "subset",
     "DistinctTreeEnumerator": "subset",
+    "FairTreeClassifier": "optimal",
     "GreedyTreeClassifier": "greedy",
     "GreedyTreeRegressor": "greedy",
     "RuleListClassifier": "greedy",
@@ -114,6 +117,7 @@ _ROOM_OF = {
     "load_restaurant": "datasets",
     "optimal_path": "optimal",
     "plot_tree": "export",
+    "rate_difference": "optimal",
     "subsets": "subset",
     "to_json": "export",
     "to_onnx": "export",
@@ -133,6 +137,7 @@ __all__ = [
     "ErrorByFeaturesDisplay",
     "ErrorBySizeDisplay",
     "Explanation",
+    "FairTreeClassifier",
     "FeatureUseDisplay",
     "GapDisplay",
     "GreedyTreeClassifier",
@@ -169,6 +174,7 @@ __all__ = [
     "optimal_path",
     "plot_tree",
     "prune",
+    "rate_difference",
     "subsets",
     "to_json",
     "to_onnx",

@@ -37,6 +37,7 @@ QUICK = {
     "OptimalTreeClassifierCV": {"max_depth": 2, "cv": 2},
     "OptimalTreeRegressorCV": {"max_depth": 2, "cv": 2, "targets": "given"},
     "OptimalTreeRegressor": {"max_depth": 2},
+    "FairTreeClassifier": {"max_depth": 2},
     "SmallestTreeClassifier": {"max_depth": 2},
     "SmallestTreeRegressor": {"max_depth": 2},
     "TreeSetClassifier": {"max_depth": 2, "n_trees": 2},
@@ -144,9 +145,16 @@ def test_more_transformer_checks(estimator, check):
     check(type(estimator).__name__, clone(estimator))
 
 
+def iris_for(estimator):
+    """Three classes, or two where an estimator takes no more."""
+    X, y = load_iris(return_X_y=True)
+    tags = get_tags(estimator).classifier_tags
+    return X, y if tags is None or tags.multi_class else np.minimum(y, 1)
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_html_representation(estimator):
-    X, y = load_iris(return_X_y=True)
+    X, y = iris_for(estimator)
     fitted = clone(estimator).fit(X, y)
     html = fitted._repr_html_()
     assert type(estimator).__name__ in html
@@ -166,7 +174,7 @@ def test_sample_weight_is_routed(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_a_failed_fit_leaves_the_estimator_as_it_was(estimator):
-    X, y = load_iris(return_X_y=True)
+    X, y = iris_for(estimator)
     fitted = clone(estimator).fit(X, y)
     before = {k: pickle.dumps(v) for k, v in vars(fitted).items()}
     with pytest.raises(ValueError, match="infinity"):
@@ -186,7 +194,7 @@ LABELS = {
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if is_classifier(e)], ids=name_of)
 def test_labels_of_any_kind(estimator, labels):
-    X, y = load_iris(return_X_y=True)
+    X, y = iris_for(estimator)
     X, y = X[:100], LABELS[labels](y[:100])
     fitted = clone(estimator).fit(X, y)
     assert fitted.classes_.tolist() == np.unique(y).tolist()
@@ -233,7 +241,7 @@ WITH_WEIGHTS = [e for e in ESTIMATORS if get_tags(e).target_tags.required]
 
 @pytest.mark.parametrize("estimator", WITH_WEIGHTS, ids=name_of)
 def test_odd_sample_weights(estimator):
-    X, y = load_iris(return_X_y=True)
+    X, y = iris_for(estimator)
     for weights in (2.0, ["2"] * len(y)):
         clone(estimator).fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight"):

@@ -91,7 +91,7 @@ def steps_of_a_fit():
     """(file, name) of each function that the drawing of a fit names."""
     page = (DOC / "developers" / "one_fit.rst").read_text("utf-8")
     drawing = page.split(".. code-block:: text")[1].split("\n``class_problem``")[0]
-    for file, names in re.findall(r"(\w+/\w+\.py) +([\w., ]+)", drawing):
+    for file, names in re.findall(r"((?:\w+/)+\w+\.py) +([\w., ]+)", drawing):
         for name in names.split(","):
             yield file, name.strip().split(".")[0]
 

@@ -14,10 +14,13 @@ from sktree_opt.optimal.estimators._optimal_path import optimal_path
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.estimators._tree_set_classifier import TreeSetClassifier
 from sktree_opt.optimal.estimators._tree_set_regressor import TreeSetRegressor
+from sktree_opt.optimal.estimators.queries._fair_tree import FairTreeClassifier
+from sktree_opt.optimal.estimators.queries._rates import rate_difference
 from sktree_opt.optimal.estimators.queries._smallest_tree import SmallestTreeClassifier
 from sktree_opt.optimal.estimators.queries._smallest_tree_regressor import SmallestTreeRegressor
 
 __all__ = [
+    "FairTreeClassifier",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
@@ -28,5 +31,6 @@ __all__ = [
     "TreeSetRegressor",
     "Verification",
     "optimal_path",
+    "rate_difference",
     "verify_optimality",
 ]

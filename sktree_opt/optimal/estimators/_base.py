@@ -301,7 +301,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self) as interrupt:
             kept = None
-            if self.warm_start:
+            if getattr(self, "warm_start", False):
                 kept = vars(self).setdefault("_kept_search", KeptSearch())
             else:
                 vars(self).pop("_kept_search", None)
@@ -321,10 +321,11 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         tree, objective = tree_and_objective(problem, tests, nodes)
         largest = float(tree.nodes["impurity"][0] * tree.nodes["weight"][0])
         vars(self).pop("pareto_front_", None)
-        if problem.objective.metric is None:
+        if solution.answers is None:
             refuse_worse_tree(problem, tree, objective, solution.cost)
         else:
             objective, largest = solution.cost, 0.0
+        if solution.front is not None:
             self.pareto_front_ = solution.front
         vars(self).update(fitted_attributes(problem, tests, nodes, solution.answers, tree))
         bound, status = solution.lower_bound, solution.status
@@ -338,7 +339,7 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         self.gap_ = 0.0 if objective == bound else objective - self.lower_bound_
         self.status_ = status
         self.incumbents_, self.search_stats_ = solution.incumbents, solution.stats
-        is_proved = status == "optimal" and gap_is_proof and problem.objective.metric is None
+        is_proved = status == "optimal" and gap_is_proof and solution.answers is None
         self.optimality_scope_ = plan.scope(objective if is_proved else np.inf)
 
 
@@ -347,12 +348,16 @@ def new_control(estimator):
     return SearchControl(seconds_from(estimator.time_limit), bytes_from(estimator.memory_limit))
 
 
-def class_problem(estimator, X, y, sample_weight):
-    """The checked and encoded problem of a classifier; sets what depends on the data alone."""
+def class_problem(estimator, X, y, sample_weight, takes_positive=True):
+    """The checked and encoded problem of a classifier; sets what depends on the data alone.
+
+    `takes_positive` says whether `pos_label` belongs to the objective.
+    """
+    class_weight = getattr(estimator, "class_weight", None)
     data = checked_data(
-        estimator, X, y, sample_weight, is_classifier=True, class_weight=estimator.class_weight
+        estimator, X, y, sample_weight, is_classifier=True, class_weight=class_weight
     )
-    pos_label = getattr(estimator, "pos_label", None)
+    pos_label = getattr(estimator, "pos_label", None) if takes_positive else None
     # A confidence may be that of a ranking or a limit.
     has_estimate = asks_estimate(estimator) and estimator.objective != "pessimistic_error"
 

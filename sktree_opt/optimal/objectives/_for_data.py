@@ -225,10 +225,11 @@ def positive_code(metric, pos_label, classes):
     # Metrics that treat both classes alike need no positive one.
     is_number = classes.dtype.kind in "biuf" and classes.tolist() in ([0, 1], [-1, 1])
     if not is_number and metric not in SYMMETRIC_METRICS:
-        name = "a function" if callable(metric) else repr(metric)
+        asked = "a function" if callable(metric) else repr(metric)
         raise ValueError(
-            f"y has the classes {classes.tolist()}, and objective is {name}: pass the positive one "
-            "of them as pos_label. It may be left out only for the classes 0 and 1, or -1 and 1."
+            f"y has the classes {classes.tolist()}, and {asked} is asked for: pass the positive "
+            "one of them as pos_label. It may be left out only for the classes 0 and 1, or -1 and "
+            "1."
         )
     return 1
 

@@ -250,7 +250,7 @@ class FoundTrees:
 
     def _table_of(self, graph, n_trees):
         # What a pickle of the graph keeps.
-        _, (arrays, (split_cost, max_splits, counts_tests, _)) = graph.__reduce__()
+        arrays, split_cost, counts_tests, _, max_splits, *_ = graph.__reduce__()[1]
         lists = {name: values.tolist() for name, values in arrays.items()}
         nodes = [
             [cost if is_leaf else -1, bound, []]

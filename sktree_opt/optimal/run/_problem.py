@@ -65,7 +65,7 @@ class Limits:
 
     @property
     def minima(self):
-        """What may be a leaf, as searches for several trees at each node take it."""
+        """Minima of a leaf, as searches for several trees at each node take them."""
         return LeafMinima(
             self.min_samples_leaf, self.min_weight_leaf, self.min_class_weight, self.min_purity
         )

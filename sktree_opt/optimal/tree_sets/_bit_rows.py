@@ -21,7 +21,7 @@ FLOAT_BITS = 53
 
 @dataclass(frozen=True)
 class LeafMinima:
-    """What rows may be a leaf.
+    """Minima that rows must reach to be a leaf.
 
     Attributes
     ----------

@@ -80,8 +80,8 @@ public:
         return least_cost(worker, root_, all_columns_, depth, splits, limit);
     }
 
-    // All trees that cost up to `bound`; false when the search was stopped. What shapes tell is set
-    // in the graph.
+    // All trees that cost up to `bound`; false when the search was stopped. The graph says
+    // what shapes tell.
     bool build(int depth, std::int64_t max_splits, double bound, TreeGraph& graph) {
         depth = static_cast<int>(std::min<std::int64_t>(depth, max_splits));
         graph.split_cost = static_cast<std::int64_t>(split_cost_);

@@ -46,8 +46,8 @@ inline std::uint64_t high_word(Count count) {
 }
 inline std::uint64_t low_word(Count count) { return static_cast<std::uint64_t>(count); }
 
-// Number of splits, depth and second cost of a tree as one whole number, in this order. Shapes of
-// two subtrees add up, but for the depth.
+// Number of splits, depth and second cost of a tree as one whole number, in this order. The shapes
+// of two subtrees add up, except for the depth.
 constexpr int SECOND_BITS = 42, DEPTH_BITS = 5;
 constexpr std::int64_t ONE_LEVEL = std::int64_t{1} << SECOND_BITS;
 constexpr std::int64_t ONE_SPLIT = ONE_LEVEL << DEPTH_BITS;
@@ -165,7 +165,7 @@ public:
     std::int64_t leaf_shape(std::int64_t node) const {
         return leaf_second.empty() ? 0 : leaf_second[node];
     }
-    // Of a split over two leaves, or over two subtrees.
+    // The shape of a split over two leaves, and that of a split over two subtrees.
     std::int64_t last_shape(std::int64_t option) const {
         return ONE_SPLIT + (counts_depth ? ONE_LEVEL : 0) + (second.empty() ? 0 : second[option]);
     }

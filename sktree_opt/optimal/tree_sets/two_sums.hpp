@@ -1,18 +1,18 @@
 // Trade-offs between two sums over the leaves of a tree, exact (an Algebra of set_search.hpp).
 //
-// Two questions are asked of such sums:
-// - which pairs of costs does no tree better in both (DL8's rankings and limits with the error and
-//   C4.5's estimate of it; Nijssen & Fromont, KDD 2007, section 3, doi:10.1145/1281192.1281250);
-// - what is the least error of a tree for every value of a signed sum, such as the difference of two
-//   groups' rates of positive answers, which two subtrees may balance (after van der Linden, de
-//   Weerdt & Demirovic, "Fair and optimal decision trees", NeurIPS 2022).
+// Two questions are asked of such sums. The first: which pairs of costs does no tree better in both?
+// It answers DL8's rankings and limits with the error and C4.5's estimate of it (Nijssen & Fromont,
+// KDD 2007, section 3, doi:10.1145/1281192.1281250). The second: what is the least error for every
+// value of a signed sum, such as the difference of two groups' rates of positive answers? Subtrees
+// may balance each other (van der Linden, de Weerdt & Demirovic, "Fair and optimal decision trees",
+// NeurIPS 2022).
 //
 // Only points whose first sum is within a bound are kept. The bound of a side is what the least
 // first sum of the other side leaves. These least sums come from a search that keeps the first
 // point of each set alone, and come before the others.
 //
 // Sets are in the order of the first sum: a wider bound appends to a set, so that ranks stay.
-// Complexity: a merge takes the product of the sets' sizes, as far as the bound allows.
+// Complexity: a merge takes the product of the sets' sizes at most.
 #pragma once
 
 #include <algorithm>

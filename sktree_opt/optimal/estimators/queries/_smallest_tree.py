@@ -38,7 +38,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     Without `max_error`, of the trees of the least objective the one with the fewest tests. With it,
     of the trees whose objective is at most `max_error` the one with the fewest tests: as good as a
-    greedy tree, say, and smaller. `ranking` asks for any other order of error, size and depth.
+    greedy tree, say, and smaller. `ranking` asks for any other order of error, C4.5's estimate of
+    it, size and depth.
 
     Read more in the :ref:`User Guide <optimal_trees>`.
 

@@ -1,7 +1,9 @@
-"""Questions with several limits: rankings and two kinds of errors.
+"""Questions with several limits: rankings, two kinds of errors, group fairness.
 
 ``_rankings``
     One tree, the first by an order of error, C4.5's estimate, size and depth (DL8).
 ``_pair_solver``
     Optima where two sums over leaves matter: an objective and C4.5's estimate.
+``_fair``
+    The least error of the trees whose answers differ little between two groups.
 """

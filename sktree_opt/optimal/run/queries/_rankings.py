@@ -24,7 +24,7 @@ SIZES = ("error", "size", "depth")
 
 @dataclass(frozen=True)
 class Query:
-    """What makes a tree good, and which one is the first.
+    """Limits and the order of trees.
 
     Attributes
     ----------
