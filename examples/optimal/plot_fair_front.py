@@ -1,6 +1,6 @@
 """
-What equal treatment of two groups costs
-========================================
+The price of equal treatment of two groups
+==========================================
 
 Younger applicants get fewer loans, because they have less income or are students. How many more
 errors does a tree make that accepts both age groups about equally often? `FairTreeClassifier`

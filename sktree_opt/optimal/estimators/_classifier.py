@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import (
+    QUERY_CONSTRAINTS,
     BaseOptimalTree,
     class_problem,
     document_optimal,
@@ -62,6 +63,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         and the false negatives that falls with neither, which is checked at some points only.
 
     %(cost_matrix)s
+
+    %(confidence)s
 
     pos_label : label or None, default=None
         For a metric: the positive class. None means 1 if the classes are 0 and 1, or -1 and 1; for
@@ -167,6 +170,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
+        "confidence": QUERY_CONSTRAINTS["confidence"],
         "targets": [StrOptions({"given", "forest"})],
         **shared_constraints(
             "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage", "search"
@@ -184,6 +188,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         min_weight_fraction_leaf: float = 0.0,
         objective: LeafObjectiveName | MetricName | MetricLoss = "error",
         cost_matrix: ArrayLike | None = None,
+        confidence: float = 0.25,
         pos_label: Label | None = None,
         targets: TargetsName = "given",
         complexity_cost: float = 0.0,
@@ -206,6 +211,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
+        self.confidence = confidence
         self.pos_label = pos_label
         self.targets = targets
         self.complexity_cost = complexity_cost

@@ -60,6 +60,17 @@ distinct_by : {"partitions", "tests"}, default="partitions"
     does not lower their cost makes no tree of its own. "tests": when they have different tests at
     some node; each test has rows on both sides.
 """,
+    "ranked": """\
+ranking : sequence of {"error", "pessimistic_error", "size", "depth"} or None, default=None
+    The order of the trees: by objective, C4.5's estimate of the errors on new rows, number of
+    tests, depth. "size" and one of the errors must be among them. None means ("error", "size").
+
+max_error : float or None, default=None
+    Largest objective that is acceptable; a billionth is allowed for rounding.
+
+max_pessimistic_error : float or None, default=None
+    Largest value of C4.5's estimate, summed over leaves, that is acceptable.
+""",
     "predict_by": """\
 predict_by : {"best", "vote"}, default="best"
     Whether the best tree answers, or all trees together: the class that most of them answer, or the
@@ -154,7 +165,8 @@ class BaseTreeSet(BaseOptimalTree):
     @property
     def n_trees_by_objective_(self) -> dict[float, int]:
         """Number of trees for each objective, in rising order."""
-        return summed(*(self._fitted_set().kinds()[k] for k in (0, 2)))
+        totals = summed(*(self._fitted_set().kinds()[k] for k in (0, 2)))
+        return dict(sorted(totals.items()))
 
     @property
     def n_trees_by_size_(self) -> dict[int, int]:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sktree_opt.optimal.estimators._base import class_problem
+from sktree_opt.optimal.estimators._base import QUERY_CONSTRAINTS, class_problem
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, document_set, what_set_is_known
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.optimal.run.queries._ranked_set import find_ranked_set
+from sktree_opt.optimal.run.queries._rankings import class_query
 from sktree_opt.tree._mixin import TIE_TOLERANCE, TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
+    ClassMinima,
+    ClassRankingCriterion,
     ClassWeight,
     LeafObjectiveName,
     TableLike,
@@ -42,11 +48,17 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     %(epsilon)s
 
+    %(ranked)s
+
     %(size_limits)s
+
+    %(class_minima)s
 
     %(leaf_objective)s
 
     %(cost_matrix)s
+
+    %(confidence)s
 
     %(complexity_cost)s
 
@@ -102,6 +114,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseTreeSet._parameter_constraints,
+        **QUERY_CONSTRAINTS,
         "objective": [StrOptions(set(OBJECTIVES))],
         **shared_constraints(
             "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
@@ -115,13 +128,19 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         epsilon: float | None = None,
         epsilon_kind: Literal["relative", "absolute"] = "relative",
         distinct_by: Literal["partitions", "tests"] = "partitions",
+        ranking: Sequence[ClassRankingCriterion] | None = None,
+        max_error: float | None = None,
+        max_pessimistic_error: float | None = None,
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
         min_weight_leaf: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
+        min_class_weight_leaf: ClassMinima = None,
+        min_purity_leaf: float = 0.0,
         objective: LeafObjectiveName = "error",
         cost_matrix: ArrayLike | None = None,
+        confidence: float = 0.25,
         complexity_cost: float = 0.0,
         class_weight: ClassWeight = None,
         leaf_smoothing: Literal["laplace"] | float | None = None,
@@ -139,13 +158,19 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         self.epsilon = epsilon
         self.epsilon_kind = epsilon_kind
         self.distinct_by = distinct_by
+        self.ranking = ranking
+        self.max_error = max_error
+        self.max_pessimistic_error = max_pessimistic_error
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_class_weight_leaf = min_class_weight_leaf
+        self.min_purity_leaf = min_purity_leaf
         self.objective = objective
         self.cost_matrix = cost_matrix
+        self.confidence = confidence
         self.complexity_cost = complexity_cost
         self.class_weight = class_weight
         self.leaf_smoothing = leaf_smoothing
@@ -174,6 +199,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         """
         with self._fitting(X, y, sample_weight) as session:
             problem = class_problem(self, X, y, sample_weight)
+            query = class_query(self, problem, prefers_size=False)
             plan = make_plan(
                 problem,
                 session,
@@ -182,7 +208,10 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
                 sums_one_tree=False,
             )
             session.begin()
-            solution = find_best_trees(plan, session, self._wanted())
+            find = find_best_trees
+            if not query.is_plain or problem.limits.has_class_minima:
+                find = partial(find_ranked_set, query=query)
+            solution = find(plan, session, self._wanted())
             self._keep_set(plan, solution)
         warn_of_limit(self, self.status_, what_set_is_known(self))
         return self

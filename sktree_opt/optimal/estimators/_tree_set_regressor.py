@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import (
+    QUERY_CONSTRAINTS,
     target_problem,
     threshold_constraints,
 )
@@ -15,6 +18,8 @@ from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
 from sktree_opt.optimal.estimators._tree_set import BaseTreeSet, document_set, what_set_is_known
 from sktree_opt.optimal.run._best_trees import find_best_trees
 from sktree_opt.optimal.run._plan import make_plan
+from sktree_opt.optimal.run.queries._ranked_set import find_ranked_set
+from sktree_opt.optimal.run.queries._rankings import SIZES, Query, check_ranking
 from sktree_opt.preprocessing._thresholds import REGRESSION_THRESHOLDS
 from sktree_opt.tree._mixin import TreeRegressorMixin
 from sktree_opt.utils._compat import fit_context
@@ -22,6 +27,7 @@ from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
+    RankingCriterion,
     RegressionThresholds,
     TableLike,
 )
@@ -41,6 +47,13 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     %(n_trees)s
 
     %(epsilon)s
+
+    ranking : sequence of {"error", "size", "depth"} or None, default=None
+        The order of the trees: by objective, number of tests, depth. "error" and "size" must be
+        among them. None means ("error", "size").
+
+    max_error : float or None, default=None
+        Largest objective that is acceptable; a billionth is allowed for rounding.
 
     %(size_limits)s
 
@@ -85,6 +98,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseTreeSet._parameter_constraints,
+        "ranking": QUERY_CONSTRAINTS["ranking"],
+        "max_error": QUERY_CONSTRAINTS["max_error"],
         "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
     }
 
@@ -95,6 +110,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         epsilon: float | None = None,
         epsilon_kind: Literal["relative", "absolute"] = "relative",
         distinct_by: Literal["partitions", "tests"] = "partitions",
+        ranking: Sequence[RankingCriterion] | None = None,
+        max_error: float | None = None,
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
@@ -114,6 +131,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         self.epsilon = epsilon
         self.epsilon_kind = epsilon_kind
         self.distinct_by = distinct_by
+        self.ranking = ranking
+        self.max_error = max_error
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
@@ -143,6 +162,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
             The fitted set.
         """
         with self._fitting(X, y, sample_weight) as session:
+            query = Query(check_ranking(self.ranking, None, SIZES), self.max_error)
             problem = target_problem(self, X, y, sample_weight, "squared_error")
             plan = make_plan(
                 problem,
@@ -152,7 +172,10 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
                 sums_one_tree=False,
             )
             session.begin()
-            solution = find_best_trees(plan, session, self._wanted())
+            find = find_best_trees
+            if not query.is_plain:
+                find = partial(find_ranked_set, query=query)
+            solution = find(plan, session, self._wanted())
             self._keep_set(plan, solution)
         warn_of_limit(self, self.status_, what_set_is_known(self))
         return self

@@ -183,8 +183,11 @@ def find_best_trees(plan, session, wanted):
     )
 
 
-def make_search(problem, tests, wanted, control):
-    """The engine's search for a problem."""
+def make_search(problem, tests, wanted, control, answers_of=None, **shapes):
+    """The engine's search for a problem.
+
+    `answers_of` is a problem by whose objective leaves answer, `shapes` what tells trees apart.
+    """
     data, limits, form = problem.data, problem.limits, problem.form
     refuse_many_classes(form)
     rows = tests.bits, tests.n_tests, problem.objective.targets, data.weights
@@ -194,13 +197,15 @@ def make_search(problem, tests, wanted, control):
         "minima": limits.minima,
         "counts_tests": wanted.counts_tests,
         "n_threads": limits.n_threads,
+        **shapes,
     }
     if data.classes is None:
         centre = float(problem.objective.given_targets[0] - problem.objective.targets[0])
         return GraphSearch(target_rows(*rows), form, control, centre=centre, **common)
     # A form may have one class more than there are.
-    n_classes = len(form.class_mass)
-    worth, tolerance = worth_of_answers(problem)
+    second = shapes.get("second")
+    n_classes = max(len(one.class_mass) for one in (form, second) if one is not None)
+    worth, tolerance = worth_of_answers(problem if answers_of is None else answers_of)
     worth = np.pad(worth, ((0, n_classes - len(worth)), (0, 0)))
     table = bit_rows(*rows, n_classes)
     return GraphSearch(table, form, control, worth=worth, tolerance=tolerance, **common)

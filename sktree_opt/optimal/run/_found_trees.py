@@ -72,7 +72,8 @@ class OptionTable:
 class FoundTrees:
     """The first trees of a graph, in order of their objective and then of their size.
 
-    Trees of one objective and size are a *kind*. Trees are made when they are asked for.
+    Trees of one objective and size are a *kind*; a ranking may tell kinds by more. Trees are made
+    when they are asked for.
 
     Parameters
     ----------
@@ -93,26 +94,34 @@ class FoundTrees:
     unit, offset : float
         An objective is a cost of the graph times `unit`, plus `offset`.
 
+    order : Order or None, default=None
+        Another order of the trees, and limits on them.
+
     Attributes
     ----------
     n_trees : int
         Number of trees.
     """
 
-    def __init__(self, problem, tests, graph, counted, number, unit, offset):
+    def __init__(self, problem, tests, graph, counted, number, unit, offset, order=None):
         self.problem = replace(problem, data=replace(problem.data, matrix=None))
         self.tests, self.graph, self.number = tests, graph, number
-        self.unit, self.offset = unit, offset
+        self.unit, self.offset, self.order = unit, offset, order
         self._count(counted)
 
     def _count(self, counted):
         self._counted = counted
-        # Ranks at which kinds end.
-        self._ends = list(accumulate(counted.counts))
-        self.n_trees = int(min(self._ends[-1], self.number))
+        # Kinds in the order of the set, and ranks at which they end.
+        self._places, self._counts = np.arange(len(counted.counts)), counted.counts
+        if self.order is not None:
+            self._places = self.order.places(counted, self._objectives(counted))
+            self._counts = [counted.counts[place] for place in self._places.tolist()]
+        self._ends = list(accumulate(self._counts))
+        self.n_trees = int(min(self._ends[-1], self.number)) if self._ends else 0
 
     def __getstate__(self):
-        return {k: v for k, v in vars(self).items() if k not in ("_counted", "_ends", "n_trees")}
+        made = ("_counted", "_places", "_counts", "_ends", "n_trees")
+        return {k: v for k, v in vars(self).items() if k not in made}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -135,17 +144,29 @@ class FoundTrees:
         counts : list of int
         """
         n = self.n_kinds
-        counts = self._counted.counts[:n]
+        places = self._places[:n]
+        counts = self._counts[:n]
         counts[-1] -= self._ends[n - 1] - self.n_trees
-        n_splits = self._counted.n_splits[:n]
-        # The cost of a split has been rounded, that of leaves often not.
-        leaf_costs = self._counted.costs[:n] - n_splits * self.graph.split_cost
+        return self._objectives(self._counted)[places], self._counted.n_splits[places], counts
+
+    def _objectives(self, counted):
+        """Objective of each kind of the graph."""
+        n_splits = counted.n_splits
+        if self.order is not None and self.order.is_swapped:
+            leaf_costs = counted.seconds
+        else:
+            # The cost of a split has been rounded, that of leaves often not.
+            leaf_costs = counted.costs - n_splits * self.graph.split_cost
         objectives = self.offset + self.unit * leaf_costs
         objectives += self.problem.limits.split_cost * n_splits
-        # The grid is finer than these digits, and its rounding is not to be seen.
-        largest = 2.0**40 * self.unit + abs(self.offset)
-        objectives = np.round(objectives, DIGITS - int(np.ceil(np.log10(largest))))
-        return objectives, n_splits, counts
+        return rounded(objectives, self.unit, self.offset)
+
+    def _numbers(self):
+        """The number of trees that the set has of each kind of the graph."""
+        numbers = [0] * len(self._counted.counts)
+        for place, count in zip(self._places.tolist(), self.kinds()[2], strict=False):
+            numbers[place] = count
+        return numbers
 
     def objectives(self, n_trees):
         """Objectives of the first trees."""
@@ -156,7 +177,8 @@ class FoundTrees:
     def nodes(self, rank):
         """Nodes of the tree of a rank, and their places in the graph."""
         kind = bisect_right(self._ends, rank)
-        return self._counted.find(kind, rank - (self._ends[kind - 1] if kind else 0))
+        place = int(self._places[kind])
+        return self._counted.find(place, rank - (self._ends[kind - 1] if kind else 0))
 
     def tree(self, rank):
         """The tree of a rank, and its objective."""
@@ -180,32 +202,24 @@ class FoundTrees:
         ------
         nodes : ndarray
         """
-        counted = self._counted_without(features)
-        for kind, count in enumerate(counted.counts):
-            at = self._kind_of(counted.costs[kind], counted.n_splits[kind])
-            if at is None:
-                return
-            number = count if at < self.n_kinds - 1 else self._n_without(features, at)
+        is_asked = np.isin(self.tests.feature, features)
+        counted = self.graph.count(SearchControl(), ~is_asked)
+        place_of = {kind: place for place, kind in enumerate(names_of_kinds(counted))}
+        names = names_of_kinds(self._counted)
+        for at, kind in enumerate(self._places[: self.n_kinds].tolist()):
+            place = place_of.get(names[kind])
+            if place is None:
+                continue
+            number = counted.counts[place]
+            if at == self.n_kinds - 1:
+                # Perhaps the set has only the first trees of it.
+                numbers = self._numbers()
+                found = self._counted.reliance(is_asked, numbers, SearchControl())
+                number = found[0][kind]
             for rank in range(number):
                 if control.poll():
                     return
-                yield counted.find(kind, rank)[0]
-
-    def _counted_without(self, features):
-        control = SearchControl()
-        return self.graph.count(control, ~np.isin(self.tests.feature, features))
-
-    def _kind_of(self, cost, n_splits):
-        """Index of a kind of the set; None if it is beyond."""
-        costs, sizes = self._counted.costs, self._counted.n_splits
-        first = int(np.searchsorted(costs, cost))
-        at = first + int(np.searchsorted(sizes[first:][costs[first:] == cost], n_splits))
-        return at if at < self.n_kinds else None
-
-    def _n_without(self, features, kind):
-        is_asked = np.isin(self.tests.feature, features)
-        counts = self.kinds()[2]
-        return self._counted.reliance(is_asked, counts, SearchControl())[0][kind]
+                yield counted.find(place, rank)[0]
 
     def reliance(self, feature):
         """How far the trees rely on a feature.
@@ -219,17 +233,16 @@ class FoundTrees:
             The share of what a tree lowers the objective by, at its splits by the feature: the
             least and the largest of all trees.
         """
-        counts = self.kinds()[2]
-        control = SearchControl()
-        found = self._counted.reliance(self.tests.feature == feature, counts, control)
-        n_without, least, largest = found
-        n = self.n_kinds
-        split_cost = self.graph.split_cost * self._counted.n_splits[:n]
-        lowered = self.graph.root_cost - (self._counted.costs[:n] - split_cost)
+        counted, numbers = self._counted, self._numbers()
+        is_asked = self.tests.feature == feature
+        n_without, least, largest = counted.reliance(is_asked, numbers, SearchControl())
+        split_cost = self.graph.split_cost * counted.n_splits
+        lowered = self.graph.root_cost - (counted.costs - split_cost)
+        has_trees = np.array([number > 0 for number in numbers])
         ranges = []
         for sums, choose in ((least, np.min), (largest, np.max)):
-            shares = np.divide(sums, lowered, out=np.zeros(n), where=lowered > 0)
-            ranges.append(float(choose(shares)))
+            shares = np.divide(sums, lowered, out=np.zeros(len(sums)), where=lowered > 0)
+            ranges.append(float(choose(shares[has_trees])))
         n_needing = self.n_trees - sum(n_without)
         return n_needing, *ranges
 
@@ -241,7 +254,8 @@ class FoundTrees:
         always reached by the same tests.
         """
         size = max(self.graph.n_options, len(self._ends))
-        if self.n_trees == self._ends[-1] and size <= most_options and not by_path:
+        is_whole = self.n_trees == self._ends[-1] and self.order is None
+        if is_whole and size <= most_options and not by_path:
             return self._table_of(self.graph, self.n_trees)
         n_trees = min(self.n_trees, most_trees)
         trees = [self.nodes(rank)[0] for rank in range(n_trees)]
@@ -309,7 +323,7 @@ class FoundTrees:
             passes = self._outcomes(matrix[first : first + n_at_once])
             # Rows that pass the same tests have the same answers.
             rows, inverse = np.unique(passes, axis=0, return_inverse=True)
-            found = self._counted.answers(rows, self.kinds()[2], n_classes, n_threads, control)
+            found = self._counted.answers(rows, self._numbers(), n_classes, n_threads, control)
             sums[first : first + n_at_once] = found[inverse.ravel()]
         # The sums are rounded, and shares sum to 1.
         if n_classes:
@@ -342,6 +356,18 @@ def nodes_of_path(path):
         at = len(nodes) + branch
         nodes += [[-1, -1, -1], [-1, -1, -1]]
     return np.array(nodes, dtype=np.int32)
+
+
+def rounded(costs, unit, offset):
+    """Costs without the digits that are rounding: the grid is finer."""
+    largest = 2.0**40 * unit + abs(offset)
+    return np.round(costs, DIGITS - int(np.ceil(np.log10(largest))))
+
+
+def names_of_kinds(counted):
+    """What tells kinds of trees apart."""
+    columns = (counted.costs, counted.n_splits, counted.depths, counted.seconds)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def worth_of_answers(problem):

@@ -3,7 +3,6 @@ from libcpp cimport bool as cpp_bool
 from libcpp.vector cimport vector
 
 from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
-from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/set_rows.hpp" namespace "sktree_opt" nogil:
@@ -49,34 +48,6 @@ cdef extern from "sktree_opt/optimal/tree_sets/leaf_costs.hpp" namespace "sktree
         bint has_row_channel
         vector[double] min_class_weight
         double min_purity
-
-
-# Entries is Algebra::Set, which Cython cannot name.
-cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass SetSearchCounters:
-        atomic_int64 n_nodes
-        atomic_int64 n_depth_two
-        atomic_int64 n_cache_hits
-        atomic_int64 n_skipped
-        atomic_int64 n_cached
-        atomic_int64 cache_bytes
-
-    cdef cppclass PreorderTree:
-        vector[int32_t] column
-        vector[int32_t] label
-
-    cdef cppclass SetSearch[Algebra, Entries]:
-        SetSearch(RowTable, Algebra, CppSearchControl*, int, cpp_bool) except +
-        SetSearchCounters counters
-        Entries solve_root(int depth, int64_t splits, double bound) except +
-        void read_tree(
-            const Entries&,
-            int64_t rank,
-            int depth,
-            int64_t splits,
-            CppSearchControl*,
-            PreorderTree&,
-        ) except +
 
 
 cdef inline RowTable row_table(table) except *:

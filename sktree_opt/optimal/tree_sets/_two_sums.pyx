@@ -12,14 +12,40 @@ from sktree_opt.optimal.tree_sets._bit_rows import ANY_LEAF
 
 from sktree_opt.optimal.tree_sets._row_table cimport (
     LeafRules,
-    PreorderTree,
     RowTable,
-    SetSearch,
     leaf_rules,
     row_table,
     set_minima,
 )
-from sktree_opt.utils._control cimport SearchControl
+from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
+
+
+# Entries is Algebra::Set, which Cython cannot name.
+cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree_opt" nogil:
+    cdef cppclass SetSearchCounters:
+        atomic_int64 n_nodes
+        atomic_int64 n_depth_two
+        atomic_int64 n_cache_hits
+        atomic_int64 n_skipped
+        atomic_int64 n_cached
+        atomic_int64 cache_bytes
+
+    cdef cppclass PreorderTree:
+        vector[int32_t] column
+        vector[int32_t] label
+
+    cdef cppclass SetSearch[Algebra, Entries]:
+        SetSearch(RowTable, Algebra, CppSearchControl*, int, cpp_bool) except +
+        SetSearchCounters counters
+        Entries solve_root(int depth, int64_t splits, double bound) except +
+        void read_tree(
+            const Entries&,
+            int64_t rank,
+            int depth,
+            int64_t splits,
+            CppSearchControl*,
+            PreorderTree&,
+        ) except +
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/two_sums.hpp" namespace "sktree_opt" nogil:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from sktree_opt.utils._typing import Label
 
-# What a rate is a share of: of all rows of a group, or of those of the positive class.
+# Whether a rate is a share of a group's rows of the positive class; else of all its rows.
 RATES = {"positive": False, "true_positive": True}
 
 

@@ -46,6 +46,12 @@ class Query:
     max_estimate: float | None = None
     estimate: Any = None
 
+    @property
+    def is_plain(self):
+        """Whether it asks for the least objective, then the least size, without limits."""
+        limits = (self.max_error, self.max_estimate, self.estimate)
+        return self.ranking == ("error", "size") and limits == (None, None, None)
+
 
 def check_ranking(ranking, max_error, criteria=CRITERIA):
     """The criteria as a tuple; DL8 allows rankings that have both an error and the size."""
@@ -72,11 +78,14 @@ def asks_estimate(estimator):
     return most is not None or "pessimistic_error" in ranking
 
 
-def class_query(estimator, problem):
-    """The query of a classifier's parameters."""
+def class_query(estimator, problem, prefers_size=True):
+    """The query of a classifier's parameters.
+
+    With `prefers_size`, the size comes first by default where an error has a limit.
+    """
     most = estimator.max_pessimistic_error
     limit = estimator.max_error if most is None else most
-    ranking = check_ranking(estimator.ranking, limit)
+    ranking = check_ranking(estimator.ranking, limit if prefers_size else None)
     estimate = None
     if asks_estimate(estimator):
         if estimator.objective == "pessimistic_error":
@@ -130,7 +139,7 @@ def find_smallest_tree(plan, session, query):
     is_plain = isinstance(inner, BitsSolver)
     session.close(opened, found.nodes if found is not None and is_plain else None)
     if found is None:
-        refuse_limits(problem, solver, query)
+        refuse_limits(problem, query, solver)
     if control.stopped and not limits.depth_cost and is_plain:
         acceptable = found.cost if ranking[0] == "error" or max_error is None else worst
         found = smallest_pruning(problem, found, acceptable)
@@ -300,7 +309,7 @@ def smallest_pruning(problem, answer, acceptable):
     return replace(answer, nodes=pruned.tree(good[0])[0], cost=float(costs[good[0]]))
 
 
-def refuse_limits(problem, solver, query):
+def refuse_limits(problem, query, solver=None):
     """Say that no tree is good enough, and how good the best one is."""
     limits = problem.limits
     within = (
@@ -308,7 +317,7 @@ def refuse_limits(problem, solver, query):
         f"min_samples_leaf={limits.min_samples_leaf} and a weight of {limits.min_weight_leaf:g} in "
         "every leaf (by min_weight_leaf or min_weight_fraction_leaf)"
     )
-    if query.estimate is not None or limits.has_class_minima:
+    if solver is None or query.estimate is not None or limits.has_class_minima:
         asked = {
             "max_error": query.max_error,
             "max_pessimistic_error": query.max_estimate,
