@@ -14,12 +14,8 @@ from sktree_opt.optimal import (
     SmallestTreeClassifier,
     TreeSetClassifier,
 )
-from sktree_opt.optimal.estimators import (
-    _classifier,
-    _regressor,
-    _smallest_tree,
-    _tree_set_classifier,
-)
+from sktree_opt.optimal.estimators import _classifier, _regressor, _tree_set_classifier
+from sktree_opt.optimal.estimators.queries import _smallest_tree
 from sktree_opt.optimal.run._bits_solver import make_engine
 from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
 from sktree_opt.utils._control import SearchControl

@@ -58,8 +58,9 @@ MOST_TESTS = 3000
 # Rows by squared columns of a node whose two levels are solved over all thresholds.
 MOST_EXACT_WORK = 3_000_000
 
-# Trees of fewer levels, and of tables with fewer cells, are proved as soon.
-LEAST_DEPTH, LEAST_CELLS = 4, 4000
+# Trees of fewer levels are proved as soon, and so are those of tables with less rows times tests; a
+# level more is this many times the work.
+LEAST_DEPTH, LEAST_WORK, WORK_OF_A_LEVEL = 4, 2_000_000, 10
 
 # Levels below the root whose nodes are searched; what these find below is left as it is.
 MOST_LEVELS = 7
@@ -198,7 +199,9 @@ class LookAhead:
         """A tree for a plan; None where the whole search is as soon done."""
         problem, table = plan.problem, plan.table
         depth = min(problem.limits.max_depth, problem.limits.max_splits)
-        is_small = depth < LEAST_DEPTH or table.n_rows * table.n_columns < LEAST_CELLS
+        n_tests = sum(map(len, table.values))
+        work = table.n_rows * n_tests * WORK_OF_A_LEVEL ** (min(depth, 20) - LEAST_DEPTH)
+        is_small = depth < LEAST_DEPTH or work < LEAST_WORK
         if is_small or "look_ahead" in plan.off or session.control.poll():
             return None
         look_ahead = cls(problem, table, session)
