@@ -6,6 +6,7 @@ import sys
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.utils import get_tags
 
 import sktree_opt
 from sktree_opt.utils import all_estimators
@@ -28,7 +29,10 @@ for name, Estimator in all_estimators():
     estimator = Estimator()
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
-    for X, y in NUMBERS if is_regressor(estimator) else CLASSES:
+    sets = NUMBERS if is_regressor(estimator) else CLASSES
+    if is_classifier(estimator) and not get_tags(estimator).classifier_tags.multi_class:
+        sets = CLASSES[:1]
+    for X, y in sets:
         X = X if name in HEURISTIC else coarse(X)
         estimator.fit(X, y)
         if is_classifier(estimator):

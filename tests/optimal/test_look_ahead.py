@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
 from sktree_opt.optimal.run import _thresholds_solver
+from sktree_opt.optimal.run._look_ahead import LookAhead
 from sktree_opt.optimal.run._plan import use_engine
-from sktree_opt.optimal.run._run import LookAhead
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.tree._node import LEAF
 from tests.effort import examples
@@ -92,12 +92,19 @@ def test_proofs_do_not_change(kind, global_random_seed):
         model, y = OptimalTreeClassifier(max_depth=4, complexity_cost=cost), score > 0.5
         X = X[:, :3]
         X, y = np.vstack([X, X]), np.append(y, y)
-    fits = [fit_table(model, X, y, off=off) for off in ((), ("look_ahead",), ())]
-    objectives = [fit_table(model, X, y, off=off).objective_ for off in ((), ("look_ahead",))]
-    assert objectives[0] == pytest.approx(objectives[1], rel=1e-9)
-    assert fits[0].status_ == "optimal"
-    first = fits[0].tree_
-    assert fit_table(model.set_params(n_jobs=2), X, y).tree_ == first
+    with use_engine("thresholds"):
+        plan = plan_of(model, X, y)
+    problem, found = plan.problem, []
+    for looks_ahead in (True, False, True):
+        session = new_session(problem.limits)
+        first = LookAhead(problem, plan.table, session).grow() if looks_ahead else None
+        found.append(_thresholds_solver.search_thresholds(plan, session, first))
+    assert [one.status for one in found] == ["optimal"] * 3
+    assert found[0].cost == pytest.approx(found[1].cost, rel=1e-9)
+    trees = [tree_and_objective(problem, one.tests, one.nodes)[0] for one in found]
+    assert trees[0] == trees[2]
+    model.set_params(n_jobs=1)
+    assert fit_table(model, X, y).tree_ == fit_table(model.set_params(n_jobs=2), X, y).tree_
 
 
 @pytest.mark.parametrize("depth", [4, 6])
@@ -161,10 +168,14 @@ def test_a_search_that_looks_ahead_needs_a_sum_over_leaves():
         OptimalTreeClassifier(objective="f1", search="lookahead").fit(X, score > 0.5)
 
 
-def test_rows_that_no_engine_has_seen_are_answered_as_counted(monkeypatch):
-    monkeypatch.setattr("sktree_opt.optimal.run._run.MOST_CELLS", 600)
+def test_rows_that_no_engine_has_seen_are_answered_as_counted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 4))
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0
-    model = OptimalTreeClassifier(max_depth=5, search="lookahead").fit(X, y)
-    assert model.objective_ == np.count_nonzero(model.predict(X) != y)
+    plan = plan_of(OptimalTreeClassifier(max_depth=5), X, y)
+    session = new_session(plan.problem.limits)
+    grown = LookAhead(plan.problem, plan.table, session, most_cells=600).grow()
+    found = _thresholds_solver.tests_of_plan(grown.plan(), plan.table, plan.around)
+    tree = tree_and_objective(plan.problem, *found)[0]
+    answers = tree.evaluate(X, tree.values)[1].argmax(axis=1)
+    assert grown.cost == np.count_nonzero(answers != y)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._bits_solver import BitsSolver
-from sktree_opt.optimal.run._path import lower_hull, solve_path
 from sktree_opt.optimal.run._problem import Limits, Problem
+from sktree_opt.optimal.run.queries._path import lower_hull, solve_path
 from sktree_opt.optimal.run.queries._rankings import best_by_ranking, check_ranking
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._control import SearchControl

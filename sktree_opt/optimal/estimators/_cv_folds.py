@@ -15,8 +15,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sktree_opt.optimal.estimators._base import new_control
 from sktree_opt.optimal.estimators._optimal_path import path_of
 from sktree_opt.optimal.objectives._for_data import is_metric
-from sktree_opt.optimal.run._path import lower_hull
 from sktree_opt.optimal.run._session import Session
+from sktree_opt.optimal.run.queries._path import lower_hull
 from sktree_opt.utils._compat import n_threads_for, safe_indexing
 from sktree_opt.utils._fitting import HeldInterrupt
 from sktree_opt.utils._validation import as_weights

@@ -9,9 +9,9 @@ from sklearn.utils import Bunch
 from sktree_opt.optimal.estimators._base import class_problem, new_control, target_problem
 from sktree_opt.optimal.estimators._classifier import OptimalTreeClassifier
 from sktree_opt.optimal.estimators._regressor import OptimalTreeRegressor
-from sktree_opt.optimal.run._path import find_path
 from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._session import Session
+from sktree_opt.optimal.run.queries._path import find_path
 from sktree_opt.utils._params import warn_of_limit
 from sktree_opt.utils._typing import TableLike
 

@@ -11,9 +11,10 @@ A fit goes through these modules in this order; none calls back into an earlier 
     ``Session`` is what searches share with the fit: the clock, Ctrl-C, callbacks, and the search
     that the last fit has kept.
 ``_run``
-    ``find_tree`` is one tree; the first one over all thresholds comes from ``LookAhead``. The other
-    questions are ``_best_trees.find_best_trees``, ``queries._rankings.find_smallest_tree`` and
-    ``_path.find_path``.
+    ``find_tree`` is one tree. The other questions are ``_best_trees.find_best_trees`` and those of
+    ``queries``.
+``_look_ahead``
+    The first tree over all thresholds, in polynomial time.
 ``_bits_solver``, ``_thresholds_solver``, ``_metric``
     Each drives an engine: levels, limited discrepancy, rounding of sums, fronts.
 ``_one_column``

@@ -1,5 +1,7 @@
-"""Questions with several limits: rankings, two kinds of errors, group fairness.
+"""Questions with several limits: paths, rankings, two kinds of errors, group fairness.
 
+``_path``
+    The optimum for every depth and number of splits.
 ``_rankings``
     One tree, the first by an order of error, C4.5's estimate, size and depth (DL8).
 ``_pair_solver``
