@@ -219,11 +219,11 @@ public:
             }
             return;
         }
-        const std::int64_t first = child[2 * option], second = child[2 * option + 1];
-        const TreeClass* left = classes.of(first);
-        const TreeClass* right = classes.of(second);
-        for (std::int64_t i = 0; i < classes.size[first]; ++i) {
-            for (std::int64_t j = 0; j < classes.size[second]; ++j) {
+        const std::int64_t left_node = child[2 * option], right_node = child[2 * option + 1];
+        const TreeClass* left = classes.of(left_node);
+        const TreeClass* right = classes.of(right_node);
+        for (std::int64_t i = 0; i < classes.size[left_node]; ++i) {
+            for (std::int64_t j = 0; j < classes.size[right_node]; ++j) {
                 const std::int64_t sum = left[i].cost + right[j].cost;
                 if (sum + split_cost > bound[node]) break;
                 const std::int64_t shape = joined(left[i].shape, right[j].shape);
@@ -335,7 +335,7 @@ private:
                    std::int64_t& j, Count& count) const {
         bool is_found = false;
         for_pairs(classes, node, option,
-                  [&](std::int64_t first, std::int64_t second, std::int64_t sum, std::int64_t shape,
+                  [&](std::int64_t left, std::int64_t right, std::int64_t sum, std::int64_t shape,
                       Count n_pairs) {
                       if (is_found || sum != wanted.cost || shape != wanted.shape) return;
                       if (rank >= ways * n_pairs) {
@@ -343,8 +343,8 @@ private:
                           return;
                       }
                       is_found = true;
-                      i = first;
-                      j = second;
+                      i = left;
+                      j = right;
                       count = n_pairs;
                   });
         return is_found;
