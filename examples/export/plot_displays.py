@@ -36,9 +36,10 @@ selector = DTsbeSelector(random_state=0).fit(*load_breast_cancer(return_X_y=True
 assert tree.gap_ == 0.0
 
 # %%
-# How large a tree pays on new rows; how the search closed its gap; what good trees rely on; the two
-# kinds of errors between which a metric chooses; the error while one feature after the other is
-# taken away. The last picture is the tree for the metric.
+# The first two pictures show which size pays on new rows, and how the search closed its gap. The
+# next two show the features that good trees rely on, and the two kinds of errors between which a
+# metric chooses. The fifth is the error while features are taken away one by one. The last one is
+# the tree for the metric.
 drawn = {
     ErrorBySizeDisplay: by_folds,
     GapDisplay: tree,

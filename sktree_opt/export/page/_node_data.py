@@ -1,4 +1,4 @@
-"""What a page says of nodes and columns."""
+"""The texts and numbers of a page about nodes and columns."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def page_data(words, program):
 
 
 def leaf_data(words, program, index):
-    """What a node says as a leaf."""
+    """The record of a node as a leaf."""
     frequencies = program.frequencies[index]
     leaf = {"leaf": index, "support": float(words.tree.nodes["weight"][index])}
     node = {
@@ -50,7 +50,7 @@ def leaf_data(words, program, index):
 
 
 def test_data(words, program, index):
-    """What a node says as a test."""
+    """The record of a node with its test."""
     test = program.tests[index]
     groups = test.groups
     if groups is not None:

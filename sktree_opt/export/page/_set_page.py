@@ -1,7 +1,7 @@
 """The data of a set of trees for its page.
 
 The page counts trees as the graph of the set does (see ``tree_graph.hpp``), so it gets the nodes
-and options of the graph. What a node says does not depend on the tree that it is part of.
+and options of the graph. The record of a node is the same in every tree that has the node.
 """
 
 import json
@@ -89,7 +89,7 @@ def side_by_side(trees):
 
 
 def node_records(words, program, table, starts):
-    """What the nodes of the table say, each text once, and which of them is whose."""
+    """The distinct records of the nodes of the table, and the index of the record of each node."""
     records, record_of = {}, []
     position = None if program.is_classifier else positions(words.tree)
     for which, node in table.places:

@@ -64,7 +64,7 @@ struct ParetoPoint {
 
 using Front = std::vector<ParetoPoint>;  // fp rising, fn falling
 
-// What leaves need.
+// Requirements of leaves.
 struct FrontRules {
     std::int64_t min_rows = 1;  // of a leaf
     double min_weight = 0.0;

@@ -185,7 +185,7 @@ public:
     }
 
 private:
-    // What the cases of a branch say about it.
+    // Findings from the cases of a branch.
     struct BranchCases {
         NumberSums numbers;
         bool is_known = false;  // some case has a value that leads there
