@@ -9,6 +9,9 @@ from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Looking for examples in docstrings would import it, and atheris need not be there.
+collect_ignore = ["fuzz_readers.py"]
+
 # Shells let background commands start with Ctrl-C ignored; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
