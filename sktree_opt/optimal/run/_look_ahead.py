@@ -53,9 +53,9 @@ MOST_TESTS = 3000
 # Rows by squared columns of a node whose two levels are solved over all thresholds.
 MOST_EXACT_WORK = 3_000_000
 
-# Trees of fewer levels are proved as soon, and so are those of tables with less rows times tests; a
-# level more is this many times the work.
-LEAST_DEPTH, LEAST_WORK, WORK_OF_A_LEVEL = 4, 2_000_000, 10
+# Trees of fewer levels are proved as soon, and so are those of tables with fewer rows by squared
+# tests. A level more is this many times the work.
+LEAST_DEPTH, LEAST_WORK, WORK_OF_A_LEVEL = 4, 150_000_000, 10
 
 # Levels below the root whose nodes are searched; what these find below is left as it is.
 MOST_LEVELS = 7
@@ -168,7 +168,7 @@ class LookAhead:
         problem, table = plan.problem, plan.table
         depth = min(problem.limits.max_depth, problem.limits.max_splits)
         n_tests = sum(map(len, table.values))
-        work = table.n_rows * n_tests * WORK_OF_A_LEVEL ** (min(depth, 20) - LEAST_DEPTH)
+        work = table.n_rows * n_tests**2 * WORK_OF_A_LEVEL ** (min(depth, 20) - LEAST_DEPTH)
         is_small = depth < LEAST_DEPTH or work < LEAST_WORK
         if is_small or "look_ahead" in plan.off or session.control.poll():
             return None
