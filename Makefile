@@ -14,7 +14,7 @@ SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench bench-page figures guard fuzz soak faults clean
+.PHONY: quickstart test lint format docs bench bench-page figures guard fuzz fuzz-readers soak faults clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -64,6 +64,11 @@ MINUTES ?= 10
 SEED ?= 0
 fuzz: $(VENV)/.extra-test $(VENV)/.built
 	$(PY) -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+# Trees and tables of others, damaged as coverage guides.
+fuzz-readers: $(VENV)/.extra-fuzz $(VENV)/.built
+	set -e; for reader in json table; do \
+		$(PY) -m tests.fuzz_readers $$reader --minutes $(MINUTES); done
 
 # The same fits in two threads: other answers, or memory that grows.
 soak: $(VENV)/.extra-test $(VENV)/.built
