@@ -16,6 +16,7 @@ from sktree_opt.utils import public_modules
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(sktree_opt.__file__).parent
 MAX_FILE_LINES = 700
+MAX_LINE_LENGTH = 100
 MAX_FOLDER_FILES = 15
 MAX_FUNCTION_LINES = 60
 
@@ -132,6 +133,17 @@ def test_files_are_short():
     sources = project_files(".py", ".pyx", ".pxd", ".hpp", ".cpp")
     lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in sources}
     assert {name: n for name, n in lengths.items() if n > MAX_FILE_LINES} == {}
+
+
+def test_lines_of_kernels_are_short():
+    # clang-format leaves comments as they are; ruff and cython-lint look at the other files.
+    found = [
+        f"{relative(path)}:{number}"
+        for path in project_files(".hpp", ".cpp")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > MAX_LINE_LENGTH
+    ]
+    assert found == []
 
 
 def test_functions_are_short():

@@ -20,8 +20,8 @@
 // Deviations from C4.5: no subtree is collapsed while growing (that would break Lemma 6); the
 // average gain rule of gain ratio is a constant, min_gain, for the same reason; thresholds are
 // midpoints. With max_features each node chooses among columns drawn for it, as trees of random
-// forests do (no DT(S) then). With max_leaf_nodes nodes are split in order of weight * quality instead of depth
-// first.
+// forests do (no DT(S) then). With max_leaf_nodes nodes are split in order of weight * quality
+// instead of depth first.
 //
 // Threads: over the columns of a large node, then over the subtrees of small nodes. Each column
 // writes its own candidate and a serial pass takes the best, so that the tree never depends on

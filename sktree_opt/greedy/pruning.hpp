@@ -15,8 +15,9 @@
 // a leaf when that makes at most as many errors (costs; squared errors) on a validation part. A
 // validation case with a missing value counts at each branch by its share, also for errors.
 //
-// The error of a branch with all cases of its node is that of its own cases, corrected at the leaves
-// that further cases reach. Where missing values share cases out, all cases go down the branch.
+// The error of a branch with all cases of its node is that of its own cases, corrected at the
+// leaves that further cases reach. Where missing values share cases out, all cases go down the
+// branch.
 //
 // Cost: error-based O(cases * depth^2) at most, usually O(cases * depth); reduced-error O(cases *
 // depth). Memory: the cases of the nodes on one path.

@@ -1,8 +1,8 @@
 // A column of an encoded table as every kernel reads it, and the ranking that makes one.
 //
 // Before a matrix is encoded, one pass over its memory finds infinities and small whole numbers.
-// Codes of categories, counts and ratings are such numbers. They are told apart by counting, without
-// sorting.
+// Codes of categories, counts and ratings are such numbers. They are told apart by counting,
+// without sorting.
 #pragma once
 
 #include <algorithm>

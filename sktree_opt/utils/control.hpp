@@ -3,9 +3,9 @@
 // One SearchControl belongs to one fit. Kernels call poll() every few thousand units of work from
 // any thread. It reads the clock. The thread that started the fit also looks for a signal, at most
 // every 20 ms, because Python runs signal handlers in the main thread only. The reason to end goes
-// to `stop`, which every thread tests first. So a search always unwinds normally, and hands over the
-// best it has. An exception raised by a signal handler (KeyboardInterrupt for Ctrl-C) is
-// kept and raised again by raise_pending() once the kernel has returned.
+// to `stop`, which every thread tests first. So a search always unwinds normally, and hands over
+// the best it has. An exception raised by a signal handler (KeyboardInterrupt for Ctrl-C) is kept
+// and raised again by raise_pending() once the kernel has returned.
 //
 // A search that books memory gives it back when it is destroyed, so it has to share the ownership
 // of its control: it declares `held_ = control.hold()` before everything else that it owns.

@@ -40,7 +40,7 @@ def leaf_data(words, program, index):
     }
     if program.is_classifier:
         node["answer"] = program.decisions[index]
-        # Most trees have no costs and are not smoothed: then these are the frequencies.
+        # Without costs and smoothing, both are the frequencies.
         others = {
             "probabilities": program.probabilities[index],
             "worth": program.worth(frequencies),

@@ -7,11 +7,11 @@
 // best tree of depth d is one of depth d - 1 or costs at least d splits. This ends the search when
 // a tree without errors is known and only ties are left. Deviation, inheritance: the children that
 // a node's parent has at the same depth bound the node's own children by the inequality of section
-// 4.4, because the parent knows how many rows they share. Deviation, removal: so does the node's own
-// optimum with one level less, because a child is the node without the rows of the other side. With
-// a cost of splits this rules out tests that part so few rows from the others that no tree for them
-// can save what the test costs. Deviation, sides: a column of a node of depth three is ruled out as
-// soon as one child, out of the cache of optima, or both, to the precision of a rough sweep
+// 4.4, because the parent knows how many rows they share. Deviation, removal: so does the node's
+// own optimum with one level less, because a child is the node without the rows of the other side.
+// With a cost of splits this rules out tests that part so few rows from the others that no tree for
+// them can save what the test costs. Deviation, sides: a column of a node of depth three is ruled
+// out as soon as one child, out of the cache of optima, or both, to the precision of a rough sweep
 // (rough_squares.hpp), cost too much.
 #pragma once
 

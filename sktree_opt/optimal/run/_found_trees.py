@@ -30,9 +30,10 @@ class OptionTable:
     Attributes
     ----------
     nodes : list of [leaf_cost, bound, options]
-        The cost of a leaf, -1 where there is none; trees of the node that cost more than `bound`
-        do not count; options are lists [first_child, second_child, test, ...] of tests that part
-        the rows alike, ~test where the rows that pass it are those of the second child.
+        The cost of a leaf is -1 where there is none. Trees of the node that cost more than `bound`
+        do not count. Each option is a list [first_child, second_child, test, ...] of tests that
+        part the rows alike; a test is ~test where the rows that pass it are those of the second
+        child.
 
     n_tests : int
         Number of tests.

@@ -4,10 +4,11 @@
 // a time: it finds the best second test of both sides of each. Sections that the interval bounds of
 // intervals.hpp cannot exclude are cut again.
 //
-// Column bounds: for each column a lower bound for the trees whose root tests it. Trees cost no less
-// on more rows, so the column bounds of a node hold for every node that contains it. Less the worst
-// cost of the rows in between, they hold for every node inside it. Along a chain of root tests one
-// level up, the column bounds of the nearest solved test exclude most columns without any pass.
+// Column bounds: for each column a lower bound for the trees whose root tests it. Trees cost no
+// less on more rows, so the column bounds of a node hold for every node that contains it. Less the
+// worst cost of the rows in between, they hold for every node inside it. Along a chain of root
+// tests one level up, the column bounds of the nearest solved test exclude most columns without any
+// pass.
 #pragma once
 
 #include <algorithm>

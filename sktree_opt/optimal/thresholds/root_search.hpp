@@ -17,13 +17,14 @@ namespace sktree_opt::thresholds {
 
 // Lower bound on the squared error of every tree of few leaves, whatever its tests.
 //
-// Paper: van den Bos, van der Linden, Demirovic, Piecewise Constant and Linear Regression Trees, ICML
-// 2024. A tree of k leaves costs no less than the best division of its rows into k groups. The best
-// groups are intervals of sorted targets, as in k-means of one dimension. Let W, S, Q be the prefix
-// sums of weight, weight * target and weight * target^2. The best cost of the first i targets in k
-// groups is
+// Paper: van den Bos, van der Linden, Demirovic, Piecewise Constant and Linear Regression Trees,
+// ICML 2024. A tree of k leaves costs no less than the best division of its rows into k groups. The
+// best groups are intervals of sorted targets, as in k-means of one dimension. Let W, S, Q be the
+// prefix sums of weight, weight * target and weight * target^2. The best cost of the first i
+// targets in k groups is
 //   f_k(i) = min over j of f_{k-1}(j) + (Q_i - Q_j) - (S_i - S_j)^2 / (W_i - W_j).
-// The best j rises with i (Knuth's quadrangle inequality), so divide and conquer takes O(k n log n).
+// The best j rises with i (Knuth's quadrangle inequality). So divide and conquer takes
+// O(k n log n).
 class TargetGroups {
 public:
     // Steps of the recursion above which a bound costs more than it may save.

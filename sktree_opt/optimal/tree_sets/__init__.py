@@ -9,8 +9,9 @@ more than a bound, within a depth and a number of 0/1 tests. Read the files in t
 - ``tree_graph.hpp``: a graph of trees, and what is counted in it; ``graph_search.hpp``: the search
   that makes it; ``graph_sums.hpp``: sums over its trees; ``leaf_costs.hpp``: what leaves
   cost, and the best trees of two levels.
-- ``pareto.hpp``: the search for Pareto fronts over row sets (after DL8); ``set_search.hpp`` and
-  ``two_sums.hpp``: that for pairs of sums over leaves, within bounds; ``least_costs.hpp``: bounds.
+- ``set_search.hpp``: the search for the trees of every node that no other betters in two sums
+  (after DL8); ``pareto.hpp``: the errors of two classes; ``two_sums.hpp``: any two sums, within a
+  bound.
 
 Terms: a *graph* has a node for each set of rows that trees reach, and an *option* of a node is a
 test of it. A *class* of a node is its trees of one cost and one shape.

@@ -2,50 +2,29 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from sktree_opt.optimal.tree_sets._row_table cimport RowTable, row_table
-from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
+from sktree_opt.optimal.tree_sets._row_table cimport (
+    PreorderTree,
+    RowTable,
+    SetSearch,
+    TreePoint,
+    counts_of,
+    row_table,
+    sums_and_splits,
+)
+from sktree_opt.utils._control cimport SearchControl
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/pareto.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass ParetoPoint:
-        int64_t fp
-        int64_t fn
-        int32_t n_splits
-
     cdef cppclass FrontRules:
         int64_t min_rows
         double min_weight
         double unit[2]
         bint has_row_channel
         bint use_bounds
-
-    cdef cppclass FrontCounters:
-        atomic_int64 n_nodes
-        atomic_int64 n_depth_two
-        atomic_int64 n_cache_hits
-        atomic_int64 n_cached
-        atomic_int64 cache_bytes
-
-    cdef cppclass PreorderTree:
-        vector[int32_t] column
-        vector[int32_t] label
-
-    cdef cppclass CppParetoSearch "sktree_opt::ParetoSearch":
-        CppParetoSearch(RowTable, FrontRules, CppSearchControl*, int, bint) except +
-        FrontCounters counters
-        vector[ParetoPoint] solve_root(int depth, int64_t splits) except +
-        void read_tree(
-            const vector[ParetoPoint]&,
-            int64_t rank,
-            int depth,
-            int64_t splits,
-            CppSearchControl*,
-            PreorderTree&,
-        ) except +
 
 
 cdef class Front:
@@ -61,21 +40,10 @@ cdef class Front:
     """
 
     cdef ParetoSearch owner
-    cdef vector[ParetoPoint] points
+    cdef vector[TreePoint] points
     cdef int depth
     cdef int64_t splits
     cdef readonly object errors, n_splits
-
-    cdef fill(self):
-        cdef size_t k
-        self.errors = np.empty((self.points.size(), 2), dtype=np.int64)
-        self.n_splits = np.empty(self.points.size(), dtype=np.int64)
-        cdef int64_t[:, ::1] errors = self.errors
-        cdef int64_t[::1] n_splits = self.n_splits
-        for k in range(self.points.size()):
-            errors[k, 0] = self.points[k].fp
-            errors[k, 1] = self.points[k].fn
-            n_splits[k] = self.points[k].n_splits
 
     def tree(self, int64_t rank, SearchControl control):
         """Point `rank` as a tree in preorder.
@@ -121,7 +89,7 @@ cdef class ParetoSearch:
         Whether points that others better are dropped at once.
     """
 
-    cdef unique_ptr[CppParetoSearch] search
+    cdef unique_ptr[SetSearch[FrontRules]] search
     cdef SearchControl control
     cdef object table  # what the kernel points into
 
@@ -147,7 +115,9 @@ cdef class ParetoSearch:
         rules.use_bounds = use_bounds
         self.table = table
         self.control = control
-        self.search.reset(new CppParetoSearch(view, rules, control.cpp, n_threads, use_cache))
+        self.search.reset(
+            new SetSearch[FrontRules](view, rules, control.cpp, n_threads, use_cache)
+        )
 
     def front(self, int depth, int64_t splits):
         """Front of the trees within `depth` and `splits`; if stopped, what was found so far."""
@@ -156,18 +126,11 @@ cdef class ParetoSearch:
         front.depth = depth
         front.splits = splits
         with nogil:
-            front.points = self.search.get().solve_root(depth, splits)
+            front.points = self.search.get().solve_root(depth, splits, 0.0)
         self.control.raise_pending()
-        front.fill()
+        front.errors, front.n_splits = sums_and_splits(front.points)
         return front
 
     def statistics(self):
         """Counters of the search."""
-        counters = &self.search.get().counters
-        return {
-            "n_nodes": counters.n_nodes.load(),
-            "n_depth_two": counters.n_depth_two.load(),
-            "n_cache_hits": counters.n_cache_hits.load(),
-            "n_cached": counters.n_cached.load(),
-            "cache_bytes": counters.cache_bytes.load(),
-        }
+        return counts_of(self.search.get().counters)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libcpp cimport bool as cpp_bool
-from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from sktree_opt.optimal.bits._bit_engine import SCORES
@@ -12,53 +12,22 @@ from sktree_opt.optimal.tree_sets._bit_rows import ANY_LEAF
 
 from sktree_opt.optimal.tree_sets._row_table cimport (
     LeafRules,
+    PreorderTree,
     RowTable,
+    SetSearch,
+    TreePoint,
+    counts_of,
     leaf_rules,
     row_table,
     set_minima,
+    sums_and_splits,
 )
-from sktree_opt.utils._control cimport CppSearchControl, SearchControl, atomic_int64
-
-
-# Entries is Algebra::Set, which Cython cannot name.
-cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass SetSearchCounters:
-        atomic_int64 n_nodes
-        atomic_int64 n_depth_two
-        atomic_int64 n_cache_hits
-        atomic_int64 n_skipped
-        atomic_int64 n_cached
-        atomic_int64 cache_bytes
-
-    cdef cppclass PreorderTree:
-        vector[int32_t] column
-        vector[int32_t] label
-
-    cdef cppclass SetSearch[Algebra, Entries]:
-        SetSearch(RowTable, Algebra, CppSearchControl*, int, cpp_bool) except +
-        SetSearchCounters counters
-        Entries solve_root(int depth, int64_t splits, double bound) except +
-        void read_tree(
-            const Entries&,
-            int64_t rank,
-            int depth,
-            int64_t splits,
-            CppSearchControl*,
-            PreorderTree&,
-        ) except +
+from sktree_opt.utils._control cimport SearchControl
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/two_sums.hpp" namespace "sktree_opt" nogil:
     cdef cppclass LeafCosts:
         LeafCosts(const LeafRules&)
-
-    cdef cppclass LeastCosts:
-        pass
-
-    cdef cppclass SumPoint:
-        int64_t first
-        int64_t second
-        int32_t n_splits
 
     cdef cppclass TwoSums:
         TwoSums()
@@ -70,10 +39,7 @@ cdef extern from "sktree_opt/optimal/tree_sets/two_sums.hpp" namespace "sktree_o
         cpp_bool is_signed
         cpp_bool is_least
         int64_t max_second
-        shared_ptr[LeastCosts] least_costs
 
-
-ctypedef vector[SumPoint] SumPoints
 
 # Bounds in units; whole numbers of a float64.
 MOST = 2**52
@@ -93,21 +59,10 @@ cdef class SumSet:
     """
 
     cdef SumSearch owner
-    cdef SumPoints points
+    cdef vector[TreePoint] points
     cdef int depth
     cdef int64_t splits
     cdef readonly object sums, n_splits
-
-    cdef fill(self):
-        cdef size_t k
-        self.sums = np.empty((self.points.size(), 2), dtype=np.int64)
-        self.n_splits = np.empty(self.points.size(), dtype=np.int64)
-        cdef int64_t[:, ::1] sums = self.sums
-        cdef int64_t[::1] n_splits = self.n_splits
-        for k in range(self.points.size()):
-            sums[k, 0] = self.points[k].first
-            sums[k, 1] = self.points[k].second
-            n_splits[k] = self.points[k].n_splits
 
     def tree(self, int64_t rank, SearchControl control):
         """Point `rank` as a tree in preorder (see ``_pareto.Front.tree``)."""
@@ -162,7 +117,7 @@ cdef class SumSearch:
         What a unit of either sum is; 1 for `by_answer`.
     """
 
-    cdef unique_ptr[SetSearch[TwoSums, SumPoints]] search, least_search
+    cdef unique_ptr[SetSearch[TwoSums]] search, least_search
     cdef SearchControl control
     cdef object table  # what the kernel points into
     cdef bint use_bounds
@@ -203,17 +158,17 @@ cdef class SumSearch:
         self.use_bounds = use_bounds
         algebra.is_least = True
         self.least_search.reset(
-            new SetSearch[TwoSums, SumPoints](view, algebra, control.cpp, n_threads, use_cache)
+            new SetSearch[TwoSums](view, algebra, control.cpp, n_threads, use_cache)
         )
         algebra.is_least = False
         algebra.max_second = <int64_t> min(max_second / self.unit[1], MOST_SECOND)
         self.search.reset(
-            new SetSearch[TwoSums, SumPoints](view, algebra, control.cpp, n_threads, use_cache)
+            new SetSearch[TwoSums](view, algebra, control.cpp, n_threads, use_cache)
         )
 
     def least(self, int depth, int64_t splits, double bound):
         """The least first sum within `depth` and `splits`; None if it is not up to `bound`."""
-        cdef SumPoints points
+        cdef vector[TreePoint] points
         with nogil:
             points = self.least_search.get().solve_root(depth, splits, bound)
         self.control.raise_pending()
@@ -236,16 +191,9 @@ cdef class SumSearch:
             while not found.points.empty() and found.points.back().first > bound:
                 found.points.pop_back()
         self.control.raise_pending()
-        found.fill()
+        found.sums, found.n_splits = sums_and_splits(found.points)
         return found
 
     def statistics(self):
         """Counters of the search."""
-        counters = &self.search.get().counters
-        return {
-            "n_nodes": counters.n_nodes.load(),
-            "n_depth_two": counters.n_depth_two.load(),
-            "n_cache_hits": counters.n_cache_hits.load(),
-            "n_skipped": counters.n_skipped.load(),
-            "n_cached": counters.n_cached.load(),
-        }
+        return counts_of(self.search.get().counters)

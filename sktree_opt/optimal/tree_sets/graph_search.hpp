@@ -7,9 +7,10 @@
 // et al., NeurIPS 2022, arXiv:2209.08040) with exact least costs in place of lower bounds, so that
 // every option of the graph is part of a tree.
 //
-// The least costs come from a depth-first search over row sets with a cache (DL8, Nijssen & Fromont,
-// KDD 2007, doi:10.1145/1281192.1281250) and depth-two nodes (MurTree, JMLR 23(26), Algorithm 4).
-// They do not depend on the bound, so a wider bound uses what a narrower one has found.
+// The least costs come from a depth-first search over row sets with a cache (DL8, Nijssen &
+// Fromont, KDD 2007, doi:10.1145/1281192.1281250) and depth-two nodes (MurTree, JMLR 23(26),
+// Algorithm 4). They do not depend on the bound, so a wider bound uses what a narrower one has
+// found.
 //
 // Threads take nodes of a level, or columns of the root; the graph does not depend on them.
 // Memory: the cache and the graph, booked with SearchControl.
@@ -119,8 +120,8 @@ private:
         double answer[2];
         double cost = -1.0, second = 0.0;  // of a last test
     };
-    // A node's options, and for each place the tests that part the rows alike. A test whose outcomes
-    // are the other way round is kept as ~test.
+    // A node's options, and for each place the tests that part the rows alike. A test whose
+    // outcomes are the other way round is kept as ~test.
     struct Contents {
         std::vector<std::int32_t> alike_begin{0}, alike;
         std::vector<Option> options;

@@ -200,8 +200,8 @@ inline void transpose_bits(std::uint64_t* block) {
     }
 }
 
-// counts[j] += 2^shift * rows of columns i and j in some words, for j from `first` on; `plane` null:
-// all rows. One text, compiled for each instruction set that counts bits.
+// counts[j] += 2^shift * rows of columns i and j in some words, for j from `first` on; `plane`
+// null: all rows. One text, compiled for each instruction set that counts bits.
 SKTREE_INLINE void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
                                             int i, int first, const std::uint64_t* plane, int shift,
                                             std::int64_t* counts) {
@@ -291,7 +291,8 @@ public:
         return equal ? 1 : -static_cast<int>(complementary);
     }
 
-    // For column i: out[channel][stride], the counts of rows that have i and each j, from `first` on.
+    // For column i: out[channel][stride], the counts of rows that have i and each j, from `first`
+    // on.
     void count_pairs(const RowTable& table, int i, std::int64_t* out, int first = 0) const {
         std::fill(out, out + static_cast<std::int64_t>(n_channels()) * stride_, 0);
         for (int c = 0; c < table.n_classes; ++c)

@@ -1,35 +1,35 @@
-// Several best trees at every node of a search, exact: a Pareto front, or the k best.
+// Several best trees at every node of a search, exact: those that no other tree betters in two
+// sums.
 //
 // Dynamic programming over row sets as in DL8 (Nijssen & Fromont, KDD 2007, Algorithm 1,
 // doi:10.1145/1281192.1281250) with MurTree's depth-two nodes (JMLR 23(26), Algorithm 4). The set
-// of a node is made of the node as a leaf and, for each column, of every pair of entries from the
-// two children's sets. The Algebra defines what a set holds and which entries it may drop: those
+// of a node is made of the node as a leaf and, for each column, of every pair of points from the
+// two children's sets. The Algebra defines what a set holds and which points it may drop: those
 // that cannot be part of any wanted tree.
 //
 // paper               here             what
 // t(I)                RowSet           rows of a node; key of the cache, as DL8-Closed's closures
-// T                   Algebra::Set     the trees that are kept for (rows, depth, splits)
-// l(c)                offer_leaf       the node as a leaf
-// n(i, T1, T2)        offer_pair       a test on column i over two trees
+// T                   PointSet         the trees that are kept for (rows, depth, splits)
+// l(c)                reset            the node as a leaf
+// n(i, T1, T2)        offer_pairs      tests on column i over two trees
 // d, s                depth, splits    limits of a subtree; at most 2^d - 1 splits fit in depth d
 //
-// An entry is a split's column and the ranks of its two subtrees in the children's sets, so sets
-// are all that is stored; trees are read off by solving the children again, mostly from the cache.
+// A point is a split's column and the ranks of its two subtrees in the children's sets, so sets are
+// all that is stored; trees are read off by solving the children again, mostly from the cache.
 // Under a limit on splits that binds, a left subtree is taken from the set of the limit equal to
 // its own number of splits, so that each pair of subtrees is met once.
 //
 // Threads share the cache and take root columns one at a time. Sets do not depend on the order in
-// which entries are offered: every Algebra orders its entries totally.
+// which points are offered: they are ordered totally.
 // Memory: the cache, booked with SearchControl; when the limit is reached, nothing more is stored.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +38,24 @@
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt {
+
+// A tree by its two sums, first and second.
+struct TreePoint {
+    std::int64_t first, second;
+    std::int32_t n_splits;
+    std::int32_t column;       // -1: a leaf
+    std::int32_t left, right;  // ranks in the sets of the rows with and without it; leaf: answer
+    std::int32_t splits_with;  // splits of the subtree of the rows with it
+
+    auto order() const {
+        return std::make_tuple(first, second, n_splits, column, splits_with, left, right);
+    }
+    static bool comes_before(const TreePoint& a, const TreePoint& b) {
+        return a.order() < b.order();
+    }
+};
+
+using PointSet = std::vector<TreePoint>;
 
 struct SetSearchCounters {
     std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_skipped{0};
@@ -50,49 +68,10 @@ struct PreorderTree {
     std::vector<std::int32_t> label;
 };
 
-// Sets by rows and limits; striped, so that threads rarely wait for each other.
 template <class Algebra>
-class SetCache {
-public:
-    using Set = typename Algebra::Set;
-    struct Stored {
-        std::shared_ptr<const Set> set;
-        double bound = 0.0;  // the set lacks nothing up to it
-    };
-
-    bool find(const RowKey& key, Stored& stored) {
-        Shard& shard = shards_[key.low % N_SHARDS];
-        const std::lock_guard<std::mutex> lock(shard.mutex);
-        const auto found = shard.sets.find(key);
-        if (found == shard.sets.end()) return false;
-        stored = found->second;
-        return true;
-    }
-
-    void store(const RowKey& key, Stored stored) {
-        Shard& shard = shards_[key.low % N_SHARDS];
-        const std::lock_guard<std::mutex> lock(shard.mutex);
-        Stored& known = shard.sets[key];
-        if (known.set == nullptr || known.bound < stored.bound) known = std::move(stored);
-    }
-
-private:
-    static constexpr int N_SHARDS = 64;
-    struct Hash {
-        std::size_t operator()(const RowKey& key) const {
-            return static_cast<std::size_t>(key.high);
-        }
-    };
-    struct Shard {
-        std::mutex mutex;
-        std::unordered_map<RowKey, Stored, Hash> sets;
-    };
-    std::array<Shard, N_SHARDS> shards_;
-};
-
-template <class Algebra, class Set = typename Algebra::Set>
 class SetSearch {
 public:
+    using Set = PointSet;
     using SetPointer = std::shared_ptr<const Set>;
     using Builder = typename Algebra::Builder;
 
@@ -102,16 +81,8 @@ public:
           algebra_(algebra),
           control_(control),
           n_threads_(n_threads),
-          use_cache_(use_cache) {
-        root_.class_start.assign(1, 0);
-        for (int c = 0; c < table.n_classes; ++c) {
-            for (std::int64_t r = 0; r < table.n_rows; ++r) {
-                if (table.classes[r] != c) continue;
-                root_.rows.push_back(static_cast<std::uint32_t>(r));
-                root_.key.toggle(table.keys + 2 * r);
-            }
-            root_.class_start.push_back(static_cast<std::uint32_t>(root_.rows.size()));
-        }
+          use_cache_(use_cache),
+          root_(all_rows(table)) {
         for (int j = 0; j < table.n_columns; ++j) all_columns_.push_back(j);
     }
 
@@ -122,13 +93,13 @@ public:
         splits = std::min(splits, most_splits(depth));
         Worker worker(depth);
         const bool by_columns =
-            depth > 2 && splits > 1 && n_threads_ > 1 && !algebra_.is_final(table_, root_);
+            depth > 2 && splits > 1 && n_threads_ > 1 && !algebra_.is_final(root_);
         if (by_columns) return solve_root_by_columns(worker, depth, splits, bound);
         const SetPointer set = solve(worker, root_, all_columns_, depth, splits, bound);
-        return set != nullptr ? *set : worker.levels[depth].node.take();
+        return set != nullptr ? *set : worker.levels[depth].node.finish();
     }
 
-    // Entry `rank` of a set that solve_root has returned, as a tree.
+    // Point `rank` of a set that solve_root has returned, as a tree.
     void read_tree(const Set& set, std::int64_t rank, int depth, std::int64_t splits,
                    SearchControl* control, PreorderTree& tree) {
         SearchControl* searching = std::exchange(control_, control);
@@ -138,6 +109,10 @@ public:
     }
 
 private:
+    struct Stored {
+        SetPointer set;
+        double bound = 0.0;  // the set lacks nothing up to it
+    };
     struct SetLevel {
         NodeColumns columns;
         Builder node, with, without;
@@ -163,17 +138,16 @@ private:
                      int depth, std::int64_t splits, double bound) {
         splits = std::min(splits, most_splits(depth));
         SetLevel& level = worker.levels[depth];
-        const bool is_leaf = splits == 0 || algebra_.is_final(table_, node);
+        const bool is_leaf = splits == 0 || algebra_.is_final(node);
         const RowKey key = key_of(node, depth, splits);
         if (use_cache_ && !is_leaf) {
-            typename SetCache<Algebra>::Stored stored;
+            Stored stored;
             if (cache_.find(key, stored) && algebra_.is_enough(*stored.set, stored.bound, bound)) {
                 ++counters.n_cache_hits;
                 return stored.set;
             }
         }
-        level.node.reset(algebra_, totals_of(node), bound);
-        level.node.offer_leaf();
+        level.node.reset(algebra_, totals_of(table_, node), bound);
         if (!is_leaf) {
             ++counters.n_nodes;
             if (poll(worker, static_cast<std::int64_t>(node.rows.size() * candidates.size()) / 8)) {
@@ -182,39 +156,14 @@ private:
             level.columns.gather(table_, node, candidates);
             if (!offer_splits(worker, node, depth, splits)) return nullptr;
         }
-        auto set = std::make_shared<const Set>(level.node.take());
+        auto set = std::make_shared<const Set>(level.node.finish());
         if constexpr (Algebra::HAS_BOUNDS) algebra_.learn(key, *set, bound);
         if (use_cache_ && !is_leaf) store(key, set, bound);
         return set;
     }
 
-    static RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
-        RowKey key = node.key;
-        key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
-        key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
-        return key;
-    }
-
-    std::vector<std::int64_t> totals_of(const RowSet& node) const {
-        std::vector<std::int64_t> totals(table_.n_channels(), 0);
-        for (int c = 0; c < table_.n_classes; ++c) {
-            for (std::uint32_t k = node.class_start[c]; k < node.class_start[c + 1]; ++k) {
-                totals[c] += table_.units == nullptr ? 1 : table_.units[node.rows[k]];
-            }
-        }
-        for (const std::uint32_t row : node.rows) {
-            for (int v = 0; v < table_.n_values; ++v) {
-                totals[table_.n_classes + v] +=
-                    table_.values[std::int64_t{row} * table_.n_values + v];
-            }
-        }
-        if (table_.counts_rows()) totals.back() = static_cast<std::int64_t>(node.rows.size());
-        return totals;
-    }
-
     void store(const RowKey& key, const SetPointer& set, double bound) {
-        const std::int64_t bytes =
-            static_cast<std::int64_t>(set->capacity() * sizeof(typename Set::value_type)) + 144;
+        const std::int64_t bytes = static_cast<std::int64_t>(set->size() * sizeof(TreePoint)) + 144;
         if (control_->memory_limit >= 0 &&
             control_->memory_used.load() + bytes > control_->memory_limit) {
             return;
@@ -222,13 +171,15 @@ private:
         control_->memory_used.fetch_add(bytes);
         counters.cache_bytes += bytes;
         ++counters.n_cached;
-        cache_.store(key, {set, bound});
+        cache_.change(key, [&](Stored& known, bool) {
+            if (known.set == nullptr || known.bound < bound) known = {set, bound};
+        });
     }
 
     bool offer_splits(Worker& worker, const RowSet& node, int depth, std::int64_t splits) {
         SetLevel& level = worker.levels[depth];
         if (splits == 1) {
-            level.node.offer_stumps(level.columns, level.columns.counts(), RowSide());
+            level.node.offer_stumps(level.columns, level.columns.counts());
             return true;
         }
         if (depth == 2) return offer_depth_two(worker, splits);
@@ -279,10 +230,7 @@ private:
     void offer_sides(SetLevel& level, int i, int splits_with, int splits_without, int exactly) {
         const double bound = level.node.bound_for_pair();
         level.with.reset(algebra_, level.totals_with, bound);
-        level.with.offer_leaf();
-        if (splits_with > 0) {
-            level.with.offer_stumps(level.columns, level.pairs.data(), {i, true});
-        }
+        if (splits_with > 0) level.with.offer_stumps(level.columns, level.pairs.data());
         const Set& set_with = level.with.finish();
         if (set_with.empty()) {
             ++counters.n_skipped;
@@ -290,10 +238,7 @@ private:
         }
         level.without.reset(algebra_, level.totals_without,
                             algebra_.bound_of_sibling(bound, set_with));
-        level.without.offer_leaf();
-        if (splits_without > 0) {
-            level.without.offer_stumps(level.columns, level.others.data(), {i, false});
-        }
+        if (splits_without > 0) level.without.offer_stumps(level.columns, level.others.data());
         level.node.offer_pairs(level.columns.column(i), set_with, level.without.finish(), exactly,
                                [](std::size_t) { return false; });
     }
@@ -303,8 +248,8 @@ private:
                       int depth, std::int64_t splits, Builder& builder) {
         SetLevel& level = worker.levels[depth];
         part_rows(table_, node, columns.column(j), level.rows_with, level.rows_without);
-        if (!algebra_.may_be_node(totals_of(level.rows_with)) ||
-            !algebra_.may_be_node(totals_of(level.rows_without))) {
+        if (!algebra_.may_be_node(totals_of(table_, level.rows_with)) ||
+            !algebra_.may_be_node(totals_of(table_, level.rows_without))) {
             return true;
         }
         const std::int64_t child_most = most_splits(depth - 1);
@@ -345,7 +290,6 @@ private:
         SetLevel& root = main.levels[depth];
         root.columns.gather(table_, root_, all_columns_);
         root.node.reset(algebra_, root.columns.totals(), bound);
-        root.node.offer_leaf();
         struct RootMember {
             explicit RootMember(int levels) : worker(levels) {}
             Worker worker;
@@ -369,7 +313,7 @@ private:
         for (const auto& member : members) {
             if (member) root.node.offer_all(member->found.finish());
         }
-        return root.node.take();
+        return root.node.finish();
     }
 
     static void lower(std::atomic<double>& bound, double value) {
@@ -381,7 +325,7 @@ private:
     // Sets of one node under several bounds differ in length alone: any long enough will do.
     SetPointer set_to_read(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
                            std::int64_t rank, double bound) {
-        typename SetCache<Algebra>::Stored stored;
+        Stored stored;
         if (use_cache_ && cache_.find(key_of(node, depth, splits), stored) &&
             rank < static_cast<std::int64_t>(stored.set->size())) {
             return stored.set;
@@ -391,21 +335,21 @@ private:
 
     void read_node(Worker& worker, const RowSet& node, const Set& set, std::int64_t rank, int depth,
                    std::int64_t splits, PreorderTree& tree) {
-        const auto& entry = set[rank];
-        tree.column.push_back(entry.column);
-        tree.label.push_back(entry.column < 0 ? entry.left : -1);
-        if (entry.column < 0) return;
+        const TreePoint& point = set[rank];
+        tree.column.push_back(point.column);
+        tree.label.push_back(point.column < 0 ? point.left : -1);
+        if (point.column < 0) return;
         RowSet sides[2];
-        part_rows(table_, node, entry.column, sides[0], sides[1]);
+        part_rows(table_, node, point.column, sides[0], sides[1]);
         const std::int64_t child_most = most_splits(depth - 1);
         const bool binds = splits < most_splits(depth);
         const std::int64_t child_splits[2] = {
-            binds ? entry.splits_with : child_most,
-            binds ? std::min(splits - 1 - entry.splits_with, child_most) : child_most};
-        const std::int64_t ranks[2] = {entry.left, entry.right};
+            binds ? point.splits_with : child_most,
+            binds ? std::min(splits - 1 - point.splits_with, child_most) : child_most};
+        const std::int64_t ranks[2] = {point.left, point.right};
         for (int side = 0; side < 2; ++side) {
             const SetPointer child = set_to_read(worker, sides[side], depth - 1, child_splits[side],
-                                                 ranks[side], algebra_.bound_to_read(entry));
+                                                 ranks[side], algebra_.bound_to_read(point));
             if (child == nullptr) return;
             if (ranks[side] >= static_cast<std::int64_t>(child->size())) {
                 throw std::logic_error("a subtree is missing from its set");
@@ -420,9 +364,9 @@ private:
     SearchControl* control_;
     const int n_threads_;
     const bool use_cache_;
-    RowSet root_;
+    const RowSet root_;
     std::vector<int> all_columns_;
-    SetCache<Algebra> cache_;
+    RowCache<Stored> cache_;
 };
 
 }  // namespace sktree_opt

@@ -6,8 +6,9 @@
 // and so on: an AND/OR graph, as in TreeFARMS (Xin et al., NeurIPS 2022, arXiv:2209.08040).
 //
 // The trees of a node that have the same cost and the same shape are a *class*, of which only the
-// number is kept. A shape is a number of tests, and where it matters a depth and a second cost. A class is made of pairs of classes of two children, so every question
-// is a sum over the same pairs (`for_pairs`):
+// number is kept. A shape is a number of tests, and where it matters a depth and a second cost. A
+// class is made of pairs of classes of two children, so every question is a sum over the same pairs
+// (`for_pairs`):
 //
 // make_classes   from the leaves to the root: how many trees there are, of some tests only
 // find           from the root to the leaves: the tree of a rank

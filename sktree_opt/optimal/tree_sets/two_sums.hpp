@@ -1,11 +1,11 @@
 // Trade-offs between two sums over the leaves of a tree, exact (an Algebra of set_search.hpp).
 //
-// Two questions are asked of such sums. The first: which pairs of costs does no tree better in both?
-// It answers DL8's rankings and limits with the error and C4.5's estimate of it (Nijssen & Fromont,
-// KDD 2007, section 3, doi:10.1145/1281192.1281250). The second: what is the least error for every
-// value of a signed sum, such as the difference of two groups' rates of positive answers? Subtrees
-// may balance each other (van der Linden, de Weerdt & Demirovic, "Fair and optimal decision trees",
-// NeurIPS 2022).
+// Two questions are asked of such sums. The first: which pairs of costs does no tree better in
+// both? It answers DL8's rankings and limits with the error and C4.5's estimate of it (Nijssen &
+// Fromont, KDD 2007, section 3, doi:10.1145/1281192.1281250). The second: what is the least error
+// for every value of a signed sum, such as the difference of two groups' rates of positive answers?
+// Subtrees may balance each other (van der Linden, de Weerdt & Demirovic, "Fair and optimal
+// decision trees", NeurIPS 2022).
 //
 // Only points whose first sum is within a bound are kept. The bound of a side is what the least
 // first sum of the other side leaves. These least sums come from a search that keeps the first
@@ -23,27 +23,14 @@
 #include <vector>
 
 #include "sktree_opt/optimal/tree_sets/leaf_costs.hpp"
-#include "sktree_opt/optimal/tree_sets/least_costs.hpp"
 #include "sktree_opt/optimal/tree_sets/set_rows.hpp"
+#include "sktree_opt/optimal/tree_sets/set_search.hpp"
 
 namespace sktree_opt {
-
-struct SumPoint {
-    std::int64_t first, second;
-    std::int32_t n_splits;
-    std::int32_t column;       // -1: a leaf
-    std::int32_t left, right;  // ranks in the sets of the rows with and without it; leaf: answer
-    std::int32_t splits_with;  // splits of the subtree of the rows with it
-
-    auto order() const {
-        return std::make_tuple(first, second, n_splits, column, splits_with, left, right);
-    }
-};
 
 class SumBuilder;
 
 struct TwoSums {
-    using Set = std::vector<SumPoint>;
     using Builder = SumBuilder;
     static constexpr bool HAS_BOUNDS = true;
 
@@ -56,7 +43,7 @@ struct TwoSums {
     bool is_signed = false;       // each value of the second sum counts; else less is better
     bool is_least = false;        // only the first point of a set is kept
     std::int64_t max_second = std::numeric_limits<std::int64_t>::max();
-    std::shared_ptr<LeastCosts> least_costs = std::make_shared<LeastCosts>();
+    std::shared_ptr<RowCache<double>> least_sums = std::make_shared<RowCache<double>>();
 
     int n_classes() const { return minima.n_sums; }
     bool may_be_leaf(const std::int64_t* counts, int stride) const {
@@ -65,7 +52,7 @@ struct TwoSums {
     bool may_be_node(const std::vector<std::int64_t>& totals) const {
         return !minima.has_minima() || minima.is_large_enough(totals.data(), 1, false);
     }
-    bool is_final(const RowTable&, const RowSet& node) const {
+    bool is_final(const RowSet& node) const {
         const std::int64_t n_rows = static_cast<std::int64_t>(node.rows.size());
         if (n_rows < std::max<std::int64_t>(2, 2 * minima.min_rows)) return true;
         if (costs.empty()) return false;
@@ -75,28 +62,30 @@ struct TwoSums {
         }
         return n_present < 2;
     }
-    bool is_enough(const Set& set, double stored, double bound) const {
+    bool is_enough(const PointSet& set, double stored, double bound) const {
         return stored >= bound || (is_least && !set.empty());
     }
-    double bound_of_sibling(double bound, const Set& set) const {
+    double bound_of_sibling(double bound, const PointSet& set) const {
         return bound - static_cast<double>(set.front().first);
     }
-    double bound_to_read(const SumPoint& point) const { return static_cast<double>(point.first); }
+    double bound_to_read(const TreePoint& point) const { return static_cast<double>(point.first); }
 
     // A lower bound of the first sum.
     double least(const RowKey& key) const {
-        LeastCosts::Known known;
-        return least_costs->find(key, known) ? known.lower : 0.0;
+        double known = 0.0;
+        least_sums->find(key, known);
+        return known;
     }
-    void learn(const RowKey& key, const Set& set, double bound) const {
+    void learn(const RowKey& key, const PointSet& set, double bound) const {
         if (!is_least) return;
         const double least = set.empty() ? bound + 1.0 : static_cast<double>(set.front().first);
-        least_costs->store(key, {least, !set.empty()});
+        least_sums->change(key, [&](double& known, bool) { known = std::max(known, least); });
     }
 };
 
 class SumBuilder {
 public:
+    // The node is a leaf, to begin with.
     void reset(const TwoSums& algebra, const std::vector<std::int64_t>& totals, double bound) {
         algebra_ = &algebra;
         totals_ = totals;
@@ -104,23 +93,11 @@ public:
         points_.clear();
         n_filtered_ = 0;
         slots_.assign(64, -1);
-    }
-
-    void offer_leaf() {
-        if (!algebra_->may_be_leaf(totals_.data(), 1)) return;
-        LeafPoints points;
-        if (algebra_->costs.empty()) {
-            points = by_answer(totals_.data(), 1);
-        } else {
-            points.add(cost(0, totals_), cost(1, totals_), 0);
-        }
-        for (int k = 0; k < points.n; ++k) {
-            push({points.first[k], points.second[k], 0, -1, points.answer[k], 0, 0});
-        }
+        offer_leaf();
     }
 
     // counts[channel][stride]: this node's rows with each column.
-    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts, RowSide) {
+    void offer_stumps(const NodeColumns& columns, const std::int64_t* counts) {
         const int stride = columns.stride();
         others_.resize(totals_.size() * stride);
         for (std::size_t c = 0; c < totals_.size(); ++c) {
@@ -154,15 +131,15 @@ public:
     // Sums of every two points; `exactly` >= 0: only those with so many splits on the first side.
     // `stop` is asked with the work done; true gives up.
     template <class Stop>
-    void offer_pairs(int column, const TwoSums::Set& with, const TwoSums::Set& without, int exactly,
+    void offer_pairs(int column, const PointSet& with, const PointSet& without, int exactly,
                      Stop stop) {
         for (std::size_t a = 0; a < with.size(); ++a) {
-            const SumPoint& x = with[a];
+            const TreePoint& x = with[a];
             if (exactly >= 0 && x.n_splits != exactly) continue;
             const std::int64_t first = x.first + algebra_->split_cost;
             std::size_t b = 0;
             for (; b < without.size(); ++b) {
-                const SumPoint& y = without[b];
+                const TreePoint& y = without[b];
                 if (static_cast<double>(first + y.first) > bound_) break;
                 push({first + y.first, x.second + y.second, x.n_splits + y.n_splits + 1, column,
                       static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), x.n_splits});
@@ -172,19 +149,14 @@ public:
         }
     }
 
-    void offer_all(const TwoSums::Set& points) {
-        for (const SumPoint& point : points) push(point);
+    void offer_all(const PointSet& points) {
+        for (const TreePoint& point : points) push(point);
     }
 
-    const TwoSums::Set& finish() {
+    const PointSet& finish() {
         filter();
         return points_;
     }
-    TwoSums::Set take() {
-        filter();
-        return TwoSums::Set(points_);
-    }
-
     double bound() const { return bound_; }
     double bound_for_pair() const { return bound_ - static_cast<double>(algebra_->split_cost); }
     void tighten(double bound) { bound_ = std::min(bound_, bound); }
@@ -203,6 +175,19 @@ private:
             answer[n++] = with_answer;
         }
     };
+
+    void offer_leaf() {
+        if (!algebra_->may_be_leaf(totals_.data(), 1)) return;
+        LeafPoints points;
+        if (algebra_->costs.empty()) {
+            points = by_answer(totals_.data(), 1);
+        } else {
+            points.add(cost(0, totals_), cost(1, totals_), 0);
+        }
+        for (int k = 0; k < points.n; ++k) {
+            push({points.first[k], points.second[k], 0, -1, points.answer[k], 0, 0});
+        }
+    }
 
     bool is_empty(const std::int64_t* counts, int stride) const {
         for (std::size_t c = 0; c < totals_.size(); ++c) {
@@ -242,7 +227,7 @@ private:
         return points;
     }
 
-    void push(const SumPoint& point) {
+    void push(const TreePoint& point) {
         if (static_cast<double>(point.first) > bound_ || point.second > algebra_->max_second) {
             return;
         }
@@ -286,14 +271,13 @@ private:
 
     // Leaves the points in order, without those that others better.
     void filter() {
-        std::sort(points_.begin(), points_.end(),
-                  [](const SumPoint& a, const SumPoint& b) { return a.order() < b.order(); });
+        std::sort(points_.begin(), points_.end(), TreePoint::comes_before);
         if (algebra_->is_signed) {
             if (!algebra_->is_least) place_all(slots_.size());
         } else {
             std::size_t n = 0;
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
-            for (const SumPoint& point : points_) {
+            for (const TreePoint& point : points_) {
                 if (point.second >= least) continue;
                 least = point.second;
                 points_[n++] = point;
@@ -307,7 +291,7 @@ private:
     double bound_ = 0.0;
     std::vector<std::int64_t> totals_, others_;
     std::vector<double> costs_[2], work_;
-    TwoSums::Set points_;
+    PointSet points_;
     std::vector<std::int32_t> slots_;
     std::size_t n_filtered_ = 0;
 };

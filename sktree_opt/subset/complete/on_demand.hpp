@@ -5,9 +5,8 @@
 // Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
 // sections 4 and 5, http://jmlr.org/papers/v20/18-035.html. The order of the search is ours.
 //
-//   R, F \ (R u S)    -> decisions_         units decided: in S, not in S; the others are undecided
-//   T                 -> DecisionFrame              a tree in the making: its leaves, and its open
-//                                                   nodes
+//   R, F \ (R u S)    -> decisions_       units decided: in S, not in S; the others are undecided
+//   T                 -> DecisionFrame    a tree in the making: its leaves, and its open nodes
 //   err_bst           -> best_
 //   lberr             -> DecisionFrame::bound (SubsetBounds)
 //   delta, epsilon    -> BestRules::slack, BestRules::prices
@@ -21,8 +20,8 @@
 // the tree uses all of them. Two ends of paths part at some unit that one tree uses and the other
 // cannot use. Hence there are as many ends as distinct trees, and one decision less.
 //
-// For the best tree only: bounds of the open nodes. A node below which no
-// answer can change the cost is no longer open: its features stay undecided, and out of S.
+// For the best tree only: bounds of the open nodes. A node below which no answer can change the
+// cost is no longer open: its features stay undecided, and out of S.
 //
 // A search can begin at any decisions, and be left: `remaining` are the decisions from which others
 // can go on (complete.hpp).
@@ -157,9 +156,9 @@ public:
         return bound;
     }
 
-    // The minimum over the splits that a node may take: those of the ranking, from a place on, whose
-    // unit is not out, up to the first that is in, and being a leaf if none is in. Garbage when the
-    // search has stopped.
+    // The minimum over the splits that a node may take: those of the ranking, from a place on,
+    // whose unit is not out, up to the first that is in, and being a leaf if none is in. Garbage
+    // when the search has stopped.
     Cost look_ahead(CaseNode* node, std::size_t position, std::uint8_t* decisions) {
         if (node->stops || node->search.whole.empty()) return of_node(node);
         Cost best = std::numeric_limits<Cost>::max();
@@ -306,8 +305,8 @@ public:
             if (decisions_[u] == IN) count_in(static_cast<std::int32_t>(u), 1);
         }
         DecisionFrame frame;
-        floor_ = in_price_;
-        for (CaseNode* root : lattice_.roots()) floor_ += node_bound(root);
+        sum_of_bounds_ = in_price_;
+        for (CaseNode* root : lattice_.roots()) sum_of_bounds_ += node_bound(root);
         growing_.clear();
         for (CaseNode* root : lattice_.roots()) {
             growing_.push_back({root, 0, -1, node_bound(root)});
@@ -417,7 +416,7 @@ private:
         frame.size = n_in_;
         // After a stop it may be wrong, and a user's error is not a sum over nodes.
         if (!control_.stopped() && !problem_.has_rating()) {
-            frame.least_cost = frame.is_cut ? floor_ - in_price_ : frame.cost;
+            frame.least_cost = frame.is_cut ? sum_of_bounds_ - in_price_ : frame.cost;
             if (!frame.is_cut) {
                 for (const OpenNode& open : frame.open) frame.least_cost += open.bound;
             }
@@ -434,8 +433,8 @@ private:
         next.n_leaves = frame.n_leaves;
         next.has_shared = frame.has_shared;
         next.open.reserve(frame.open.size() + 4);
-        floor_ = frame.cost + in_price_;
-        for (const OpenNode& open : frame.open) floor_ += open.bound;
+        sum_of_bounds_ = frame.cost + in_price_;
+        for (const OpenNode& open : frame.open) sum_of_bounds_ += open.bound;
         growing_.clear();
         for (const OpenNode& open : frame.open) {
             if (open.unit == frame.unit) {
@@ -445,7 +444,7 @@ private:
             next.open.push_back(open);
             if (looks_ahead_) {
                 tighten(next.open.back());
-                floor_ += next.open.back().bound - open.bound;
+                sum_of_bounds_ += next.open.back().bound - open.bound;
             }
         }
         settle(next);
@@ -457,8 +456,8 @@ private:
     }
 
     // Grows the nodes of `growing_`, the newest first, until the next decision, and adds finished
-    // leaves and open nodes to `frame`. `floor_` has their bounds. Ranking the cases of new nodes takes time, so the bound of the frame
-    // is checked before each ranking.
+    // leaves and open nodes to `frame`. `sum_of_bounds_` has their bounds. Ranking the cases of new
+    // nodes takes time, so the bound of the frame is checked before each ranking.
     void settle(DecisionFrame& frame) {
         while (!growing_.empty()) {
             OpenNode open = growing_.back();
@@ -468,7 +467,7 @@ private:
                 finish_leaf(open, 0, frame);
                 continue;
             }
-            if (is_unwanted(floor_)) {
+            if (is_unwanted(sum_of_bounds_)) {
                 cut(open, frame);
                 return;
             }
@@ -485,24 +484,24 @@ private:
             if (decisions_[open.unit] == IN) {
                 if (looks_ahead_) {
                     const Cost of_split = bounds_.of_split(open.node, open.position);
-                    if (is_unwanted(floor_ - before + of_split)) {
-                        floor_ += of_split - before;
+                    if (is_unwanted(sum_of_bounds_ - before + of_split)) {
+                        sum_of_bounds_ += of_split - before;
                         open.bound = of_split;
                         cut(open, frame);
                         return;
                     }
                 }
                 const Children children = lattice_.split(open.node, ranked);
-                floor_ -= before;
+                sum_of_bounds_ -= before;
                 for (std::uint32_t b = children.n; b-- > 0;) {
                     const Cost bound = node_bound(children.nodes[b]);
                     growing_.push_back({children.nodes[b], 0, -1, bound});
-                    floor_ += bound;
+                    sum_of_bounds_ += bound;
                 }
             } else {
                 open.bound = node_bound(open.node);
                 if (looks_ahead_) tighten(open);
-                floor_ += open.bound - before;
+                sum_of_bounds_ += open.bound - before;
                 frame.open.push_back(open);
             }
         }
@@ -510,7 +509,7 @@ private:
 
     void finish_leaf(const OpenNode& open, Cost cost, DecisionFrame& frame) {
         frame.cost += cost;
-        floor_ += cost - open.bound;
+        sum_of_bounds_ += cost - open.bound;
         ++frame.n_leaves;
     }
 
@@ -619,7 +618,7 @@ private:
     bool looks_ahead_ = false;
     std::int64_t n_in_ = 0, n_steps_ = 0;  // n_in_: features
     Cost in_price_ = 0;                    // prices of the features that are in
-    Cost floor_ = 0;                       // bound of the frame that is being made
+    Cost sum_of_bounds_ = 0;               // bound of the frame that is being made
     std::vector<DecisionFrame> frames_;
     std::vector<OpenNode> growing_;
     FoundTree best_;

@@ -1,9 +1,10 @@
 // The trees of backward elimination, built from scratch: SBE and PSBE.
 //
-// Paper: as elimination.hpp. SBE builds T_a for every feature of S. PSBE (ICML 2017) builds them for
-// the features that T uses. As a black box, SBE cannot know which features T uses: T_a of a feature
-// that is not used is a trial as any other, so that these leave one by one. All are there to be
-// compared with DTsbe; no tree shares anything with another. Cost: one tree for each trial. Memory: one tree for each thread.
+// Paper: as elimination.hpp. SBE builds T_a for every feature of S. PSBE (ICML 2017) builds them
+// for the features that T uses. As a black box, SBE cannot know which features T uses: T_a of a
+// feature that is not used is a trial as any other, so that these leave one by one. All are there
+// to be compared with DTsbe; no tree shares anything with another. Cost: one tree for each trial.
+// Memory: one tree for each thread.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -103,7 +104,7 @@ class EstimateRequest:
             raise ValueError(f"cv puts rows of the group {both[0]!r} on both sides of a split.")
 
 
-class ErrorEstimate:
+class ErrorEstimate(ABC):
     """Base class of the error estimates.
 
     An estimate has parameters as a scikit-learn estimator has: ``get_params``, ``set_params``,
@@ -119,9 +120,9 @@ class ErrorEstimate:
     # Whether the training errors of each leaf are raised to C4.5's upper limit.
     is_pessimistic: ClassVar[bool] = False
 
+    @abstractmethod
     def _make_parts(self, request):
         """The trees of the estimate, as a list of EstimatePart, for an EstimateRequest."""
-        raise NotImplementedError(f"{type(self).__name__} has to define _make_parts.")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.

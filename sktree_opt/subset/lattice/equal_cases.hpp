@@ -4,7 +4,8 @@
 // have one value: counts that are mostly zero, facts that are rarely true. Only the other rows are
 // then looked up among the cases of a node. There is a bit for each row of the table that has
 // another value, and one for each row of the node. The common value has what is left of the node,
-// one case for each class. So few cases are sorted, and read one by one where the split is searched.
+// one case for each class. So few cases are sorted, and read one by one where the split is
+// searched.
 //
 //   common      the value of most rows
 //   rare rows   those of other values, or of none

@@ -9,13 +9,13 @@
 //   BestLeftSubtree(f), BestRightSubtree(f) -> with_column, without_column
 // Deviations: the paper scatters each row into a matrix of pair counts, then reads the matrix. Here
 // pairs are counted by blocks (see pair_counts.hpp), and scores are made of the counts while these
-// are in registers. The matrix of counts is only written when the similarity bound needs it. Sibling
-// subtraction (the paper's incremental counts, 4.3.3, in another form): the counts of the other
-// child are the parent's minus these, so both children are solved by counting the smaller one. Each
-// pair is met once. A block's four leaves are scored for i below root j, whose maxima stay in
-// registers. They are also scored for j below root i, whose maxima are kept lane by lane in memory
-// and reduced at the end. The last vector is seldom full, so it meets the fewest columns. Where the
-// matrix of counts is wanted, each pair is met twice.
+// are in registers. The matrix of counts is only written when the similarity bound needs it.
+// Sibling subtraction (the paper's incremental counts, 4.3.3, in another form): the counts of the
+// other child are the parent's minus these, so both children are solved by counting the smaller
+// one. Each pair is met once. A block's four leaves are scored for i below root j, whose maxima
+// stay in registers. They are also scored for j below root i, whose maxima are kept lane by lane in
+// memory and reduced at the end. The last vector is seldom full, so it meets the fewest columns.
+// Where the matrix of counts is wanted, each pair is met twice.
 // Time O(n_words * n_columns * stride / LANES); memory O(channels * tile + n_columns * LANES).
 
 // Running maxima over the second column of a pair, for a vector of root columns.

@@ -158,7 +158,7 @@ class PairSolver:
         return self.solve(answer.max_depth, answer.max_splits, upper)
 
     def least_estimate(self, answer, upper):
-        """The least second sum within an answer's limits, in units; None if there is no tree."""
+        """The least second sum within an answer's limits, in units; None without a tree."""
         most = 2.0**52
         if upper < np.inf:
             most = min(most, np.floor(upper / self.unit) + ROUNDING_UNITS)

@@ -1,7 +1,7 @@
 // Passes over the columns with running sums. Included once per instruction set.
 //
-// A Side is one side of the root tests of all lanes. It has a Branch, the sums of the rows that have
-// been traversed, and keeps the best test among the branches that it is asked to consider.
+// A Side is one side of the root tests of all lanes. It has a Branch, the sums of the rows that
+// have been traversed, and keeps the best test among the branches that it is asked to consider.
 
 // Sums of a branch's rows, and the amounts that each leaf needs a minimum of.
 template <class Lane, int N_SUMS, bool SUPPORTS>

@@ -3,8 +3,8 @@
 // Rows of one class count +w, those of the other -w. Let D be the signed sum of the branch that
 // answers negative. A pair of leaves errs on (weight of the negative rows) + D, or on the same with
 // signs turned. So the best test of a side follows from the smallest and the largest D over all
-// tests of all columns. The pass needs neither left and right counts nor a minimum over answers, and
-// resets nothing between columns.
+// tests of all columns. The pass needs neither left and right counts nor a minimum over answers,
+// and resets nothing between columns.
 //
 // Why it is fast: a column's order is traversed once for BATCH root tests. Each row adds one line
 // of a small table (which root tests send it left, times its sign) that stays in the first-level
