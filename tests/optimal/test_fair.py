@@ -1,4 +1,4 @@
-"""Trees with a limit on the difference of two groups' rates."""
+"""Trees with a limit on the difference of groups' rates."""
 
 import pickle
 
@@ -24,12 +24,15 @@ from tests.reference.brute_force_fair import differences, sums_of_all_trees
 
 @st.composite
 def tables(draw):
-    """0/1 table, classes, groups and weights; each class has both groups."""
-    n, m = draw(st.integers(4, 16)), draw(st.integers(1, 3))
+    """0/1 table, classes, groups and weights; each class has all groups."""
+    n_groups = draw(st.sampled_from([2, 2, 3, 4]))
+    n, m = draw(st.integers(2 * n_groups, 16)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X, y, groups = rng.integers(0, 2, (n, m)), rng.integers(0, 2, n), rng.integers(0, 2, n)
-    y[:4], groups[:4] = [0, 0, 1, 1], [0, 1, 0, 1]
-    kind = draw(st.sampled_from(["none", "whole", "few", "real"]))
+    X, y, groups = rng.integers(0, 2, (n, m)), rng.integers(0, 2, n), rng.integers(0, n_groups, n)
+    y[: 2 * n_groups], groups[: 2 * n_groups] = np.indices((2, n_groups)).reshape(2, -1)
+    # Weights without a common divisor are refused of more than two groups.
+    kinds = ["none", "whole", "few", "real"][: 4 if n_groups == 2 else 3]
+    kind = draw(st.sampled_from(kinds))
     weights = {
         "none": None,
         "whole": rng.integers(1, 5, n).astype(float),
@@ -54,7 +57,7 @@ def test_the_least_cost_within_every_limit(
 ):
     X, y, groups, weights = table
     w = np.ones(len(y)) if weights is None else weights
-    totals = [w[(y == c) & (groups == g)].sum() for c in (0, 1) for g in (0, 1)]
+    totals = [w[(y == c) & (groups == g)].sum() for c in (0, 1) for g in np.unique(groups)]
     costs = {
         "error": [[0.0, 1.0], [1.0, 0.0]],
         "cost": [[0.0, 2.0], [5.0, 1.0]],
@@ -65,7 +68,12 @@ def test_the_least_cost_within_every_limit(
     }[objective]
     rows = list(zip(map(tuple, X.tolist()), y.tolist(), groups.tolist(), w.tolist(), strict=True))
     sums = sums_of_all_trees(
-        rows, depth, lambda part: len(part) >= min_rows, costs, test_cost * w.sum()
+        rows,
+        len(totals) // 2,
+        depth,
+        lambda part: len(part) >= min_rows,
+        costs,
+        test_cost * w.sum(),
     )
     pairs = differences(sums, totals, rate == "true_positive")
     limit = data.draw(st.sampled_from([0.0, *sorted({d for _, d in pairs})]))
@@ -104,6 +112,23 @@ def test_the_least_cost_within_every_limit(
     assert model.fairness_front_["difference"] == pytest.approx(
         np.array([difference for _, difference in front]), abs=1e-6
     )
+
+
+def test_real_weights_of_many_rows():
+    """Sums are rounded at leaves, so that the number of rows does not matter."""
+    rng = np.random.default_rng(54)
+    n = 3000
+    X, y, groups = rng.integers(0, 2, (n, 4)), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    w = rng.uniform(0.1, 3.0, n)
+    rows = list(zip(map(tuple, X.tolist()), y.tolist(), groups.tolist(), w.tolist(), strict=True))
+    totals = [w[(y == c) & (groups == g)].sum() for c in (0, 1) for g in (0, 1)]
+    sums = sums_of_all_trees(rows, 2, 1, lambda _: True, [[0.0, 1.0], [1.0, 0.0]])
+    pairs = differences(sums, totals, of_positives=False)
+    for limit in sorted({difference for _, difference in pairs}):
+        model = FairTreeClassifier(max_difference=limit + 1e-8, max_depth=1)
+        model.fit(X, y, w, sensitive_features=groups)
+        expected = min(cost for cost, difference in pairs if difference <= limit)
+        assert model.objective_ == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +213,7 @@ def test_what_groups_may_be(loans):
     for wrong, match in [
         (None, "max_difference needs sensitive_features"),
         (group[:-1], "has 199 rows, and y has 200"),
-        (np.where(np.arange(200) < 3, "other", group), "must have two groups, got 3: 'men'"),
+        (np.full(200, "men"), r"must have at least two groups, got \['men'\]"),
         (np.where(np.arange(200) < 3, None, group), "must not have missing values"),
         (np.column_stack([group, group]), "must be one column"),
         (np.where(y == "yes", "men", "women"), "one of the groups has no"),
@@ -196,6 +221,12 @@ def test_what_groups_may_be(loans):
         model = FairTreeClassifier(max_difference=0.1, rate="true_positive", pos_label="yes")
         with pytest.raises(ValueError, match=match):
             model.fit(X, y, sensitive_features=wrong)
+    three = np.where(np.arange(200) % 3, group, "other")
+    weights = np.random.default_rng(0).random(200)
+    with pytest.raises(ValueError, match="weights must be multiples of one number"):
+        FairTreeClassifier(max_difference=0.1).fit(X, y, weights, sensitive_features=three)
+    with pytest.raises(ValueError, match="has 50 groups with more combinations"):
+        FairTreeClassifier(max_difference=0.1).fit(X, y, sensitive_features=np.arange(200) // 4)
     with pytest.raises(ValueError, match="pass the positive"):
         FairTreeClassifier(rate="true_positive").fit(X, y, sensitive_features=group)
     with pytest.raises(ValueError, match="rate must be one of"):

@@ -1,13 +1,18 @@
 """Costs and positive answers by group of every tree with every answer of its leaves."""
 
+from itertools import combinations, product
 
-def sums_of_all_trees(rows, max_depth, may_be_leaf, costs, split_cost=0.0):
-    """Every cost and weight of positive answers in both groups that some tree has.
+
+def sums_of_all_trees(rows, n_groups, max_depth, may_be_leaf, costs, split_cost=0.0):
+    """Every cost and weight of positive answers by class and group that some tree has.
 
     Parameters
     ----------
     rows : list of (tuple of 0/1, class, group, weight)
-        The training rows; classes and groups are 0 and 1.
+        The training rows; classes are 0 and 1, groups count from 0.
+
+    n_groups : int
+        Number of groups.
 
     max_depth : int
         Most tests on a path.
@@ -33,7 +38,7 @@ def sums_of_all_trees(rows, max_depth, may_be_leaf, costs, split_cost=0.0):
             cost = sum(costs[label][answer] * weight for _, label, _, weight in rows)
             by_code = [
                 answer * sum(w for _, label, group, w in rows if (label, group) == code)
-                for code in ((0, 0), (0, 1), (1, 0), (1, 1))
+                for code in product((0, 1), range(n_groups))
             ]
             sums.add((round(cost, 9), *(round(w, 9) for w in by_code)))
     if max_depth == 0:
@@ -43,7 +48,8 @@ def sums_of_all_trees(rows, max_depth, may_be_leaf, costs, split_cost=0.0):
         if not all(sides):
             continue
         below = [
-            sums_of_all_trees(side, max_depth - 1, may_be_leaf, costs, split_cost) for side in sides
+            sums_of_all_trees(side, n_groups, max_depth - 1, may_be_leaf, costs, split_cost)
+            for side in sides
         ]
         for first in below[0]:
             for second in below[1]:
@@ -53,13 +59,14 @@ def sums_of_all_trees(rows, max_depth, may_be_leaf, costs, split_cost=0.0):
 
 
 def differences(sums, totals, of_positives):
-    """Pairs of cost and difference of the two groups' rates; `totals` by (class, group)."""
-    pairs = set()
+    """Pairs of cost and largest difference of two groups' rates; `totals` by (class, group)."""
+    pairs, n_groups = set(), len(totals) // 2
     for cost, *by_code in sums:
         rates = [
-            (by_code[2 + group] + (0 if of_positives else by_code[group]))
-            / (totals[2 + group] + (0 if of_positives else totals[group]))
-            for group in (0, 1)
+            (by_code[n_groups + group] + (0 if of_positives else by_code[group]))
+            / (totals[n_groups + group] + (0 if of_positives else totals[group]))
+            for group in range(n_groups)
         ]
-        pairs.add((cost, round(abs(rates[1] - rates[0]), 9)))
+        apart = max(abs(one - other) for one, other in combinations(rates, 2))
+        pairs.add((cost, round(apart, 9)))
     return pairs

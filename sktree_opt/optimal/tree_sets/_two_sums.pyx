@@ -32,8 +32,8 @@ cdef extern from "sktree_opt/optimal/tree_sets/two_sums.hpp" namespace "sktree_o
     cdef cppclass TwoSums:
         TwoSums()
         vector[LeafCosts] costs
-        vector[int64_t] first_of
-        vector[int64_t] second_of
+        vector[double] first_of
+        vector[double] second_of
         LeafRules minima
         int64_t split_cost
         cpp_bool is_signed
@@ -89,9 +89,9 @@ cdef class SumSearch:
     costs : list of LeafObjective
         Two objectives, of which less is better; empty for `by_answer`.
 
-    by_answer : list of ndarray of int64, shape (2, n_classes)
+    by_answer : list of ndarray of shape (2, n_classes)
         What a unit of each class adds to either sum if its leaf answers 0 or 1. The first is to be
-        small, and all values of the second count.
+        small, and all values of the second count. The sums of a leaf are rounded to whole numbers.
 
     minima : LeafMinima, default=ANY_LEAF
         What may be a leaf.

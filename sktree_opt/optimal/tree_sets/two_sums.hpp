@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -35,9 +36,9 @@ struct TwoSums {
     static constexpr bool HAS_BOUNDS = true;
 
     // A leaf has one point, by two objectives; or one for each answer, by what a unit of each class
-    // adds to the two sums: [answer][class].
+    // adds to the two sums: [answer][class]. A leaf's sums are rounded to whole numbers.
     std::vector<LeafCosts> costs;
-    std::vector<std::int64_t> first_of, second_of;
+    std::vector<double> first_of, second_of;
     LeafRules minima;
     std::int64_t split_cost = 0;  // of the first sum
     bool is_signed = false;       // each value of the second sum counts; else less is better
@@ -211,13 +212,17 @@ private:
 
     LeafPoints by_answer(const std::int64_t* counts, int stride) const {
         const int n_classes = algebra_->n_classes();
-        std::int64_t first[2] = {0, 0}, second[2] = {0, 0};
+        std::int64_t first[2], second[2];
         for (int answer = 0; answer < 2; ++answer) {
+            double sums[2] = {0.0, 0.0};
             for (int c = 0; c < n_classes; ++c) {
                 const int at = answer * n_classes + c;
-                first[answer] += algebra_->first_of[at] * counts[c * stride];
-                second[answer] += algebra_->second_of[at] * counts[c * stride];
+                const double count = static_cast<double>(counts[c * stride]);
+                sums[0] += algebra_->first_of[at] * count;
+                sums[1] += algebra_->second_of[at] * count;
             }
+            first[answer] = std::llround(sums[0]);
+            second[answer] = std::llround(sums[1]);
         }
         const int best = std::tie(first[1], second[1]) < std::tie(first[0], second[0]);
         LeafPoints points;

@@ -1,4 +1,4 @@
-"""The best classification tree that treats two groups alike, up to a limit."""
+"""The best classification tree that treats groups alike, up to a limit."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from sktree_opt.utils._typing import (
 
 @document_optimal
 class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
-    """The best classification tree whose answers differ little between two groups, with proof.
+    """The best classification tree whose answers differ little between groups, with proof.
 
-    No tree within the limits that answers the positive class about as often in both groups has a
+    No tree within the limits that answers the positive class about as often in all groups has a
     smaller objective. A leaf may answer the rarer of its classes where that brings the groups
     together.
 
@@ -46,7 +46,7 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Parameters
     ----------
     max_difference : float or None, default=None
-        Largest difference of the two groups' rates that is acceptable, between 0 and 1. None means
+        Largest difference of any two groups' rates that is acceptable, between 0 and 1. None means
         no limit: the best tree.
 
     rate : {"positive", "true_positive"}, default="positive"
@@ -91,10 +91,10 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         estimator.
 
     difference_ : float
-        Difference of the two groups' rates on the training rows; nan without groups.
+        Largest difference of two groups' rates on the training rows; nan without groups.
 
-    groups_ : ndarray of shape (2,)
-        The two groups; empty without groups.
+    groups_ : ndarray of shape (n_groups,)
+        The groups; empty without groups.
 
     fairness_front_ : ndarray of records
         Trees that no other one betters in both objective and difference, from the best tree to
@@ -119,7 +119,9 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     Notes
     -----
     MurTree [1]_ names the constraint. As in [2]_, the search keeps the least objective for each
-    signed difference of every part of the tree, up to a bound that rises. It takes binary tests, at
+    signed difference of every part of the tree, up to a bound that rises. With more than two
+    groups, it does so for each combination of their counts of positive answers. This takes longer,
+    and sample weights must be multiples of one number. The search takes binary tests, at
     most 10,000 of them; if there are more, some thresholds of each column are searched, with a
     warning. Fewer `thresholds` make it much faster.
 
@@ -233,8 +235,8 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
             Weights; None for equal ones. They count for the objective and for the rates.
 
         sensitive_features : array-like of shape (n_samples,) or None, default=None
-            The group of each row, of two. It need not be a column of `X`, and the tree does not
-            need it to predict. None is possible without `max_difference` only.
+            The group of each row. It need not be a column of `X`, and the tree does not need it to
+            predict. None is possible without `max_difference` only.
 
         Returns
         -------
@@ -306,17 +308,18 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         if sensitive_features is None:
             if self.max_difference is not None:
                 raise ValueError("max_difference needs sensitive_features: pass them to fit.")
-            return Groups.of_all(problem, positive), np.empty(0)
+            # All rows are one group, and nothing differs.
+            return Groups.of(problem, 0, 1, positive, False, 1.0), np.empty(0)
         n_rows = len(data.y) if isinstance(data.kept_rows, slice) else len(data.kept_rows)
         groups, codes = group_codes(sensitive_features, n_rows)
         limit = 1.0 if self.max_difference is None else self.max_difference
-        of_positives = RATES[self.rate]
-        return Groups.of(problem, codes[data.kept_rows], positive, of_positives, limit), groups
+        codes, of_positives = codes[data.kept_rows], RATES[self.rate]
+        return Groups.of(problem, codes, len(groups), positive, of_positives, limit), groups
 
     def _keep_front(self, plan, solution):
         front = solution.found
         self.fairness_front_ = np.array(
-            [(one.cost, abs(one.difference), one.n_splits) for one in front], dtype=FRONT_DTYPE
+            [(one.cost, one.difference, one.n_splits) for one in front], dtype=FRONT_DTYPE
         )
         self._front_trees = [
             {

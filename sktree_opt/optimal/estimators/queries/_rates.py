@@ -15,7 +15,7 @@ RATES = {"positive": False, "true_positive": True}
 
 
 def group_codes(sensitive_features, n_rows):
-    """The two groups, and the group of each row as 0 or 1."""
+    """The groups, and the code of each row's group."""
     values = check_array(
         sensitive_features,
         ensure_2d=False,
@@ -26,7 +26,7 @@ def group_codes(sensitive_features, n_rows):
     if values.ndim == 2 and values.shape[1] != 1:
         raise ValueError(
             f"sensitive_features must be one column, got shape {values.shape}: combine columns "
-            "into two groups."
+            "into groups."
         )
     values = column_or_1d(values)
     if len(values) != n_rows:
@@ -34,10 +34,9 @@ def group_codes(sensitive_features, n_rows):
     if any(value is None or value != value for value in values.tolist()):
         raise ValueError("sensitive_features must not have missing values.")
     groups, codes = np.unique(values, return_inverse=True)
-    if len(groups) != 2:
+    if len(groups) < 2:
         raise ValueError(
-            f"sensitive_features must have two groups, got {len(groups)}: "
-            f"{', '.join(map(repr, groups[:5].tolist()))}. Join groups, or leave out rows."
+            f"sensitive_features must have at least two groups, got {groups.tolist()}."
         )
     return groups, codes
 
@@ -51,7 +50,9 @@ def rate_difference(
     pos_label: Label = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return by how much the rates of positive answers of two groups differ.
+    """Return by how much the rates of positive answers differ between groups.
+
+    With more than two groups it is the largest difference of two of them.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def rate_difference(
         Answers.
 
     sensitive_features : array-like of shape (n_samples,)
-        The group of each row, of two.
+        The group of each row.
 
     rate : {"positive", "true_positive"}, default="positive"
         Share of the positive answers among all rows of a group (demographic parity asks for equal
@@ -96,8 +97,8 @@ def rate_difference(
     weights = np.ones(len(labels)) if sample_weight is None else column_or_1d(sample_weight)
     check_consistent_length(labels, answers, weights)
     counted = weights * (labels == pos_label) if RATES[rate] else weights
-    totals = np.bincount(codes, weights=counted, minlength=2)
+    totals = np.bincount(codes, weights=counted)
     if (totals <= 0.0).any():
         raise ValueError("sensitive_features: one of the groups has no rows to count.")
-    positive = np.bincount(codes, weights=counted * (answers == pos_label), minlength=2)
-    return float(abs(np.diff(positive / totals)[0]))
+    positive = np.bincount(codes, weights=counted * (answers == pos_label))
+    return float(np.ptp(positive / totals))

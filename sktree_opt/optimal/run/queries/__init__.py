@@ -7,5 +7,5 @@
 ``_pair_solver``
     Optima where two sums over leaves matter: an objective and C4.5's estimate.
 ``_fair``
-    The least error of the trees whose answers differ little between two groups.
+    The least error of the trees whose answers differ little between groups.
 """

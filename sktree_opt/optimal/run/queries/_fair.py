@@ -1,7 +1,8 @@
-"""The tree of the least cost whose answers differ little between two groups (MurTree, section 4.8).
+"""The tree of the least cost whose answers differ little between groups (MurTree, section 4.8).
 
-A limit on the difference of two rates is not a sum over leaves, but the signed difference is. At
-every node, the search keeps the least cost for each signed difference, up to a bound. The bound
+A limit on the difference of rates is not a sum over leaves, but the signed difference of two groups
+is, and so are the counts of positive answers in several groups. At every node, the search keeps the
+least cost for each signed difference, or for each combination of counts, up to a bound. The bound
 rises until a tree within the limit is found. By then the front of cost against difference is known
 up to the cost of that tree.
 
@@ -11,6 +12,7 @@ trees within the limit and a lower bound in a moment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,7 +31,7 @@ from sktree_opt.utils._validation import common_divisor
 # Differences of rates that differ by less are equal.
 TOLERANCE = 1e-9
 
-# Sums are whole numbers of units: the largest sum, at most, and without a common divisor.
+# Sums are whole numbers of units: the largest sum, at most, and of costs without a common divisor.
 MOST_UNITS, UNITS = 2.0**50, 2.0**40
 
 # Prices of the difference that are tried.
@@ -48,21 +50,20 @@ FRONT_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows by class and group, and what an answer for them adds to cost and difference.
+    """The rows by class and group, and what an answer for them adds to cost and rates.
 
     Class 1 is the positive one here.
 
     Attributes
     ----------
     codes : ndarray of int32, shape (n_rows,)
-        Twice the class, plus the group.
+        The class times the number of groups, plus the group.
 
-    costs : ndarray of shape (4, 2)
+    costs : ndarray of shape (n_codes, 2)
         Cost of either answer for a row of weight 1, by code.
 
-    shifts : ndarray of shape (4,)
-        What answering 1 adds to the rate of the second group less that of the first, for a row of
-        weight 1.
+    shares : ndarray of shape (n_codes, n_groups)
+        What answering 1 for a row of weight 1 adds to the rate of each group.
 
     limit : float
         Largest difference that is acceptable.
@@ -73,40 +74,39 @@ class Groups:
 
     codes: np.ndarray
     costs: np.ndarray
-    shifts: np.ndarray
+    shares: np.ndarray
     limit: float
     positive: int
 
     @classmethod
-    def of_all(cls, problem, positive):
-        """No groups: nothing differs."""
-        codes = (2 * (problem.data.y == positive)).astype(np.int32)
-        return cls(codes, costs_of(problem, positive), np.zeros(4), 1.0, positive)
-
-    @classmethod
-    def of(cls, problem, groups, positive, of_positives, limit):
-        """The groups of a problem's rows, 0 or 1 each; rates are of all rows, or of a class."""
+    def of(cls, problem, groups, n_groups, positive, of_positives, limit):
+        """The groups of a problem's rows, from 0; rates are of all rows, or of a class."""
         data = problem.data
-        codes = (2 * (data.y == positive) + groups).astype(np.int32)
-        weights = np.bincount(codes, weights=data.weights, minlength=4)
-        counted = np.array([0.0, 0.0, 1.0, 1.0]) if of_positives else np.ones(4)
-        totals = (counted * weights).reshape(2, 2).sum(axis=0)
+        codes = (n_groups * (data.y == positive) + groups).astype(np.int32)
+        weights = np.bincount(codes, weights=data.weights, minlength=2 * n_groups)
+        counted = np.array([0.0 if of_positives else 1.0, 1.0])
+        totals = counted @ weights.reshape(2, n_groups)
         if (totals <= 0.0).any():
             which = "rows of the positive class" if of_positives else "rows with a weight"
             raise ValueError(f"sensitive_features: one of the groups has no {which}.")
-        shifts = counted * np.array([-1.0, 1.0, -1.0, 1.0]) / np.tile(totals, 2)
-        return cls(codes, costs_of(problem, positive), shifts, limit, positive)
+        shares = np.kron(counted[:, None], np.diag(1.0 / totals))
+        return cls(codes, costs_of(problem, positive, n_groups), shares, limit, positive)
+
+    @property
+    def n_codes(self):
+        """Number of pairs of class and group."""
+        return len(self.shares)
 
     def in_given_codes(self, answers):
         """Answers by the codes of the data; -1 stays."""
         return np.where(answers < 0, answers, (answers == self.positive).astype(answers.dtype))
 
-    def priced(self, problem, price):
-        """The problem with a price of the signed difference, as a plain sum over leaves."""
+    def priced(self, problem, prices):
+        """The problem with a price of each group's rate, as a plain sum over leaves."""
         costs = self.costs.copy()
-        costs[:, 1] += price * self.shifts
-        weights = np.bincount(self.codes, weights=problem.data.weights, minlength=4)
-        rule, labels = OBJECTIVES["cost"], np.arange(4)
+        costs[:, 1] += self.shares @ prices
+        weights = np.bincount(self.codes, weights=problem.data.weights, minlength=self.n_codes)
+        rule, labels = OBJECTIVES["cost"], np.arange(self.n_codes)
         form = MisclassificationCost().leaf_form(weights, problem.data.weights, costs)
         objective = ClassObjective(rule, form, self.codes, labels, weights, costs)
         return Problem(
@@ -114,12 +114,12 @@ class Groups:
         )
 
 
-def costs_of(problem, positive):
+def costs_of(problem, positive, n_groups):
     """Cost of either answer by code (see ``Groups``)."""
     costs = problem.objective.costs
     # Without rows of a second class, to answer it costs as much as all errors do.
     costs = 1.0 - np.eye(2) if costs is None or len(costs) == 1 else costs
-    return np.repeat(costs if positive == 1 else costs[::-1, ::-1], 2, axis=0)
+    return np.repeat(costs if positive == 1 else costs[::-1, ::-1], n_groups, axis=0)
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,25 @@ class Candidate:
 
     Attributes
     ----------
-    cost, difference : float
-        In units of the objective, the costs of tests included; a difference with its sign.
+    cost : float
+        In units of the objective, the costs of tests included.
+
+    rates : ndarray of shape (n_groups,)
+        Share of positive answers by group.
 
     nodes, answers : ndarray
         Breadth first; the answer of each leaf, -1 for a split.
     """
 
     cost: float
-    difference: float
+    rates: np.ndarray
     nodes: np.ndarray
     answers: np.ndarray
+
+    @property
+    def difference(self):
+        """Difference of the largest rate and the smallest."""
+        return float(np.ptp(self.rates))
 
     @property
     def n_splits(self):
@@ -148,11 +156,11 @@ class Candidate:
     @property
     def order(self):
         """Less is better."""
-        return self.cost, abs(self.difference), self.n_splits
+        return self.cost, self.difference, self.n_splits
 
 
 def find_fair_tree(plan, session, groups):
-    """Find the best tree within a limit on the difference of two groups.
+    """Find the best tree within a limit on the difference between groups.
 
     Parameters
     ----------
@@ -237,7 +245,7 @@ class Known:
         """Take over some trees."""
         self._candidates += candidates
         limit = self.groups.limit + TOLERANCE
-        good = [one for one in candidates if abs(one.difference) <= limit]
+        good = [one for one in candidates if one.difference <= limit]
         self.best = min(good + [self.best] * (self.best is not None), key=lambda one: one.order)
 
     def complete(self, candidates, most):
@@ -246,36 +254,44 @@ class Known:
         self.lower_bound = max(self.lower_bound, min(most, self.best.cost))
 
     def search_prices(self, session):
-        """Search with several prices of the difference, each for a moment."""
+        """Search with several prices of a difference, each for a moment.
+
+        It is the difference of the two groups that the tree of the least cost sets furthest apart.
+        """
         seconds = share_of_time(self.problem.limits) / MOST_PRICES
-        plain = self._at_price(session, seconds, 0.0)
-        sign = 1.0 if plain.difference > 0.0 else -1.0
-        if abs(plain.difference) <= self.groups.limit + TOLERANCE:
+        prices = np.zeros(self.groups.shares.shape[1])
+        plain = self._at_prices(session, seconds, prices, 0.0)
+        if plain.difference <= self.groups.limit + TOLERANCE:
             return
+        prices[plain.rates.argmax()], prices[plain.rates.argmin()] = 1.0, -1.0
+
+        def gap(one):
+            return float(one.rates @ prices)
+
         # The corners of the hull on both sides of the limit; a leaf has no difference.
-        above, below = plain, min(self._candidates, key=lambda one: sign * one.difference)
+        above, below = plain, min(self._candidates, key=gap)
         below = min([below, self.best], key=lambda one: one.cost)
         for _ in range(MOST_PRICES - 1):
-            width = sign * (above.difference - below.difference)
+            width = gap(above) - gap(below)
             price = (below.cost - above.cost) / width if width > TOLERANCE else 0.0
             if price <= 0.0 or session.control.poll():
                 return
-            found = self._at_price(session, seconds, sign * price)
-            value = found.cost + price * sign * found.difference
-            if value >= above.cost + price * sign * above.difference - 1e-9 * abs(value):
+            found = self._at_prices(session, seconds, prices, price)
+            value = found.cost + price * gap(found)
+            if value >= above.cost + price * gap(above) - 1e-9 * abs(value):
                 return
-            if sign * found.difference > self.groups.limit:
+            if gap(found) > self.groups.limit:
                 above = found
             else:
                 below = found
 
-    def _at_price(self, session, seconds, price):
-        """The best tree at a price of the signed difference."""
-        priced = self.groups.priced(self.problem, price)
+    def _at_prices(self, session, seconds, prices, price):
+        """The best tree at a price of the difference of two rates."""
+        priced = self.groups.priced(self.problem, price * prices)
         found = short_search(priced, self.tests, session, seconds)
-        least = priced.in_units(found.lower_bound) - abs(price) * self.groups.limit
+        least = priced.in_units(found.lower_bound) - price * self.groups.limit
         # Sums of real numbers are rounded.
-        least -= 1e-9 * (abs(least) + abs(price))
+        least -= 1e-9 * (abs(least) + price)
         self.lower_bound = max(self.lower_bound, least)
         self.offer(found.nodes)
         reached = rows_in(priced, self.tests, found.nodes)
@@ -289,7 +305,7 @@ class Known:
         """The trees that no other betters in cost and difference, up to the best's cost."""
         front = []
         for one in sorted(self._candidates, key=lambda one: one.order):
-            is_new = not front or abs(one.difference) < abs(front[-1].difference) - TOLERANCE
+            is_new = not front or one.difference < front[-1].difference - TOLERANCE
             if is_new and one.cost <= self.best.cost * (1.0 + 1e-12):
                 front.append(one)
         return front
@@ -306,7 +322,8 @@ class FairSearch:
 
     def __init__(self, problem, tests, control, groups):
         limits = problem.limits
-        table = bit_rows(tests.bits, tests.n_tests, groups.codes, problem.data.weights, 4)
+        n_codes, weights = groups.n_codes, problem.data.weights
+        table = bit_rows(tests.bits, tests.n_tests, groups.codes, weights, n_codes)
         self.problem, self.tests, self.groups = problem, tests, groups
         added = groups.costs * table.unit[:, None]
         total = float(table.totals() @ groups.costs.max(axis=1))
@@ -314,14 +331,14 @@ class FairSearch:
         self.unit = common_divisor(np.append(added.ravel(), limits.split_cost))
         if self.unit is None or total / self.unit > MOST_UNITS:
             self.unit = max(total, 1e-290) / UNITS
-        is_present = np.bincount(groups.codes, minlength=4) > 0
-        shifts = whole_shifts(np.where(is_present, groups.shifts * table.unit, 0.0))
+        is_present = np.bincount(groups.codes, minlength=n_codes) > 0
+        self.keys = keys_of(groups.shares * (table.unit * is_present)[:, None])
         self.search = SumSearch(
             table,
             control,
             by_answer=[
-                np.rint(added.T / self.unit).astype(np.int64),
-                np.stack([np.zeros(4, dtype=np.int64), shifts]),
+                added.T / self.unit,
+                np.stack([np.zeros(n_codes), self.keys.added]),
             ],
             minima=limits.minima,
             split_cost=limits.split_cost / self.unit,
@@ -334,7 +351,7 @@ class FairSearch:
         found = self.search.up_to(
             min(max_depth, max_splits), max_splits, np.floor(most / self.unit + room)
         )
-        differences = np.abs(found.sums[:, 1]).astype(float)
+        differences = self.keys.differences(found.sums[:, 1])
         before = np.minimum.accumulate(np.append(np.inf, differences))[:-1]
         return [self._candidate(found, rank) for rank in np.flatnonzero(differences < before)]
 
@@ -343,7 +360,7 @@ class FairSearch:
         columns, answers = found.tree(rank, SearchControl())
         nodes = nodes_from_preorder(columns)
         order = breadth_first(nodes)[1]
-        reached = rows_in(self.groups.priced(self.problem, 0.0), self.tests, nodes)
+        reached = rows_by_code(self.problem, self.tests, self.groups, nodes)
         return measured(self.problem, self.groups, reached, answers[order])
 
     def statistics(self):
@@ -351,19 +368,70 @@ class FairSearch:
         return self.search.statistics()
 
 
-def whole_shifts(shifts):
-    """Shifts as whole numbers, exactly if those of each group have a common divisor."""
-    units = [common_divisor(np.abs(shifts[np.sign(shifts) == sign])) for sign in (-1.0, 1.0)]
-    if None in units:
-        # No group may shift anything.
-        return np.rint(shifts * MOST_UNITS).astype(np.int64)
-    counts = [1.0 / unit for unit in units]
-    is_whole = all(abs(count - round(count)) <= 1e-6 for count in counts)
-    if not is_whole or counts[0] * counts[1] > MOST_UNITS:
-        return np.rint(shifts * MOST_UNITS).astype(np.int64)
-    unit = np.where(shifts < 0.0, units[0], units[1])
-    others = np.where(shifts < 0.0, round(counts[1]), round(counts[0]))
-    return (np.rint(shifts / unit) * others).astype(np.int64)
+@dataclass(frozen=True)
+class Keys:
+    """The rates of all groups in one whole number, which is a sum over leaves.
+
+    Attributes
+    ----------
+    added : ndarray of shape (n_codes,)
+        What a unit of each code adds if it is answered 1.
+
+    differences : callable
+        From keys to the difference of the largest rate and the smallest.
+    """
+
+    added: np.ndarray
+    differences: Callable
+
+
+def keys_of(shares):
+    """How rates are counted: the signed difference of two, else the counts of all groups.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_codes, n_groups)
+        What a unit of each code adds to a rate.
+
+    Returns
+    -------
+    keys : Keys
+    """
+    n_groups = shares.shape[1]
+    own, groups = shares.sum(axis=1), np.arange(len(shares)) % n_groups
+    units = [common_divisor(own[groups == group]) for group in range(n_groups)]
+    sizes = np.array([np.nan if unit is None else 1.0 / unit for unit in units])
+    is_exact = bool(np.all(np.abs(sizes - np.rint(sizes)) <= 1e-6))
+    sizes = np.rint(sizes)
+    if n_groups <= 2:
+        # The leaves of real numbers are rounded. With one group, nothing differs.
+        is_exact = is_exact and sizes.prod() <= MOST_UNITS
+        scale = sizes.prod() if is_exact else MOST_UNITS
+        added = np.rint(own * sizes[groups]) * (scale / sizes)[groups] if is_exact else own * scale
+        signs = np.array([-1.0, 1.0])[groups] if n_groups == 2 else 0.0
+        return Keys(signs * added, lambda keys: np.abs(keys) / scale)
+    if not is_exact:
+        raise ValueError(
+            "With more than two groups, sample weights must be multiples of one number: pass whole "
+            "numbers, or join groups to two."
+        )
+    bases = np.append(1.0, np.cumprod(sizes + 1.0))
+    if bases[-1] > MOST_UNITS:
+        raise ValueError(
+            f"sensitive_features has {n_groups} groups with more combinations of positive answers "
+            "than can be counted: join groups, or use fewer rows."
+        )
+    bases = bases[:-1]
+
+    def differences(keys):
+        return np.ptp(keys[:, None] // bases % (sizes + 1.0) / sizes, axis=1)
+
+    return Keys(np.rint(own * sizes[groups]) * bases[groups], differences)
+
+
+def rows_by_code(problem, tests, groups, nodes):
+    """The weights of a tree's nodes by code."""
+    return rows_in(groups.priced(problem, np.zeros(groups.shares.shape[1])), tests, nodes)
 
 
 def measured(problem, groups, reached, answers):
@@ -372,16 +440,16 @@ def measured(problem, groups, reached, answers):
     weights, chosen = reached.weights[leaves], answers[leaves]
     cost = float((weights * groups.costs.T[chosen]).sum())
     cost += problem.limits.split_cost * (len(answers) - len(leaves))
-    difference = float((weights[chosen == 1] @ groups.shifts).sum())
-    return Candidate(cost, difference, reached.nodes, answers)
+    rates = (weights[chosen == 1] @ groups.shares).sum(axis=0)
+    return Candidate(cost, rates, reached.nodes, answers)
 
 
 def labelled(problem, tests, groups, nodes):
     """The front of a tree's costs and differences, by the answers of its leaves."""
-    reached = rows_in(groups.priced(problem, 0.0), tests, nodes)
+    reached = rows_by_code(problem, tests, groups, nodes)
     leaves = np.flatnonzero(reached.nodes[:, 0] < 0)
     costs = reached.weights[leaves] @ groups.costs
-    shifts = reached.weights[leaves] @ groups.shifts
+    shares = reached.weights[leaves] @ groups.shares
     best = costs.argmin(axis=1)
     # The leaves whose answers matter least are tried both ways.
     free = np.argsort(np.abs(costs[:, 1] - costs[:, 0]), kind="stable")[:MOST_LEAVES]
@@ -389,7 +457,7 @@ def labelled(problem, tests, groups, nodes):
     answers = np.tile(best, (len(flips), 1))
     answers[:, free] ^= flips
     sums = np.where(answers, costs[:, 1], costs[:, 0]).sum(axis=1)
-    differences = np.abs(answers @ shifts)
+    differences = np.ptp(answers @ shares, axis=1)
     order = np.lexsort((differences, sums))
     before = np.minimum.accumulate(np.append(np.inf, differences[order]))[:-1]
     is_first = differences[order] < before - TOLERANCE
