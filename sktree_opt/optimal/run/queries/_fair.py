@@ -31,6 +31,9 @@ from sktree_opt.utils._validation import common_divisor
 # Differences of rates that differ by less are equal.
 TOLERANCE = 1e-9
 
+# Costs that differ by a smaller share are equal.
+ROUNDING = 1e-12
+
 # Sums are whole numbers of units: the largest sum, at most, and of costs without a common divisor.
 MOST_UNITS, UNITS = 2.0**50, 2.0**40
 
@@ -306,7 +309,10 @@ class Known:
         front = []
         for one in sorted(self._candidates, key=lambda one: one.order):
             is_new = not front or one.difference < front[-1].difference - TOLERANCE
-            if is_new and one.cost <= self.best.cost * (1.0 + 1e-12):
+            if is_new and one.cost <= self.best.cost * (1.0 + ROUNDING):
+                # Equal costs are equal up to rounding.
+                if front and one.cost <= front[-1].cost * (1.0 + ROUNDING):
+                    front.pop()
                 front.append(one)
         return front
 
