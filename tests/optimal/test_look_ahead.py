@@ -179,3 +179,15 @@ def test_rows_that_no_engine_has_seen_are_answered_as_counted():
     tree = tree_and_objective(plan.problem, *found)[0]
     answers = tree.evaluate(X, tree.values)[1].argmax(axis=1)
     assert grown.cost == np.count_nonzero(answers != y)
+
+
+def test_a_stopped_search_with_costs_answers_the_tree_it_knows():
+    """The engine rounds the cost of the look-ahead's tree: it is that tree all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=200) > 0).astype(int)
+    for cost in 0.0037 + 0.00026 * np.arange(6):
+        model = OptimalTreeClassifier(max_depth=5, complexity_cost=cost, time_limit=0.1)
+        model.fit(X, y)
+        errors = np.count_nonzero(model.predict(X) != y)
+        assert model.objective_ == pytest.approx(errors + 200 * cost * model.tree_.n_splits)

@@ -111,9 +111,10 @@ def is_first_best(problem, units, outcome, session, first):
     It has become better since the search began; that does not decide which of equally good trees a
     finished search answers.
     """
-    may_be = first is not None and (
-        outcome["is_known"] or session.control.stopped or session.is_watched
-    )
+    if first is None or outcome["is_known"]:
+        # The engine has rounded its cost, and no better tree.
+        return first is not None
+    may_be = session.control.stopped or session.is_watched
     return may_be and first.cost <= problem.in_units(units.objective(outcome["cost"]))
 
 
