@@ -263,7 +263,7 @@ class MurTree:
             self.optimal[key].setdefault((min(depth, n), n), (best, root))
 
     def _below_root(self, rows):
-        """Least errors by the root's column, with no test below it, with one, and with two."""
+        """Errors by the root's column: with no test below it, with the best one, and two."""
         pairs = self._pair_counts(rows)
         ones = np.diagonal(pairs, axis1=1, axis2=2)
         totals = np.array([(rows & members).bit_count() for members in self.class_bits])

@@ -2,55 +2,45 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import train_test_split
 
 from sktree_opt import GreedyTreeClassifier, OptimalTreeClassifier, RuleListClassifier
 from sktree_opt.datasets import load_loans
-from tests.reference.naive_predict import branch_of
+from tests.effort import examples
+from tests.greedy.test_oracle import as_objects, tables
+from tests.reference.naive_rules import meets, naive_rules
 
 LOADERS = {"loans": load_loans, "iris": load_iris, "breast_cancer": load_breast_cancer}
 
 
-def meets(tree, conditions, row):
-    """Whether one row meets all conditions; a value that goes down every branch meets none."""
-    return all(
-        branch_of(tree, node, float(row[tree.nodes["feature"][node]])) == branch
-        for node, branch in conditions
-    )
+def check_rules(model, cases, X):
+    """Pruned rules, their order and their answers, from the tree and the rows they are pruned on.
+
+    `cases` are encoded rows, class codes and weights; `X` are the rows of `fit`, encoded.
+    """
+    tree, answers = model.estimator_.tree_, model.estimator_._decide_nodes()
+    expected = list(naive_rules(tree, answers, cases, len(model.classes_)))
+    expected.sort(key=lambda rule: (-rule[1], len(rule[0])))
+    # Rules that no row of fit meets first are left out.
+    is_open, kept = np.ones(len(X), dtype=bool), []
+    for conditions, accuracy in expected:
+        first = [i for i in np.flatnonzero(is_open) if meets(tree, conditions, X[i])]
+        if first:
+            kept.append((conditions, pytest.approx(accuracy)))
+            is_open[first] = False
+    assert [(rule.conditions, rule.accuracy) for rule in model._rules] == kept
+    assert sum(rule["n_samples"] for rule in model.rules_) == len(X) - is_open.sum()
 
 
-def error(tree, conditions, answer, rows, labels):
-    covered = [
-        label for row, label in zip(rows, labels, strict=True) if meets(tree, conditions, row)
-    ]
-    return sum(label != answer for label in covered) / len(covered) if covered else 1.0
-
-
-def paths(tree, index=0, path=()):
-    if tree.nodes["kind"][index] == 0:
-        if tree.nodes["weight"][index] > 0:
-            yield index, list(path)
-        return
-    first = int(tree.nodes["first_child"][index])
-    for branch in range(int(tree.nodes["n_children"][index])):
-        yield from paths(tree, first + branch, (*path, (index, branch)))
-
-
-def naive_rules(tree, answers, rows, labels, n_classes):
-    """(conditions, Laplace accuracy) of the pruned rules, in the order of the leaves."""
-    for leaf, path in sorted(paths(tree)):
-        kept, answer = list(path), answers[leaf]
-        while kept:
-            errors = [
-                error(tree, [c for c in kept if c != gone], answer, rows, labels) for gone in kept
-            ]
-            if min(errors) > error(tree, kept, answer, rows, labels) + 1e-12:
-                break
-            del kept[errors.index(min(errors))]
-        covered = [k for row, k in zip(rows, labels, strict=True) if meets(tree, kept, row)]
-        right = sum(k == answer for k in covered)
-        yield tuple(kept), (right + 1) / (len(covered) + n_classes)
+def first_answer(model, row):
+    """What the first rule that an encoded row meets answers."""
+    for rule, record in zip(model._rules, model.rules_, strict=True):
+        if meets(model.estimator_.tree_, rule.conditions, row):
+            return record["answer"]
+    return model.default_
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -59,29 +49,35 @@ def test_rules_are_those_of_the_definition(name, estimator):
     X, y = LOADERS[name](return_X_y=True)
     X, X_val, y, y_val = train_test_split(X, y, random_state=0, stratify=y)
     model = RuleListClassifier(estimator).fit(X, y, X_val=X_val, y_val=y_val)
-    tree, encoder = model.estimator_.tree_, model.estimator_._encoder
-    rows = encoder.transform(X_val)
+    rows = model.estimator_._encoder.transform(X_val)
     codes = np.searchsorted(model.classes_, y_val)
-    answers = model.estimator_._decide_nodes()
-    expected = list(naive_rules(tree, answers, rows, codes, len(model.classes_)))
-    expected.sort(key=lambda rule: (-rule[1], len(rule[0])))
-    found = [(rule.conditions, rule.accuracy) for rule in model._rules]
-    # Rules that no row of fit meets first are left out.
-    matrix = encoder.transform(X)
-    is_open, kept = np.ones(len(matrix), dtype=bool), []
-    for conditions, accuracy in expected:
-        first = [i for i in np.flatnonzero(is_open) if meets(tree, conditions, matrix[i])]
-        if first:
-            kept.append((conditions, pytest.approx(accuracy)))
-            is_open[first] = False
-    assert found == kept
-    assert [rule["n_samples"] for rule in model.rules_][:1] != [0]
-    assert sum(rule["n_samples"] for rule in model.rules_) == len(matrix) - is_open.sum()
-    # The first rule that a row meets answers.
-    for row, label in zip(rows, model.predict(X_val), strict=True):
-        first = [i for i, (conditions, _) in enumerate(found) if meets(tree, conditions, row)]
-        answer = model.rules_[first[0]]["answer"] if first else model.default_
-        assert label == answer
+    cases = [(row, label, 1.0) for row, label in zip(rows, codes, strict=True)]
+    check_rules(model, cases, model.estimator_._encoder.transform(X))
+    assert model.predict(X_val).tolist() == [first_answer(model, row) for row in rows]
+
+
+@examples(150)
+@given(tables(), st.sampled_from(["distribute", "category", "majority"]), st.data())
+def test_rules_of_random_tables(drawn, missing, data):
+    """Pruned on rows of the caller's own, or on the weighted rows of fit if none are held back."""
+    table, nominal, weights = drawn
+    label = st.integers(0, 2)
+    y = np.array(data.draw(st.lists(label, min_size=len(table), max_size=len(table))))
+    X = as_objects(table, nominal)
+    tree = GreedyTreeClassifier(missing=missing, categorical_features=nominal)
+    model, own = RuleListClassifier(tree, validation_fraction=1e-9), {}
+    if data.draw(st.booleans()):
+        chosen = data.draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=20))
+        flips = data.draw(st.lists(st.sampled_from(y), min_size=len(chosen), max_size=len(chosen)))
+        own = {"X_val": X[chosen], "y_val": np.array(flips)}
+    model.fit(X, y, weights, **own)
+    matrix = np.asarray(model.estimator_._encoder.transform(X), dtype=float)
+    rows, labels, unit = matrix, y, weights
+    if own:
+        rows, labels, unit = matrix[chosen], own["y_val"], np.ones(len(chosen))
+    codes = np.searchsorted(model.classes_, labels)
+    check_rules(model, list(zip(rows, codes, unit, strict=True)), matrix)
+    assert model.predict(X).tolist() == [first_answer(model, row) for row in matrix]
 
 
 def test_pruned_rules_are_shorter_and_no_worse():

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,6 +17,7 @@ from sktree_opt.subset import (
     DistinctTreeEnumerator,
     DTsbeSelector,
 )
+from tests.effort import examples
 from tests.reference.brute_force_subsets import all_subsets, verdicts_of
 from tests.subset.cases import fit_with_midpoints
 
@@ -27,19 +30,51 @@ def some_table(n_columns=6, first=10):
     return frame.iloc[:, first : first + n_columns], y.to_numpy()
 
 
-@pytest.fixture(scope="module")
-def errors():
+def errors_of(X, y, split):
     """By the columns that a tree uses, its error; each subset is tried on its own."""
-    frame, y = some_table()
-    build, search = SPLIT[0]
+    build, search = split
     found = {}
-    for subset in all_subsets(frame.shape[1]):
-        masked = np.zeros(frame.shape)
-        masked[:, subset] = frame.to_numpy()[:, subset]
+    for subset in all_subsets(X.shape[1]):
+        masked = np.zeros(X.shape)
+        masked[:, subset] = X[:, subset]
         tree = fit_with_midpoints(GreedyTreeClassifier(), masked[build], y[build])
         used = tuple(tree.tree_.features.tolist())
         found[used] = float(np.mean(tree.predict(masked[search]) != y[search]))
     return found
+
+
+@pytest.fixture(scope="module")
+def errors():
+    frame, y = some_table()
+    return errors_of(frame.to_numpy(), y, SPLIT[0])
+
+
+@examples(100)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([{"delta": 0.0}, {"delta": 0.05}, {"max_error": 0.3}]),
+    st.sampled_from([None, 0, 2]),
+)
+def test_verdicts_on_random_tables(seed, limit, max_features):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (40, 4)).astype(float)
+    y = (X @ rng.integers(-1, 2, 4) + rng.normal(0, 0.7, 40) > 0).astype(int)
+    split = (np.arange(0, 40, 2), np.arange(1, 40, 2))
+    y[[0, 1, 2, 3]] = [0, 0, 1, 1]
+    errors = errors_of(X, y, split)
+    of_size = {u: e for u, e in errors.items() if max_features is None or len(u) <= max_features}
+    largest = limit.get("max_error", min(of_size.values()) + limit.get("delta", 0.0))
+    accepted = [used for used, error in of_size.items() if error <= largest + 1e-12]
+    selector = AcceptableSubsetSelector(
+        error=CrossValidationError([split]), collect=True, max_features=max_features, **limit
+    )
+    if not accepted:
+        with pytest.raises(ValueError, match="No feature subset has a tree with max_error"):
+            selector.fit(X, y)
+        return
+    selector.fit(X, y)
+    assert selector.n_acceptable_ == len(accepted)
+    assert selector.feature_verdicts_.tolist() == verdicts_of(accepted, 4)
 
 
 def selected(selector):
