@@ -89,19 +89,23 @@ def draw_speed():
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.xaxis.set_visible(False)
     axes.tick_params(left=False)
-    figure.savefig(IMAGES / "speed.png", dpi=120)
-    plt.close(figure)
+    save(figure, "speed.png", (IMAGES / "speed.csv").read_text("utf-8"))
 
 
 def draw_tree():
     """The tree of the README's example."""
-    from sktree_opt import plot_tree
+    from sktree_opt import export_text, plot_tree
 
     names = {}
     exec(readme_example(), names)
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
     plot_tree(names["tree"], ax=axes)
-    figure.savefig(IMAGES / "tree.png", dpi=120)
+    save(figure, "tree.png", export_text(names["tree"]))
+
+
+def save(figure, name, shown):
+    """Write a picture, and into it what it shows, so that a test can tell whether it is current."""
+    figure.savefig(IMAGES / name, dpi=120, metadata={"Description": shown})
     plt.close(figure)
 
 

@@ -4,8 +4,8 @@
 
 All tables of data come with scikit-learn or are made up, so that anyone can repeat the run. Seconds
 are CPU seconds of ``fit`` on one thread in one process, the least of three; both sides take turns.
-The results are written to ``doc/benchmarks/*.csv``. See ``figures.py`` for the comparison with
-pystreed, and ``bench_*.py`` for longer ones.
+The results are written to ``doc/benchmarks/*.csv``. ``make bench-page`` then runs ``figures.py``;
+see ``bench_*.py`` for longer comparisons.
 """
 
 import argparse
@@ -35,6 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import sktree_opt
+from bench_optimal import gosdt_splits
 from sktree_opt import (
     GreedyTreeClassifier,
     GreedyTreeRegressor,
@@ -46,6 +47,8 @@ from sktree_opt import (
 FOLDER = Path(__file__).parents[1] / "doc" / "benchmarks"
 REPEATS = 3
 LONG = 2.0
+# Seconds where a peer may find no proof on most tables.
+SHORT_LIMIT = 30.0
 # Columns of many values: a search beyond this depth takes pycontree longer than a few minutes.
 DEPTHS = {"digits": [2], "made up, 20,000 x 12": [2]}
 
@@ -177,30 +180,73 @@ def quiet():
 
 
 def price_of_tests(limit):
-    """Best trees when each test costs a share of the rows: pystreed to depth 5, and any depth."""
+    """Best trees when each test costs a share of the rows, to depth 5: pystreed and ours."""
     from pystreed import STreeDClassifier
 
+    for name, cost, X, y in priced_tables():
+        peer = STreeDClassifier(
+            "cost-complex-accuracy", max_depth=5, cost_complexity=cost, time_limit=limit
+        )
+        (ours, theirs), (model, peer) = seconds_of(
+            lambda cost=cost, X=X, y=y: priced_tree(cost, limit, max_depth=5).fit(X, y),
+            lambda peer=peer, X=X, y=y: fitted(peer, X, y),
+        )
+        objective = errors_of(peer, X, y) + cost * len(y) * (peer.get_n_leaves() - 1)
+        is_same = np.isclose(objective, model.objective_)
+        yield [
+            name, f"{cost:g}", f"{model.objective_:g}", model.status_, short(ours),
+            *peer_time(theirs, ours, theirs < 0.9 * limit, is_same, limit),
+        ]  # fmt: skip
+
+
+def price_at_any_depth(limit):
+    """The same without a limit on depth: imodels, GOSDT and ours."""
+    from gosdt import GOSDTClassifier
+    from imodels import FastSmallTreeClassifier
+
+    limit = min(limit, SHORT_LIMIT)
+    with quiet():  # The first fit compiles.
+        FastSmallTreeClassifier().fit(np.eye(8), np.arange(8) % 2)
+    for name, cost, X, y in priced_tables():
+        columns = [f"c{j}" for j in range(X.shape[1])]
+        frame, target = pd.DataFrame(X.astype(bool), columns=columns), pd.Series(y, name="class")
+        fast = FastSmallTreeClassifier(regularization=cost, time_limit=limit)
+        gosdt = GOSDTClassifier(cost, allow_small_reg=True, time_limit=int(limit))
+        with quiet():
+            seconds, (model, *_) = seconds_of(
+                lambda cost=cost, X=X, y=y: priced_tree(cost, limit, max_depth=None).fit(X, y),
+                lambda fast=fast, X=X, y=y: fitted(fast, X, y),
+                lambda gosdt=gosdt, X=frame, y=target: fitted(gosdt, X, y),
+            )
+        tests = fast.estimator_.get_n_leaves() - 1, gosdt_splits(gosdt.trees_[0].tree)
+        errors = np.count_nonzero([fast.predict(X), gosdt.trees_[0].predict(X)] != y, axis=1)
+        is_proved = gosdt.result_.status.name == "CONVERGED"
+        is_same = np.isclose(errors + cost * len(y) * np.array(tests), model.objective_)
+        yield [
+            name, f"{cost:g}", f"{model.objective_:g}", model.get_n_leaves(), model.status_,
+            short(seconds[0]),
+            *peer_time(seconds[1], seconds[0], fast.optimal_, is_same[0], limit),
+            *peer_time(seconds[2], seconds[0], is_proved, is_same[1], limit),
+        ]  # fmt: skip
+
+
+def priced_tables():
+    """Each binary table with each price."""
     for name, load in CLASSES.items():
-        X, y = zeros_and_ones(load)
         for cost in (0.01, 0.005):
-            make = partial(OptimalTreeClassifier, complexity_cost=cost, time_limit=limit, n_jobs=1)
-            peer = STreeDClassifier(
-                "cost-complex-accuracy", max_depth=5, cost_complexity=cost, time_limit=limit
-            )
-            (ours, theirs, free), (model, peer, any_depth) = seconds_of(
-                lambda make=make, X=X, y=y: make(max_depth=5).fit(X, y),
-                lambda peer=peer, X=X, y=y: fitted(peer, X, y),
-                lambda make=make, X=X, y=y: make(max_depth=None).fit(X, y),
-            )
-            objective = errors_of(peer, X, y) + cost * len(y) * (peer.get_n_leaves() - 1)
-            ended = theirs < 0.9 * limit and np.isclose(objective, model.objective_)
-            yield [
-                name, f"{cost:g}", f"{model.objective_:g}", short(ours),
-                short(theirs) if ended else f"over {limit:g}",
-                f"{theirs / ours:.1f}" if ended else "",
-                f"{any_depth.objective_:g}", any_depth.get_n_leaves(), any_depth.status_,
-                short(free),
-            ]  # fmt: skip
+            yield name, cost, *zeros_and_ones(load)
+
+
+def priced_tree(cost, limit, **depth):
+    """Our estimator; its price is for each test, of which a tree has one fewer than leaves."""
+    return OptimalTreeClassifier(complexity_cost=cost, time_limit=limit, n_jobs=1, **depth)
+
+
+def peer_time(theirs, ours, is_proved, is_same, limit):
+    """Seconds of a peer and the ratio, if it proved what we found."""
+    if not is_proved:
+        return f"over {limit:g}", ""
+    return (short(theirs), f"{theirs / ours:.1f}") if is_same else ("other objective", "")
 
 
 def sets_of_trees(limit):
@@ -291,18 +337,24 @@ TABLES = {
         against_contree,
     ),
     "price": (
-        [
-            "table", "cost", "objective, depth 5", "ours (s)", "pystreed (s)", "ratio",
-            "objective, any depth", "leaves", "status", "ours (s)",
-        ],
+        ["table", "cost", "objective", "status", "ours (s)", "pystreed (s)", "ratio"],
         price_of_tests,
+    ),
+    "any_depth": (
+        [
+            "table", "cost", "objective", "leaves", "status", "ours (s)", "imodels (s)", "ratio",
+            "gosdt (s)", "ratio",
+        ],
+        price_at_any_depth,
     ),
     "sets": (
         ["table", "depth", "trees", "status", "ours (s)", "tree-praxis (s)", "TreeFARMS (s)"],
         sets_of_trees,
     ),
 }  # fmt: skip
-PACKAGES = ["pycontree", "pystreed", "tree-praxis", "treefarms", "scikit-learn", "numpy"]
+PACKAGES = [
+    "pycontree", "pystreed", "gosdt", "imodels", "tree-praxis", "treefarms", "scikit-learn", "numpy"
+]  # fmt: skip
 
 
 def main():
@@ -312,15 +364,25 @@ def main():
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    machine = f"{platform.machine()}, {os.cpu_count()} processors"
+    machine = f"{processor()}, {os.cpu_count()} processors"
     versions = [["sktree-opt", sktree_opt.__version__]]
     versions += [[name, found] for name in PACKAGES if (found := version_of(name))]
     versions += [["Python", platform.python_version()], ["machine", machine]]
+    versions += [["month", time.strftime("%B %Y")]]
     write("versions", ["package", "version"], versions)
     for name in options.tables:
         header, lines = TABLES[name]
         write(name, header, lines(options.limit))
     print(f"{time.process_time():.0f} seconds of the processor")
+
+
+def processor():
+    """Name of the processor."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def version_of(name):

@@ -19,7 +19,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.linkcode",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -57,11 +56,14 @@ html_sidebars = {
     for name in ("benchmarks", "changelog", "cite", "comparison", "glossary", "index", "install")
 }
 html_logo = html_favicon = "images/logo.svg"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "logo": {"text": "sktree_opt"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 4,
+    "secondary_sidebar_items": ["page-toc"],
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -77,4 +79,6 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    # Their pages load scripts from the network.
+    "write_computation_times": False,
 }

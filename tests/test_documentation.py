@@ -52,6 +52,18 @@ def test_readme_prints_what_its_example_prints(capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_pictures_show_what_the_code_finds_today():
+    """`make figures` writes into each picture what it shows."""
+    image = pytest.importorskip("PIL.Image")
+    names = {}
+    exec(compile(readme_blocks()[0], "README.md", "exec"), names)
+    shown = {"tree": names["export_text"](names["tree"])}
+    shown["speed"] = (DOC / "images" / "speed.csv").read_text("utf-8")
+    for name, text in shown.items():
+        with image.open(DOC / "images" / f"{name}.png") as picture:
+            assert picture.text["Description"] == text
+
+
 def test_front_page_shows_the_example_of_readme():
     code, _ = readme_blocks()
     page = (DOC / "index.rst").read_text("utf-8")
@@ -137,3 +149,13 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     done = subprocess.run(check, check=False, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stdout.split("\n")[:3] == [f"c.html: {x}" for x in ("a.html#here", "c.png", "#up")]
+
+
+def test_pages_that_load_from_the_network_are_found(tmp_path):
+    loads = '<script src="https://x.org/a.js"></script><link rel="stylesheet" href="//x.org/b.css">'
+    free = '<a href="https://x.org/"></a><link rel="canonical" href="https://x.org/">'
+    (tmp_path / "a.html").write_text(loads + free)
+    check = [sys.executable, ROOT / ".ci" / "links.py", tmp_path]
+    done = subprocess.run(check, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout.split() == ["a.html:", "https://x.org/a.js", "a.html:", "//x.org/b.css"]
