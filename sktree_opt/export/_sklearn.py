@@ -27,6 +27,8 @@ from sktree_opt.utils._compat import (
 )
 
 NO_CHILD, NO_FEATURE, NO_THRESHOLD = -1, -2, -2.0
+# A test whether a value is known. It is not infinity, which other tools cannot write as a number.
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @validate_params(
@@ -231,7 +233,7 @@ def binary_records(binary, feature_of):
     thresholds = np.array(binary.threshold)
     finite = np.isfinite(thresholds)
     safe = safe_thresholds(np.where(finite, thresholds, 0.0))
-    nodes["threshold"] = np.select([is_leaf, ~finite], [NO_THRESHOLD, thresholds], safe)
+    nodes["threshold"] = np.select([is_leaf, ~finite], [NO_THRESHOLD, LARGEST], safe)
     nodes["missing_go_to_left"] = np.array(binary.missing_left) & inner
     nodes["weighted_n_node_samples"] = binary.weight
     nodes["n_node_samples"] = np.maximum(1, np.round(binary.weight))
@@ -248,12 +250,12 @@ def node_records(tree):
     is_missing = ours["kind"] == IS_MISSING
     first = ours["first_child"].astype(np.int64)
     nodes = np.zeros(tree.n_nodes, dtype=SKLEARN_NODE_DTYPE)
-    # "Is missing" becomes "x <= infinity", with known values left and missing ones right.
+    # "Is missing" becomes "x <= the largest number", with known values left, missing ones right.
     nodes["left_child"] = np.where(inner, first + is_missing, NO_CHILD)
     nodes["right_child"] = np.where(inner, first + ~is_missing, NO_CHILD)
     nodes["feature"] = np.where(inner, ours["feature"], NO_FEATURE)
     thresholds = safe_thresholds(ours["threshold"])
-    nodes["threshold"] = np.select([~inner, is_missing], [NO_THRESHOLD, np.inf], thresholds)
+    nodes["threshold"] = np.select([~inner, is_missing], [NO_THRESHOLD, LARGEST], thresholds)
     nodes["impurity"] = ours["impurity"]
     nodes["n_node_samples"] = ours["n_samples"]
     nodes["weighted_n_node_samples"] = ours["weight"]
