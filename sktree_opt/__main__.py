@@ -64,10 +64,10 @@ def main(argv=None):
         for path in (getattr(args, "out", None), getattr(args, "html", None)):
             check_folder(path)
         with warnings.catch_warnings():
-            warnings.simplefilter("once")
+            warnings.simplefilter("always")
             # The reports say themselves what a limit has ended.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.showwarning = show_note
+            warnings.showwarning = Notes()
             args.command(args)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -75,15 +75,29 @@ def main(argv=None):
         # The reader of our output has gone, as `head` does.
         sys.stderr.close()
         return 0
-    except (BadInputError, ValueError, TypeError, OSError) as error:
+    except OSError as error:
+        # Without the number of the error.
+        text = f"{error.filename}: {error.strerror}." if error.filename else one_line(error)
+        print(f"sktree-opt: {text}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except (BadInputError, ValueError, TypeError) as error:
         print(f"sktree-opt: {one_line(error)}", file=sys.stderr)
         return EXIT_BAD_INPUT
     return 0
 
 
-def show_note(message, *_, **__):
-    """Print a warning as one line."""
-    print(f"note: {one_line(message)}", file=sys.stderr)
+class Notes:
+    """Prints each warning as one line, once."""
+
+    def __init__(self):
+        self.shown = set()
+
+    def __call__(self, message, *_, **__):
+        """Print a warning that is new."""
+        text = one_line(message)
+        if text not in self.shown:
+            print(f"note: {text}", file=sys.stderr)
+        self.shown.add(text)
 
 
 def one_line(error):
@@ -112,95 +126,166 @@ def make_parser():
     return parser
 
 
-def add_command(commands, name, function, text):
+def add_command(commands, name, function, text, more):
     """A sub-command with its help."""
-    parser = commands.add_parser(name, help=text, description=text)
+    parser = commands.add_parser(
+        name,
+        help=text,
+        description=text,
+        epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.set_defaults(command=function)
     return parser
+
+
+def add_option(parser, name, metavar, text, default=None, kind=str):
+    """An option with a value."""
+    parser.add_argument(name, metavar=metavar, help=text, default=default, type=kind)
 
 
 def add_table(parser):
     """Arguments of commands that learn from a table."""
     parser.add_argument("data", help="table: a .csv, .tsv or .parquet file")
-    parser.add_argument("--target", required=True, help="column to predict")
-    parser.add_argument("--weight", help="column of row weights")
-    parser.add_argument("--drop", default="", help="columns to ignore, separated by commas")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
+    add_option(parser, "--weight", "COLUMN", "column of row weights")
+    add_option(parser, "--drop", "COLUMNS", "columns to ignore, separated by commas", "")
+    text = "columns of numbers that are categories, such as zip codes, separated by commas"
+    add_option(parser, "--categorical", "COLUMNS", text, "")
+    text = "time of the search, which then hands over the best it has (default: 60)"
+    add_option(parser, "--time-limit", "SECONDS", text, 60.0, float)
     parser.add_argument(
-        "--categorical", default="", help="columns of numbers that are categories, by commas"
+        "--task",
+        choices=["auto", "classification", "regression"],
+        default="auto",
+        help=f"auto is regression for numbers with more than {MAX_NUMERIC_CLASSES} values",
     )
-    parser.add_argument(
-        "--time-limit", type=float, default=60.0, help="seconds for the search (default: 60)"
-    )
-    parser.add_argument("--task", choices=["auto", "classification", "regression"], default="auto")
-    parser.add_argument(
-        "--n-jobs", type=int, default=-1, help="threads; -1 for all cores (default: -1)"
-    )
+    add_option(parser, "--n-jobs", "N", "number of threads (default: all cores)", -1, int)
+
+
+FIT_MORE = """\
+It prints the tree, whether it is proved to be the best one, and its accuracy on new rows. Columns
+of text are categories, and empty cells are missing values. If a search takes too long, use a
+smaller --max-depth or "--thresholds ensemble". If a tree is too large, use --complexity-cost 0.01.
+
+examples:
+  sktree-opt fit loans.csv --target status --out loans.json --html loans.html
+  sktree-opt fit loans.csv --target status --objective f1 --pos-label default
+  sktree-opt fit prices.parquet --target price --max-depth 4 --time-limit 300
+"""
 
 
 def add_fit(commands):
     """Arguments of ``fit``."""
-    parser = add_command(commands, "fit", fit, "Find the best tree of a table, with proof.")
+    text = "Find the best tree of a table, with proof."
+    parser = add_command(commands, "fit", fit, text, FIT_MORE)
     add_table(parser)
-    parser.add_argument("--max-depth", type=int, default=3, help="tests on a path (default: 3)")
-    parser.add_argument("--max-leaf-nodes", type=int, help="number of leaves (default: no limit)")
-    parser.add_argument("--min-samples-leaf", type=float, default=1, help="rows of every leaf")
-    parser.add_argument("--complexity-cost", type=float, default=0.0, help="cost of each test")
-    parser.add_argument("--objective", help="what is minimised (default: errors)")
-    parser.add_argument(
-        "--thresholds", default="all", help='"all", "quantile", "mdlp", "ensemble" or a number'
+    add_option(parser, "--max-depth", "N", "most tests on a path (default: 3)", 3, int)
+    add_option(parser, "--max-leaf-nodes", "N", "most leaves (default: no limit)", None, int)
+    text = "fewest rows of a leaf; a number below 1 is a share of all rows (default: 1)"
+    add_option(parser, "--min-samples-leaf", "ROWS", text, 1, float)
+    text = "share of the rows that each test has to save in errors (default: 0)"
+    add_option(parser, "--complexity-cost", "SHARE", text, 0.0, float)
+    text = (
+        "error, balanced_error, f1, mcc, g_mean, gini or entropy for classes (default: error); "
+        "squared_error or absolute_error for numbers (default: squared_error)"
     )
-    parser.add_argument("--cv", type=int, default=5, help="folds of the accuracy; 0 for none")
-    parser.add_argument("--out", help="write the model as JSON")
-    parser.add_argument("--html", help="write a page that draws the tree")
+    add_option(parser, "--objective", "NAME", text)
+    add_option(parser, "--pos-label", "CLASS", "the class that f1, mcc and g_mean are about")
+    text = "tests of numbers: all, a number of quantiles, mdlp or ensemble (default: all)"
+    add_option(parser, "--thresholds", "NAME", text, "all")
+    text = "folds of the accuracy on new rows; 0 for none (default: 5)"
+    add_option(parser, "--cv", "FOLDS", text, 5, int)
+    add_option(parser, "--out", "FILE", "write the model as JSON, which predict and explain read")
+    add_option(parser, "--html", "FILE", "write a page to click on")
     parser.add_argument("--report", action="store_true", help="print rules and importances, too")
+
+
+def add_model(parser):
+    """Arguments of commands that use a model."""
+    parser.add_argument("model", help="JSON file that `fit --out` has written")
+    parser.add_argument("data", help="table with the columns of the model, in any order")
+
+
+PREDICT_MORE = """\
+examples:
+  sktree-opt predict loans.json new.csv
+  sktree-opt predict loans.json new.parquet --proba --out answers.parquet
+"""
 
 
 def add_predict(commands):
     """Arguments of ``predict``."""
-    parser = add_command(commands, "predict", predict, "Answer for each row of a table.")
-    parser.add_argument("model", help="JSON file that `fit --out` has written")
-    parser.add_argument("data", help="table: a .csv, .tsv or .parquet file")
+    text = "Answer for each row of a table."
+    parser = add_command(commands, "predict", predict, text, PREDICT_MORE)
+    add_model(parser)
     parser.add_argument("--proba", action="store_true", help="add a column for each class")
-    parser.add_argument("--out", help="write a .csv or .parquet file (default: print it)")
+    add_option(parser, "--out", "FILE", "write a .csv or .parquet file (default: print it)")
+
+
+EXPLAIN_MORE = """\
+examples:
+  sktree-opt explain loans.json new.csv --row 12
+  sktree-opt explain loans.json new.csv --change --fixed age,housing
+"""
 
 
 def add_explain(commands):
     """Arguments of ``explain``."""
-    parser = add_command(commands, "explain", explain, "Say why a row gets its answer.")
-    parser.add_argument("model", help="JSON file that `fit --out` has written")
-    parser.add_argument("data", help="table: a .csv, .tsv or .parquet file")
-    parser.add_argument("--row", type=int, default=0, help="number of the row, from 0 (default: 0)")
+    text = "Say why a row gets its answer."
+    parser = add_command(commands, "explain", explain, text, EXPLAIN_MORE)
+    add_model(parser)
+    add_option(parser, "--row", "N", "number of the row, from 0 (default: 0)", 0, int)
     parser.add_argument(
         "--change", action="store_true", help="show the smallest change that flips the answer"
     )
-    parser.add_argument("--fixed", default="", help="columns that cannot change, by commas")
+    add_option(parser, "--fixed", "COLUMNS", "columns that stay as they are, by commas", "")
+
+
+SELECT_MORE = """\
+Some rows are held back from growing the trees; their errors rate the subsets of columns.
+
+examples:
+  sktree-opt select loans.csv --target status --out fewer.csv
+  sktree-opt select loans.csv --target status --method acceptable --delta 0.01
+"""
+SEED = "seed of the choice of rows held back (default: 0)"
 
 
 def add_select(commands):
     """Arguments of ``select``."""
-    parser = add_command(
-        commands, "select", select, "Find the features that a greedy tree should be given."
-    )
+    text = "Find the features that a greedy tree should be given."
+    parser = add_command(commands, "select", select, text, SELECT_MORE)
     add_table(parser)
     parser.add_argument(
         "--method",
         choices=["elimination", "acceptable"],
         default="elimination",
-        help="backward elimination (fast), or the smallest subset within --delta of the best one",
+        help="backward elimination, which is fast and the default, or the smallest subset whose "
+        "error is proved to be within --delta of the best one",
     )
-    parser.add_argument("--delta", type=float, default=0.0, help="error above the best one")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the split (default: 0)")
-    parser.add_argument("--out", help="write the table with the selected columns as CSV")
+    text = "share of errors above the best one, for acceptable (default: 0)"
+    add_option(parser, "--delta", "SHARE", text, 0.0, float)
+    add_option(parser, "--seed", "N", SEED, 0, int)
+    add_option(parser, "--out", "FILE", "write the table with the selected columns as CSV")
+
+
+ENUMERATE_MORE = """\
+Subsets of features often give the same tree, which is counted once. Some rows are held back from
+growing the trees; their errors rate them. The search ends for up to some twenty columns.
+
+example:
+  sktree-opt enumerate loans.csv --target status --show 5
+"""
 
 
 def add_enumerate(commands):
     """Arguments of ``enumerate``."""
-    parser = add_command(
-        commands, "enumerate", enumerate_trees, "Count the distinct trees over all feature subsets."
-    )
+    text = "Count the distinct trees over all feature subsets."
+    parser = add_command(commands, "enumerate", enumerate_trees, text, ENUMERATE_MORE)
     add_table(parser)
-    parser.add_argument("--show", type=int, default=10, help="trees to list (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the split (default: 0)")
+    add_option(parser, "--show", "N", "number of trees to list (default: 10)", 10, int)
+    add_option(parser, "--seed", "N", SEED, 0, int)
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -214,35 +299,52 @@ def read_table(path):
     kind = path.suffix.lower()
     if kind not in (".csv", ".tsv", ".txt", ".parquet"):
         raise BadInputError(f"{path} is not a .csv, .tsv or .parquet file.")
+    if path.is_dir():
+        raise BadInputError(f"{path} is a folder, not a table.")
     try:
-        import pandas
-    except ImportError:
-        pandas = None
-    try:
-        if pandas is not None:
-            if kind == ".parquet":
-                return pandas.read_parquet(path)
-            return pandas.read_csv(path, sep="\t" if kind == ".tsv" else ",")
-        import polars
+        frame = read_frame(path, kind)
     except ImportError as error:
         raise BadInputError(
             f"{one_line(error)} (pip install pandas pyarrow reads all files)"
         ) from None
-    except ValueError as error:
+    except OSError:
+        raise
+    except Exception as error:  # pandas, polars and pyarrow each have their own
         hint = "" if kind == ".parquet" else " (a line of names and lines of values are expected)"
         if isinstance(error, UnicodeDecodeError):
             hint = " (save it in UTF-8)"
         raise BadInputError(f"{path} cannot be read: {one_line(error)}{hint}") from None
-    if kind == ".parquet":
-        return polars.read_parquet(path)
+    names = [str(name) for name in frame.columns]
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise BadInputError(
+            f"{path} has a single column, {names[0]!r}: separate columns by commas, or by tabs in "
+            "a .tsv file, and write numbers with a decimal point."
+        )
+    return frame
+
+
+def read_frame(path, kind):
+    """The frame of pandas, or of polars where pandas is not installed."""
     separator = "\t" if kind == ".tsv" else ","
-    return polars.read_csv(path, separator=separator, infer_schema_length=None)
+    try:
+        import pandas
+    except ImportError:
+        import polars
+
+        if kind == ".parquet":
+            return polars.read_parquet(path)
+        return polars.read_csv(path, separator=separator, infer_schema_length=None)
+    if kind == ".parquet":
+        return pandas.read_parquet(path)
+    return pandas.read_csv(path, sep=separator)
 
 
 def check_folder(path):
     """Refuse a file that cannot be written before a search begins."""
     if path and not Path(path).parent.is_dir():
         raise BadInputError(f"{path} cannot be written: there is no folder {Path(path).parent}.")
+    if path and Path(path).is_dir():
+        raise BadInputError(f"{path} cannot be written: it is a folder.")
 
 
 def columns_of(frame, text, option):
@@ -281,6 +383,8 @@ def training_table(args):
     if len(frame) == 0:
         raise BadInputError(f"{args.data} has no row with a value of {args.target!r}.")
     weights = None if args.weight is None else frame[args.weight].to_numpy()
+    if weights is not None and weights.dtype.kind not in "biuf":
+        raise BadInputError(f"--weight: column {args.weight!r} does not hold numbers.")
     return frame[rows], frame[args.target].to_numpy(), weights
 
 
@@ -299,6 +403,8 @@ def categorical_features(args, X):
 
 def fit(args):
     """``sktree-opt fit``."""
+    if args.cv < 0 or args.cv == 1:
+        raise BadInputError(f"--cv must be 0 or at least 2, got {args.cv}.")
     X, y, weights = training_table(args)
     model = make_estimator(args, X, y)
     is_classifier = isinstance(model, sktree_opt.OptimalTreeClassifier)
@@ -333,6 +439,10 @@ def make_estimator(args, X, y):
     is_regression = is_regression_task(args, y)
     kind = sktree_opt.OptimalTreeRegressor if is_regression else sktree_opt.OptimalTreeClassifier
     params = {} if args.objective is None else {"objective": args.objective}
+    if args.pos_label is not None and is_regression:
+        raise BadInputError("--pos-label: a regression tree has no classes.")
+    if args.pos_label is not None:
+        params["pos_label"] = class_named(args.pos_label, y)
     whole = args.min_samples_leaf == int(args.min_samples_leaf)
     return kind(
         max_depth=args.max_depth,
@@ -345,6 +455,16 @@ def make_estimator(args, X, y):
         n_jobs=args.n_jobs,
         **params,
     )
+
+
+def class_named(name, y):
+    """The value of the target that is written like this."""
+    classes = sorted(set(y.tolist()), key=str)
+    for label in classes:
+        if str(label) == name:
+            return label
+    known = ", ".join(map(str, classes[:MAX_NUMERIC_CLASSES]))
+    raise BadInputError(f"--pos-label: there is no class {name!r}; the target has {known}.")
 
 
 def report_fit(args, model, X, y):
@@ -494,7 +614,11 @@ def enumerate_trees(args):
     X, y, weights = training_table(args)
     greedy = make_greedy(args, X, y)
     search = sktree_opt.DistinctTreeEnumerator(
-        greedy, time_limit=args.time_limit, n_jobs=args.n_jobs, random_state=args.seed
+        greedy,
+        error="search",
+        time_limit=args.time_limit,
+        n_jobs=args.n_jobs,
+        random_state=args.seed,
     )
     trees = search.iter_trees(X, y, weights)
     n_found, best = 0, []
@@ -503,7 +627,8 @@ def enumerate_trees(args):
         best.append((trees.error, [str(name) for name in features]))
         best = sorted(best, key=lambda pair: (pair[0], len(pair[1])))[: args.show]
     ended = "" if trees.status == "optimal" else f" before the search ended by {trees.status}"
-    print(f"{n_found} distinct trees over {X.shape[1]} features{ended}. The best of them:")
+    print(f"{n_found} distinct trees over {X.shape[1]} features{ended}.")
+    print("The best of them, by their errors on the rows held back:")
     for error, names in best:
         print(f"  error {error:.4g}: {', '.join(names) or '(a single leaf)'}")
 

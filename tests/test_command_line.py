@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sktree_opt import OptimalTreeClassifier, from_json, load_loans
-from sktree_opt.__main__ import ProgressLine, main
+from sktree_opt.__main__ import ProgressLine, main, make_parser
 
 pandas = pytest.importorskip("pandas")
 
@@ -111,8 +111,9 @@ def test_distinct_trees_are_counted(tmp_path, capsys):
     table = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=X[:, 0] ^ X[:, 1])
     table.to_csv(tmp_path / "xor.csv", index=False)
     assert main(["enumerate", str(tmp_path / "xor.csv"), "--target", "y", "--show", "1"]) == 0
-    first, best = capsys.readouterr().out.splitlines()
-    assert " distinct trees over 3 features." in first
+    first, second, best = capsys.readouterr().out.splitlines()
+    assert first.endswith(" distinct trees over 3 features.")
+    assert "rows held back" in second
     assert best == "  error 0: a, b"
 
 
@@ -142,6 +143,16 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
         (["fit", "{folder}/latin.csv", "--target", "y"], "save it in UTF-8"),
         (["fit", "{folder}/short.csv", "--target", "b"], "has no row with a value of 'b'"),
         (["fit", "{loans}", "--target", "status", "--out", "{folder}/no/m.json"], "no folder"),
+        (["fit", "{loans}", "--target", "status", "--html", "{folder}"], "it is a folder"),
+        (["fit", "{loans}", "--target", "status", "--cv", "1"], "--cv must be 0 or at least 2"),
+        (["fit", "{loans}", "--target", "status", "--weight", "rating"], "not hold numbers"),
+        (["fit", "{loans}", "--target", "status", "--pos-label", "bad"], "has default, repaid."),
+        (["fit", "{loans}", "--target", "amount", "--pos-label", "1"], "has no classes"),
+        (["fit", "{folder}", "--target", "y"], "is not a .csv, .tsv or .parquet file."),
+        (["fit", "{folder}/semicolons.csv", "--target", "y"], "separate columns by commas"),
+        (["fit", "{folder}/ragged.csv", "--target", "y"], "cannot be read"),
+        (["fit", "{folder}/no.parquet", "--target", "y"], "cannot be read"),
+        (["predict", "{folder}/no.json", "{loans}"], "No such file or directory."),
         (["predict", "{loans}", "{loans}"], "does not hold a tree"),
         (["predict", "{model}", "{folder}/short.csv"], "lacks the columns"),
     ],
@@ -150,6 +161,9 @@ def test_bad_input_gets_one_line(command, message, loans, model, tmp_path, capsy
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "page.pdf").write_text("%PDF")
     (tmp_path / "short.csv").write_text("a,b\n1,\n")
+    (tmp_path / "semicolons.csv").write_text("a;y\n1,5;2\n")
+    (tmp_path / "ragged.csv").write_text("a,y\n1,2\n1,2,3\n")
+    (tmp_path / "no.parquet").write_text("a,y\n1,2\n")
     (tmp_path / "latin.csv").write_bytes("ä,y\n1,2\n".encode("latin-1"))
     places = {"loans": loans, "model": model, "folder": tmp_path}
     capsys.readouterr()
@@ -159,6 +173,34 @@ def test_bad_input_gets_one_line(command, message, loans, model, tmp_path, capsy
     # Rows without a target are told on a line of their own.
     assert err.count("\n") == 1 + ("are left out" in err)
     assert out == ""
+
+
+def test_a_note_is_printed_once(tmp_path, capsys):
+    """Each fold of the cross-validation warns of the same column."""
+    X, y = load_loans(return_X_y=True, as_frame=True)
+    X.assign(text=[f"t{k}" for k in range(400)], y=y).to_csv(tmp_path / "t.csv", index=False)
+    fit = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--max-depth", "1", "--thresholds", "2"]
+    assert main(fit) == 0
+    assert capsys.readouterr().err.count("note: ") == 1
+
+
+def test_metrics_ask_for_a_class(loans, capsys):
+    fit = ["fit", str(loans), "--target", "status", "--objective", "f1", "--max-depth", "1"]
+    assert main([*fit, "--cv", "0"]) == 1
+    assert "pos_label" in capsys.readouterr().err
+    assert main([*fit, "--cv", "0", "--pos-label", "default"]) == 0
+    assert "Proved" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "explain", "select", "enumerate"])
+def test_help_shows_examples_that_parse(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    examples = [line[1:] for line in lines if line[:2] == ["sktree-opt", command]]
+    assert examples
+    for example in examples:
+        assert make_parser().parse_args(example).data
 
 
 def test_usage_errors_and_help(capsys):
