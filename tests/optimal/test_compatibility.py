@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
@@ -280,3 +281,16 @@ def test_weights_lost_in_rounding_are_named():
             named.append(str(error))
     assert len(named) < 10
     assert all("smallest weight is 3e-13 of the sum" in message for message in named)
+
+
+@pytest.mark.parametrize("search", ["exact", "lookahead"])
+def test_integers_of_numpy_are_depths(search):
+    """They neither overflow nor lack what Python's integers have."""
+    X, y = load_iris(return_X_y=True)
+    usual = OptimalTreeClassifier(
+        max_depth=7, max_leaf_nodes=4, complexity_cost=0.01, search=search
+    ).fit(X, y)
+    small = {"max_depth": np.int8(7), "max_leaf_nodes": np.int8(4)}
+    model = clone(usual).set_params(**small).fit(X, y)
+    assert model.objective_ == usual.objective_
+    assert model.get_n_leaves() == usual.get_n_leaves() > 1

@@ -416,10 +416,11 @@ def checked_data(estimator, X, y, sample_weight, **kind):
 def limits_of(estimator, data):
     """The limits that an estimator's parameters set for some rows."""
     total, n_rows = float(data.weights.sum()), len(data.y)
-    max_depth = MAX_DEPTH if estimator.max_depth is None else estimator.max_depth
+    # Integers of numpy overflow.
+    max_depth = MAX_DEPTH if estimator.max_depth is None else int(estimator.max_depth)
     max_splits = 2**max_depth - 1
     if estimator.max_leaf_nodes is not None:
-        max_splits = min(max_splits, estimator.max_leaf_nodes - 1)
+        max_splits = min(max_splits, int(estimator.max_leaf_nodes) - 1)
     if estimator.max_depth is None:
         # What no tree within the other limits exceeds, or one of these rows.
         max_depth = min(max_depth, max_splits, n_rows - 1)
