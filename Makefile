@@ -76,9 +76,11 @@ fuzz-readers: $(VENV)/.extra-fuzz $(VENV)/.built
 soak: $(VENV)/.extra-test $(VENV)/.built
 	$(PY) -m tests.soak --minutes $(MINUTES)
 
-# Allocations that fail at many sizes, forks, Ctrl-C, callbacks that stop, workers that die.
+# Allocations that fail at many sizes, forks, Ctrl-C at 200 moments, callbacks that fail, workers
+# that die.
 faults: $(VENV)/.extra-test $(VENV)/.built
-	SKTREE_OPT_FAULTS=1 $(PY) -m pytest -n 2 tests/test_faults.py tests/utils/test_forks.py
+	SKTREE_OPT_FAULTS=1 $(PY) -m pytest -n 2 -o faulthandler_timeout=0 \
+		tests/test_faults.py tests/test_interrupts.py tests/utils/test_forks.py
 	$(PY) -m pytest -n 2 tests -k "ctrl_c or interrupt or callback or distributed"
 
 clean:

@@ -2,12 +2,14 @@
 
     python -m tests.fuzz --minutes 10 --seed 0
 
-Each seed is one table. What is checked: the optimum equals that of brute force; bounds of a stopped
+Each seed is one table; every tenth has up to 70 classes, every twentieth 10,000 columns, the most
+that are searched. What is checked: the optimum equals that of brute force; bounds of a stopped
 search never exceed it; the tree's own answers cost what it says; rows in another order, columns in
 another order, other names of classes, several threads, other instruction sets, a small cache and
-weights in place of repeated rows change no objective; JSON keeps the answers; damaged JSON, and
-damaged tables and models of the command line, are refused by a ``ValueError`` or a message, or they
-answer. A failure names its seed, with which ``--seed`` repeats it.
+weights in place of repeated rows change no objective; JSON, rules, Python code and scikit-learn's
+tree give the same answers; damaged JSON, and damaged tables and models of the command line, are
+refused by a ``ValueError`` or a message, or they answer. A failure names its seed, with which
+``--seed`` repeats it.
 """
 
 import argparse
@@ -23,7 +25,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, to_json
+from sktree_opt import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    export_code,
+    export_rules,
+    from_json,
+    to_json,
+    to_sklearn,
+)
 from sktree_opt.__main__ import main as run_command
 from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.reference import brute_force_thresholds as brute
@@ -36,6 +46,7 @@ NUMBERS = {
     "near": lambda rng, n: 1.0 + rng.integers(0, 4, n) * 2.0**-52,
     "tiny": lambda rng, n: rng.integers(-3, 4, n) * 5e-324,
     "huge": lambda rng, n: rng.choice([-1e308, -1.0, 0.0, 1e308], n),
+    "whole": lambda rng, n: rng.choice([-(2.0**63), -(2.0**53), 2.0**53 - 1, 2.0**53, 2.0**63], n),
     "constant": lambda rng, n: np.full(n, 7.0),
 }
 WEIGHTS = {
@@ -43,15 +54,16 @@ WEIGHTS = {
     "whole": lambda rng, n: rng.integers(1, 5, n).astype(float),
     "real": lambda rng, n: rng.uniform(0.1, 3.0, n),
     "zeros": lambda rng, n: np.append(rng.choice([0.0, 1.0, 2.0], n - 1), 1.0),
-    "decades": lambda rng, n: 10.0 ** rng.integers(-4, 5, n),
+    "decades": lambda rng, n: 10.0 ** rng.integers(-6, 7, n),
 }
 
 
 def random_case(seed):
     """Table, targets, weights, which columns are nominal, and parameters of an estimator."""
     rng = np.random.default_rng(seed)
-    depth = int(rng.integers(1, 4))
-    n = int(rng.integers(1, [0, 40, 24, 11][depth]))
+    has_many_classes = seed % 10 == 5
+    depth = 1 if has_many_classes else int(rng.integers(1, 4))
+    n = int(rng.integers(80, 140) if has_many_classes else rng.integers(1, [0, 40, 24, 11][depth]))
     m = int(rng.integers(1, [0, 6, 4, 3][depth]))
     X = np.column_stack([NUMBERS[rng.choice(list(NUMBERS))](rng, n) for _ in range(m)])
     nominal = rng.random(m) < 0.3
@@ -63,7 +75,7 @@ def random_case(seed):
     if objective.endswith("_error"):
         y = rng.normal(size=n).round(int(rng.integers(0, 3)))
     else:
-        y = rng.integers(0, rng.integers(1, 5), n)
+        y = rng.integers(0, 70 if has_many_classes else rng.integers(1, 5), n)
     parameters = {
         "objective": str(objective),
         "max_depth": depth,
@@ -117,6 +129,12 @@ def close(a, b, scale):
 
 def check_seed(seed):
     """All checks of one table; the name of its objective."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        return check_table(seed)
+
+
+def check_table(seed):
     X, y, weights, parameters, rng = random_case(seed)
     costs = None
     if parameters["objective"] == "cost":
@@ -135,6 +153,8 @@ def check_seed(seed):
     check_damaged_text(to_json(model), X, rng)
     if seed % 20 == 0:
         check_command_line(to_json(model), X, y, rng)
+    if seed % 20 == 10:
+        check_wide(seed)
     for same, data in variants(X, y, weights, parameters, rng):
         assert close(make(same).fit(*data).objective_, expected, scale), same
     for name in available_instruction_sets():
@@ -153,17 +173,72 @@ def check_seed(seed):
 
 
 def check_answers(model, X, y, weights, parameters, scale):
-    """The tree's answers cost what it says; JSON keeps them."""
-    assert (from_json(to_json(model)).predict(X) == model.predict(X)).all()
+    """The tree's answers cost what it says, and every export gives them."""
+    answers = model.predict(X)
+    check_exports(model, X, answers)
     unit = np.ones(len(y)) if weights is None else weights
     cost = parameters["complexity_cost"] * unit.sum() * model.tree_.n_splits
-    answers = model.predict(X)
     loss = {
         "error": lambda: unit @ (answers != y),
         "squared_error": lambda: unit @ (answers - y) ** 2,
         "absolute_error": lambda: unit @ np.abs(answers - y),
     }.get(parameters["objective"])
     assert loss is None or close(cost + loss(), model.objective_, scale)
+
+
+HOLDS = {
+    "<=": lambda value, bound: value <= bound,
+    ">": lambda value, bound: value > bound,
+    "between": lambda value, bounds: bounds[0] < value <= bounds[1],
+    "in": lambda value, categories: value in categories,
+    "not in": lambda value, categories: value not in categories,
+    "known": lambda value, _: True,
+    "missing": lambda value, _: False,
+}
+
+
+def is_met(condition, row):
+    """Whether a row meets a condition of a rule."""
+    value = row[condition["feature"]]
+    if np.isnan(value):
+        return condition["missing"] == 1.0
+    return HOLDS[condition["operator"]](value, condition["value"])
+
+
+def check_exports(model, X, answers):
+    """JSON, code, rules and scikit-learn's tree answer as the model does."""
+    assert (from_json(to_json(model)).predict(X) == answers).all()
+    with np.errstate(over="ignore"):
+        single = X.astype(np.float32)
+    # scikit-learn's trees read numbers in single precision.
+    if np.isfinite(single[~np.isnan(X)]).all() and all(
+        len(np.unique(a)) == len(np.unique(b)) for a, b in zip(X.T, single.T, strict=True)
+    ):
+        assert (to_sklearn(model).predict(X) == answers).all()
+    module, rules = {}, export_rules(model)
+    exec(export_code(model), module)
+    for row, answer in zip(X, answers, strict=True):
+        cells = {f"x{j}": value for j, value in enumerate(row)}
+        assert module["predict"](cells) == answer
+        (rule,) = [
+            rule for rule in rules if all(is_met(part, cells) for part in rule["conditions"])
+        ]
+        assert rule["prediction"] == answer
+
+
+def check_wide(seed):
+    """A table of 10,000 columns against the best single test, by numpy; more are refused."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 30))
+    X, y = rng.integers(0, 2, (n, 100_000)), np.append(rng.integers(0, 3, n - 3), [0, 1, 2])
+    with contextlib.suppress(ValueError):
+        OptimalTreeClassifier(max_depth=1).fit(X, y)
+        raise AssertionError("100,000 columns were searched")
+    X = X[:, :10_000]
+    wrong = [[((side == X) & (y != k)[:, None]).sum(axis=0) for k in range(3)] for side in (0, 1)]
+    costs = np.min(wrong[0], axis=0) + np.min(wrong[1], axis=0)
+    model = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    assert model.objective_ == min(costs.min(), *((y != k).sum() for k in range(3)))
 
 
 def damaged(text, rng):
@@ -220,9 +295,10 @@ def variants(X, y, weights, parameters, rng):
     yield parameters, (X[rows], y[rows], in_rows)
     yield moved, (X[:, columns], y, weights)
     yield parameters | {"n_jobs": 2}, (X, y, weights)
-    yield parameters | {"memory_limit": 2_000_000}, (X, y, weights)
+    memory_limit = 2_000_000 if len(np.unique(y)) < 10 else 100_000_000
+    yield parameters | {"memory_limit": memory_limit}, (X, y, weights)
     if parameters["objective"] in ("error", "gini"):
-        yield parameters, (X, np.array(["d", "c", "b", "a"])[y], weights)
+        yield parameters, (X, np.array([f"class {99 - k}" for k in range(70)])[y], weights)
     is_whole = weights is not None and (weights == weights.round()).all() and weights.max() < 9
     if is_whole and parameters["min_samples_leaf"] == 1:
         counts = weights.astype(int)

@@ -122,7 +122,9 @@ def to_sklearn(
     if not binary.columns:
         # A tree without a test; scikit-learn wants a column all the same.
         categories = words.categories[0]
-        binary.columns.append(Column(0, None if categories is None else tuple(categories)))
+        # One that has missing values alone has no category; the encoder wants one all the same.
+        order = None if categories is None else tuple(categories) or (0.0,)
+        binary.columns.append(Column(0, order))
     # Numbers first, then categories: the order of the transformer.
     order = sorted(range(len(binary.columns)), key=lambda k: binary.columns[k].order is not None)
     place = {k: i for i, k in enumerate(order)}
@@ -203,7 +205,9 @@ def column_encoder(words, columns):
         steps.append((f"categories_{k}", encoder, [column.feature]))
         categories[column.feature] = column.order[0]
     row = [categories.get(j, 0.0) for j in range(words.tree.n_features)]
-    table = np.empty((1, len(row)), dtype=object)
+    # Categories that are numbers are fitted as such: an array without strings has numbers.
+    has_strings = any(isinstance(value, str) for value in row)
+    table = np.empty((1, len(row)), dtype=object if has_strings else float)
     table[0] = row
     if hasattr(words.model, "feature_names_in_"):
         import pandas

@@ -237,3 +237,14 @@ def test_answers_of_an_objective_are_explained(objective, reason):
     with pytest.raises(ValueError, match=f"Because of {reason} a leaf answers '1'"):
         to_sklearn(model, leaf_values="probabilities")
     assert to_sklearn(model).predict([[0], [1]]).tolist() == model.predict([[0], [1]]).tolist()
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_arrays_of_codes(holes):
+    X = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 1.0], [0.0, 3.0]] * 3)
+    if holes:
+        X[:, 0] = np.nan  # a column without any category
+    model = OptimalTreeClassifier(max_depth=2, categorical_features=[0, 1])
+    for y in ([0, 1, 1, 0] * 3, [0] * 12):
+        other = to_sklearn(model.fit(X, y))
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))

@@ -1,8 +1,5 @@
 """The estimators on real tables, beside scikit-learn's trees, and on bad input."""
 
-import os
-import signal
-import threading
 from itertools import combinations, product
 
 import numpy as np
@@ -17,7 +14,6 @@ from sktree_opt.datasets import load_loans, load_restaurant
 from sktree_opt.export import export_code, from_json, to_json
 from sktree_opt.greedy import GreedyTreeClassifier, GreedyTreeRegressor
 from sktree_opt.subset import AcceptableSubsetSelector
-from tests.processes import needs_sigint
 from tests.reference import naive_predict
 
 PACKAGED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
@@ -216,27 +212,6 @@ def test_bad_names_and_tables_at_predict(estimator):
         fitted.predict(X.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="feature"):
         fitted.predict(X[["a"]])
-
-
-def fit_again_and_again(tree, X, y):
-    while True:
-        tree.fit(X, y)
-
-
-@needs_sigint
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_interrupt_ends_a_fit(estimator, n_jobs):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60_000, 60)), rng.integers(0, 2, size=60_000)
-    tree = estimator(n_jobs=n_jobs, max_depth=1).fit(X, y)
-    before = tree.tree_
-    tree.set_params(max_depth=None)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        fit_again_and_again(tree, X, y)
-    # What was fitted last is still there.
-    assert tree.tree_ is before or tree.tree_.depth > 1
 
 
 def test_targets_beyond_what_can_be_squared_are_refused():

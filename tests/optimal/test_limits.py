@@ -1,6 +1,5 @@
 """Limits, interrupts and what is left after them."""
 
-import signal
 import subprocess
 import sys
 import textwrap
@@ -25,8 +24,6 @@ from tests.processes import (
     in_two_threads,
     interrupt_after,
     needs_sigint,
-    processor_seconds,
-    wait_for_processor,
 )
 
 
@@ -153,91 +150,6 @@ def test_the_memory_limit_holds(leaves):
     )
     assert free > 1.2 * 8e6
     assert objective > 0.0
-
-
-# Fits the models that it reads by name, one after the other, and says what Ctrl-C has left.
-INTERRUPTED = """
-    import sys, time
-    import numpy as np
-    from sktree_opt import *
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (2000, 120)), rng.integers(0, 2, 2000)
-    small = X[:60, :5], y[:60]
-    numbers = rng.normal(size=(6000, 60)), rng.integers(0, 2, 6000)
-    OptimalTreeClassifier(max_depth=1).fit(*small)
-    for line in sys.stdin:
-        case, model = line.split(": ")
-        model, data = eval(model), numbers if case.startswith("numbers") else (X, y)
-        print("ready", flush=True)
-        try:
-            model.fit(*data)
-            print("finished", flush=True)
-        except KeyboardInterrupt:
-            print(getattr(model, "status_", None), time.process_time(), flush=True)
-            if hasattr(model, "tree_"):
-                assert model.objective_ < np.inf
-                model.predict(data[0])
-        print(OptimalTreeClassifier(max_depth=3).fit(*small).status_, flush=True)
-"""
-
-ENDLESS = {
-    "plain": "OptimalTreeClassifier(max_depth=7, time_limit=None)",
-    "two threads": "OptimalTreeClassifier(max_depth=7, n_jobs=2)",
-    "short searches": "OptimalTreeClassifier(max_depth=8)",
-    "warm start": "OptimalTreeClassifier(max_depth=7, warm_start=True)",
-    "metric": "OptimalTreeClassifier(max_depth=6, objective='f1', n_jobs=2)",
-    "metric without bounds": "OptimalTreeClassifier(max_depth=6, objective='f1', time_limit=None)",
-    "several trees": "TreeSetClassifier(max_depth=6, n_trees=20)",
-    "several regressions": "TreeSetRegressor(max_depth=6, n_trees=20)",
-    "smallest": "SmallestTreeClassifier(max_depth=6, max_error=700)",
-    "cross-validation": "OptimalTreeClassifierCV(max_depth=6)",
-    "regression": "OptimalTreeRegressor(max_depth=6)",
-    "numbers": "OptimalTreeClassifier(max_depth=4)",
-    "numbers, regression": "OptimalTreeRegressor(max_depth=4)",
-}
-
-
-@pytest.fixture(scope="module")
-def interrupted():
-    """A function that presses Ctrl-C some seconds after a fit has begun, and returns its status.
-
-    The seconds are of the processor, so that a busy machine has come as far. The fit has to end
-    within 0.2 s of the processor for each of two threads; five times as much is allowed.
-    """
-    command, pipe = [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as run:
-
-        def interrupt(case, delay):
-            print(f"{case}: {ENDLESS[case]}", file=run.stdin, flush=True)
-            assert run.stdout.readline() == "ready\n"
-            wait_for_processor(run.pid, delay)
-            before = processor_seconds(run.pid)
-            run.send_signal(signal.SIGINT)
-            status, end = run.stdout.readline().split()
-            assert run.stdout.readline() == "optimal\n"
-            if before is not None:
-                print(f"{case}: {float(end) - before:.3f} s of processors")
-                assert float(end) - before < 5 * 2 * 0.2
-            return status
-
-        yield interrupt
-        run.stdin.close()
-    assert run.returncode == 0
-
-
-@needs_sigint
-@pytest.mark.parametrize("case", ENDLESS)
-def test_ctrl_c_leaves_the_best_tree(interrupted, case):
-    # Long enough that the search has begun.
-    assert interrupted(case, 0.4) == "stopped"
-
-
-@needs_sigint
-@pytest.mark.parametrize("case", ENDLESS)
-def test_ctrl_c_at_any_moment_leaves_all_or_nothing(interrupted, case, global_random_seed):
-    # Whether there is a tree yet depends on what the fit has come to.
-    delay = np.random.default_rng([global_random_seed, len(case)]).uniform(0.0, 0.3)
-    assert interrupted(case, delay) in ("None", "stopped")
 
 
 @needs_sigint

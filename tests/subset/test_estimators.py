@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.subset import (
     AcceptableSubsetSelector,
-    BootstrapError,
     CrossValidationError,
     DistinctTreeEnumerator,
     DTsbeSelector,
@@ -296,18 +295,6 @@ def test_many_sparse_columns():
     selector = DTsbeSelector(error="training", n_features_to_select=3).fit(X, y)
     assert 0 < selector.n_features_ <= 3
     assert sparse.issparse(selector.transform(X))
-
-
-@needs_sigint
-@pytest.mark.parametrize("estimator", ALL)
-def test_ctrl_c_ends_the_fit(estimator):
-    X, y = load_breast_cancer(return_X_y=True)
-    selector = estimator(error=BootstrapError(60), time_limit=None, random_state=0)
-    if estimator is DTsbeSelector:
-        selector.set_params(method="sbe")
-    assert interrupt_after(0.5, lambda: selector.fit(X, y))
-    assert selector.status_ == "stopped"
-    assert selector.predict(X).shape == y.shape
 
 
 @needs_sigint
