@@ -5,14 +5,18 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sktree_opt
 from sktree_opt import OptimalTreeClassifier, from_json, load_loans
 from sktree_opt.__main__ import ProgressLine, main, make_parser
+from tests.export.chromium import Browser
 
 pandas = pytest.importorskip("pandas")
 
@@ -201,6 +205,42 @@ def test_help_shows_examples_that_parse(command, capsys):
     assert examples
     for example in examples:
         assert make_parser().parse_args(example).data
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals are opened otherwise")
+def test_a_process_in_a_terminal(loans, tmp_path):
+    """A line of progress, a model that another process uses, a page that a browser shows."""
+    folder = Path(sktree_opt.__file__).parents[1]
+    tree, page = str(tmp_path / "tree.json"), tmp_path / "tree.html"
+
+    def run(*arguments, **options):
+        command = [sys.executable, "-m", "sktree_opt", *map(str, arguments)]
+        env = os.environ | {"PYTHONPATH": str(folder)}
+        options = {"stderr": subprocess.PIPE} | options
+        return subprocess.run(
+            command, stdout=subprocess.PIPE, text=True, env=env, timeout=300, check=False, **options
+        )
+
+    terminal, end = os.openpty()
+    fit = ["fit", loans, "--target", "status", "--max-depth", "2", "--cv", "0"]
+    done = run(*fit, "--out", tree, "--html", page, stderr=end)
+    os.close(end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert done.returncode == 0
+    assert "Proved in " in done.stdout
+    assert "\r\033[K" in shown
+    assert " s  depth" in shown
+    X, _ = load_loans(return_X_y=True, as_frame=True)
+    predicted = run("predict", tree, loans).stdout.split()
+    assert predicted == ["prediction", *from_json(Path(tree).read_text("utf-8")).predict(X)]
+    failed = run("predict", tree, tmp_path / "absent.csv")
+    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    browser = Browser()
+    browser.open(page)
+    assert browser.run("document.querySelector('#node-0').textContent").startswith("rating")
+    assert browser.errors == []
+    browser.close()
 
 
 def test_usage_errors_and_help(capsys):
