@@ -6,6 +6,7 @@ An estimator takes its checks from ``shared_constraints`` and the text of its do
 
 import inspect
 import math
+import os
 import re
 import sys
 import warnings
@@ -50,6 +51,7 @@ _CONSTRAINTS = {
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
     "warm_start": ["boolean"],
+    "checkpoint": [str, os.PathLike, None],
 }
 
 _DOCS = {
@@ -129,6 +131,12 @@ n_jobs : int or None, default=None
     "warm_start": """\
 warm_start : bool, default=False
     Keep what the search has found: the next `fit` on the same data searches only what is new.
+""",
+    "checkpoint": """\
+checkpoint : str, path-like or None, default=None
+    File in which the search is written every few seconds. The same call goes on from there, after
+    the process was killed or a limit has ended the search; `time_limit`, `memory_limit` and
+    `n_jobs` may change. The file stays when the search is done. See :ref:`checkpoints`.
 """,
     # What `fit` takes.
     "fit_classes": """\

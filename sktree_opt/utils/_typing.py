@@ -5,6 +5,7 @@ holds each signature against the checks of its estimator.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -43,6 +44,7 @@ CategoricalFeatures: TypeAlias = Literal["from_dtype"] | ArrayLike | None
 CategoricalSplit: TypeAlias = Literal["one_vs_rest", "subset"]
 ClassWeight: TypeAlias = dict[Any, float] | dict[Any, int] | Literal["balanced"] | None
 Label: TypeAlias = str | float | bool
+FilePath: TypeAlias = str | PathLike[str]
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 

@@ -49,13 +49,24 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
     cdef cppclass Moment:
         double seconds, cost, bound
 
+    cdef cppclass RootColumn:
+        int32_t column, budget
+        double with_ "with", without
+
     cdef cppclass BitStats:
         int64_t n_nodes, n_sweeps, n_small_hits, n_cache_hits, n_columns, n_pruned_columns
 
     cdef cppclass CppEngine "sktree_opt::BitEngineBase":
         void begin(int max_depth, int max_splits, double split_cost) except +
         void offer(const vector[TreeNode]& nodes, double cost) except +
-        cpp_bool deepen(int depth, double upper, int n_threads, double seconds) except +
+        cpp_bool deepen(
+            int depth,
+            double upper,
+            int n_threads,
+            double seconds,
+            const vector[RootColumn]& known,
+        ) except +
+        vector[RootColumn] known_columns() except +
         void search_discrepancies(int discrepancies) except +
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree(double share) except +
@@ -268,18 +279,57 @@ cdef class BitEngine:
             self.engine.get().offer(offered, cost - self.engine.get().constant())
 
     def deepen(
-        self, int depth, double upper=float("inf"), int n_threads=1, double seconds=float("inf")
+        self,
+        int depth,
+        double upper=float("inf"),
+        int n_threads=1,
+        double seconds=float("inf"),
+        known=None,
     ):
         """Search to `depth`, one more than before, for trees that cost less than `upper`.
 
-        False if it has to be called again, since `seconds` were over before the search was.
+        False if it has to be called again, since `seconds` were over before the search was. The
+        first call for a depth takes ``known_columns`` of another search to that depth.
         """
         cdef cpp_bool is_done
+        cdef vector[RootColumn] columns
+        cdef const int32_t[:, ::1] places
+        cdef const double[:, ::1] bounds
+        cdef Py_ssize_t k
+        if known is not None:
+            places, bounds = known
+            columns.resize(places.shape[0])
+            for k in range(places.shape[0]):
+                columns[k].column, columns[k].budget = places[k, 0], places[k, 1]
+                columns[k].with_, columns[k].without = bounds[k, 0], bounds[k, 1]
         with nogil:
             is_done = self.engine.get().deepen(
-                depth, upper - self.engine.get().constant(), n_threads, seconds
+                depth, upper - self.engine.get().constant(), n_threads, seconds, columns
             )
         return bool(is_done)
+
+    @property
+    def known_columns(self):
+        """Lower bounds on both sides of the root's columns, in the depth that was searched last.
+
+        Returns
+        -------
+        places : ndarray of int32, shape (n_bounds, 2)
+            Column, and which of the numbers of splits that a side may have.
+
+        bounds : ndarray of float64, shape (n_bounds, 2)
+            On the side of the rows that have the column, and on the other one.
+        """
+        cdef vector[RootColumn] columns = self.engine.get().known_columns()
+        places = np.empty((columns.size(), 2), dtype=np.int32)
+        bounds = np.empty((columns.size(), 2), dtype=np.float64)
+        cdef int32_t[:, ::1] place = places
+        cdef double[:, ::1] bound = bounds
+        cdef Py_ssize_t k
+        for k in range(place.shape[0]):
+            place[k, 0], place[k, 1] = columns[k].column, columns[k].budget
+            bound[k, 0], bound[k, 1] = columns[k].with_, columns[k].without
+        return places, bounds
 
     def search_discrepancies(self, int discrepancies):
         """Search for a better tree that differs from the greedy one in few places."""

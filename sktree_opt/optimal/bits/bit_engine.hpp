@@ -15,6 +15,12 @@
 
 namespace sktree_opt {
 
+// Lower bounds on the cost of both sides of a column of the root, by the splits that a side has.
+struct RootColumn {
+    std::int32_t column, budget;
+    double with, without;
+};
+
 class BitEngineBase {
 public:
     explicit BitEngineBase(SearchControl& control) : held_(control.hold()) {}
@@ -24,8 +30,12 @@ public:
     // Takes a tree within the limits that was known before the search.
     virtual void offer(const std::vector<TreeNode>& nodes, double cost) = 0;
     // Searches to `depth`, at most one level deeper than before. Returns false if `seconds` were
-    // over first; then it has to be called again.
-    virtual bool deepen(int depth, double upper, int n_threads, double seconds) = 0;
+    // over first; then it has to be called again. The first call for a level takes what is `known`
+    // of columns of the root from another search of the same level.
+    virtual bool deepen(int depth, double upper, int n_threads, double seconds,
+                        const std::vector<RootColumn>& known) = 0;
+    // What has become known of columns of the root in the level that was searched last.
+    virtual std::vector<RootColumn> known_columns() const = 0;
     // Searches for a better tree that differs from the greedy one in few places (see
     // discrepancy.hpp).
     virtual void search_discrepancies(int discrepancies) = 0;
@@ -149,7 +159,8 @@ public:
         add_moment();
     }
 
-    bool deepen(int depth, double upper, int n_threads, double seconds) override {
+    bool deepen(int depth, double upper, int n_threads, double seconds,
+                const std::vector<RootColumn>& known) override {
         if (control_.stopped() || depth != proved_depth_ + 1 || depth > max_depth_) return true;
         const int budget = std::min(budget_, full_budget(depth));
         make_searches(n_threads);
@@ -159,6 +170,15 @@ public:
             shared_->incumbent = incumbent_;
             shared_->is_last = depth == max_depth_;
             shared_->sequence = searches_[0]->root_sequence(depth, budget);
+            const int n_budgets = searches_[0]->open_root(depth, budget).n_budgets;
+            for (const RootColumn& one : known) {
+                if (one.column < 0 || one.column >= searches_[0]->root().n_columns ||
+                    one.budget < 0 || one.budget >= n_budgets) {
+                    shared_.reset();
+                    throw std::invalid_argument("a bound on no column of the root");
+                }
+                shared_->found.push_back({one.column, one.budget, {one.with, one.without}});
+            }
         }
         shared_->seconds = control_.seconds() + seconds;
         const int n_team = static_cast<int>(searches_.size());
@@ -170,6 +190,15 @@ public:
             }
         });
         return finish(depth, budget, bound_on(upper));
+    }
+
+    std::vector<RootColumn> known_columns() const override {
+        std::vector<RootColumn> known;
+        for (const auto& one : shared_ ? shared_->found : found_) {
+            known.push_back(
+                {one.column, one.budget, one.sides.optimum_true, one.sides.optimum_false});
+        }
+        return known;
     }
 
     void solve_root(int n_times) override {
@@ -382,6 +411,7 @@ private:
             lower_bound_ = shared.is_last ? best : of_deeper;
             add_moment();
         }
+        found_ = std::move(shared.found);
         shared_.reset();
         return true;
     }
@@ -441,7 +471,8 @@ private:
     BitProblem<Lane> problem_;
     RowSets row_sets_;
     std::vector<std::unique_ptr<BitSearch<Lane>>> searches_;
-    std::unique_ptr<SharedRoot> shared_;  // of the depth that is being searched
+    std::unique_ptr<SharedRoot> shared_;          // of the depth that is being searched
+    std::vector<SharedRoot::FoundColumn> found_;  // in the last depth that has been searched
     double largest_cost_ = 1.0;
     std::vector<double> split_costs_;
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;

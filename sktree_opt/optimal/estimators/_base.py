@@ -37,6 +37,7 @@ from sktree_opt.optimal.run.queries._rankings import asks_estimate
 from sktree_opt.preprocessing._binary_tests import CATEGORICAL_SPLITS
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._thresholds import THRESHOLDS
+from sktree_opt.utils._checkpoint import open_checkpoint
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -300,12 +301,12 @@ class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
         """
         progress = Progress(self, X, y, sample_weight)
         with all_or_nothing(self) as interrupt:
-            kept = None
+            kept, checkpoint = None, open_checkpoint(self)
             if getattr(self, "warm_start", False):
                 kept = vars(self).setdefault("_kept_search", KeptSearch())
             else:
                 vars(self).pop("_kept_search", None)
-            session = Session(new_control(self), interrupt, progress, kept)
+            session = Session(new_control(self), interrupt, progress, kept, checkpoint)
             yield session
             session.control.raise_pending()
         progress.finish()

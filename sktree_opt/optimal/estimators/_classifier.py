@@ -27,6 +27,7 @@ from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
     ClassWeight,
+    FilePath,
     Label,
     LeafObjectiveName,
     MetricLoss,
@@ -83,6 +84,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     %(hierarchical_shrinkage)s
 
     %(tests_and_limits)s
+
+    %(checkpoint)s
 
     %(search)s
 
@@ -173,7 +176,12 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "confidence": QUERY_CONSTRAINTS["confidence"],
         "targets": [StrOptions({"given", "forest"})],
         **shared_constraints(
-            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage", "search"
+            "cost_matrix",
+            "class_weight",
+            "leaf_smoothing",
+            "hierarchical_shrinkage",
+            "checkpoint",
+            "search",
         ),
         "pos_label": [Real, str, "boolean", None],
     }
@@ -202,6 +210,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: FilePath | None = None,
         search: SearchName = "exact",
     ) -> None:
         self.max_depth = max_depth
@@ -225,6 +234,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.search = search
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -32,6 +32,7 @@ from sktree_opt.optimal.estimators._cv_grid import (
     results_of,
 )
 from sktree_opt.optimal.objectives._for_data import is_metric
+from sktree_opt.utils._checkpoint import open_checkpoint
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
     HasMethods,
@@ -42,11 +43,24 @@ from sktree_opt.utils._compat import (
     routing_enabled,
 )
 from sktree_opt.utils._fitting import Progress, all_or_nothing
-from sktree_opt.utils._params import document_shared, seconds_from, warn_of_limit, warn_user
+from sktree_opt.utils._params import (
+    document_shared,
+    seconds_from,
+    shared_constraints,
+    warn_of_limit,
+    warn_user,
+)
 from sktree_opt.utils._typing import TableLike
 
 # Parameters of the estimator of a tree that the grid, or each search, has values of its own for.
-OF_SEARCH = {"max_depth", "max_leaf_nodes", "complexity_cost", "time_limit", "n_jobs"}
+OF_SEARCH = {
+    "max_depth",
+    "max_leaf_nodes",
+    "complexity_cost",
+    "time_limit",
+    "n_jobs",
+    "checkpoint",
+}
 
 # Fitted attributes that depend on the data alone, and those of the chosen tree.
 OF_DATA = (
@@ -238,6 +252,7 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
             None,
         ],
         "targets": [StrOptions({"given", "forest"}), "array-like"],
+        **shared_constraints("checkpoint"),
         "cv": ["cv_object"],
         "scoring": [str, callable, HasMethods("__call__"), list, tuple, set, dict, None],
         "refit": ["boolean", str, callable],
@@ -253,7 +268,9 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
         with all_or_nothing(self) as interrupt:
             self._forget()
             seconds, data = seconds_from(self.time_limit), (X, y, sample_weight)
-            searches = CVSearches(self, self._grid(), data, seconds, progress, interrupt)
+            searches = CVSearches(
+                self, self._grid(), data, seconds, progress, interrupt, open_checkpoint(self)
+            )
             # First all rows: what is wrong with them is said before any fold is searched.
             searches.look_at_all_rows()
             searches.score_folds(*self._route(searches.data, params))

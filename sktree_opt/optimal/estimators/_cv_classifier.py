@@ -17,6 +17,7 @@ from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
     ClassWeight,
+    FilePath,
     Label,
     LeafObjectiveName,
     MetricLoss,
@@ -95,6 +96,8 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
     %(cv_memory_limit)s
 
     %(cv_n_jobs)s
+
+    %(checkpoint)s
 
     Attributes
     ----------
@@ -178,6 +181,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
+        checkpoint: FilePath | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -203,6 +207,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
@@ -20,6 +22,9 @@ from sktree_opt.optimal.run.queries._path import lower_hull
 from sktree_opt.utils._compat import n_threads_for, safe_indexing
 from sktree_opt.utils._fitting import HeldInterrupt
 from sktree_opt.utils._validation import as_weights
+
+# What may change between two calls with a checkpoint.
+MAY_CHANGE = {"time_limit", "memory_limit", "n_jobs", "checkpoint"}
 
 # Shares of the time limit for the search of the chosen tree, and for the first look at all rows.
 SHARE_OF_TREE, SHARE_OF_LOOK = 0.3, 0.1
@@ -112,6 +117,9 @@ class CVSearches:
 
     interrupt : HeldInterrupt
 
+    checkpoint : Checkpoint or None
+        Where folds that are done are written, and the search of the chosen tree.
+
     Attributes
     ----------
     folds : list of ScoredFold
@@ -124,9 +132,9 @@ class CVSearches:
         Whether a callback or Ctrl-C has ended the search.
     """
 
-    def __init__(self, estimator, grid, data, seconds, progress, interrupt):
+    def __init__(self, estimator, grid, data, seconds, progress, interrupt, checkpoint):
         self.estimator, self.grid, self.data = estimator, grid, data
-        self.progress, self.interrupt = progress, interrupt
+        self.progress, self.interrupt, self.checkpoint = progress, interrupt, checkpoint
         self.clock = Clock.until(seconds)
         self.clock_of_folds = self.clock.earlier(SHARE_OF_TREE, seconds)
         self.folds, self.n_splits, self.is_stopped = [], 0, False
@@ -150,6 +158,8 @@ class CVSearches:
         n_jobs, self.n_splits = self.estimator.n_jobs, len(splits)
         data = indexable(*self.data)
         tasks = [(k, *rows) for k in range(len(self.grid.settings)) for rows in splits]
+        record, done = self._record(splits, score_params)
+        missing = [(k, task) for k, task in enumerate(tasks) if str(k) not in done]
         n_workers = n_threads_for(n_jobs)
         searches = (
             delayed(score_fold)(
@@ -159,15 +169,19 @@ class CVSearches:
                 train,
                 test,
                 score_params,
-                (self.clock_of_folds, -(-(len(tasks) - k) // n_workers)),
+                (self.clock_of_folds, -(-(len(missing) - k) // n_workers)),
             )
-            for k, (setting, train, test) in enumerate(tasks)
+            for k, (_, (setting, train, test)) in enumerate(missing)
         )
         try:
             found = Parallel(n_jobs=n_jobs, return_as="generator")(searches)
             for k in range(len(tasks)):
                 self.progress.begin(self._name(*divmod(k, self.n_splits)))
-                self.folds.append(next(found))
+                is_done = str(k) in done
+                self.folds.append(ScoredFold(**done[str(k)]) if is_done else next(found))
+                if record is not None and not is_done and self.folds[-1].status == "optimal":
+                    done[str(k)] = vars(self.folds[-1])
+                    record.write(done)
                 if self.progress.end():
                     found.close()
                     self.is_stopped = True
@@ -179,6 +193,21 @@ class CVSearches:
             self.grid = replace(self.grid, settings=self.grid.settings[:1])
             self.folds = self.folds[: self.n_splits]
             self.n_splits = len(self.folds)
+
+    def _record(self, splits, score_params):
+        """The record of the folds, None without a checkpoint, and the folds that are done."""
+        if self.checkpoint is None:
+            return None, {}
+        own = self.estimator.get_params(deep=False)
+        asked = {name: own[name] for name in own.keys() - MAY_CHANGE}
+        try:
+            name = joblib.hash((asked, self.data, splits, score_params))
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise ValueError(
+                f"checkpoint needs parameters that can be pickled, to know them again: {error}"
+            ) from error
+        record = self.checkpoint.begin("folds", bytes.fromhex(name))
+        return record, dict(record.state or {})
 
     def find_tree(self, point):
         """The tree of a point of the grid, by a search of all rows and all thresholds."""
@@ -195,7 +224,11 @@ class CVSearches:
         estimator._keep_of_data(self.model)
         try:
             with HeldInterrupt() as interrupt:
-                session = Session(new_control(model), interrupt, self.progress)
+                # The search for a metric has no record.
+                checkpoint = None if is_metric(model.objective) else self.checkpoint
+                session = Session(
+                    new_control(model), interrupt, self.progress, checkpoint=checkpoint
+                )
                 model._search(session, *self.data)
                 session.control.raise_pending()
         except KeyboardInterrupt as error:

@@ -16,6 +16,7 @@ from sktree_opt.utils._typing import (
     CV,
     CategoricalFeatures,
     CategoricalSplit,
+    FilePath,
     RegressionThresholds,
     Scoring,
     TableLike,
@@ -81,6 +82,8 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
 
     %(cv_n_jobs)s
 
+    %(checkpoint)s
+
     Attributes
     ----------
     %(cv_attributes)s
@@ -139,6 +142,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
         time_limit: float | None = DEFAULT_TIME_LIMIT,
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
+        checkpoint: FilePath | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -159,6 +163,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -128,5 +128,6 @@ def refuse_what_paths_lack(model):
             "complexity_cost must be 0, because a path has the trees for every complexity_cost, "
             f"got {model.complexity_cost!r}."
         )
-    if model.warm_start:
-        raise ValueError("warm_start is not supported by optimal_path.")
+    for name in ("warm_start", "checkpoint"):
+        if getattr(model, name):
+            raise ValueError(f"{name} is not supported by optimal_path.")

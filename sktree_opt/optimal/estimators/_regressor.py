@@ -23,6 +23,7 @@ from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, war
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
+    FilePath,
     RegressionThresholds,
     SearchName,
     TableLike,
@@ -54,6 +55,8 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     %(complexity_cost)s
 
     %(regression_tests_and_limits)s
+
+    %(checkpoint)s
 
     %(search)s
 
@@ -108,7 +111,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         "thresholds": threshold_constraints(REGRESSION_THRESHOLDS),
         "objective": [StrOptions(set(REGRESSION_OBJECTIVES))],
         "targets": [StrOptions({"given", "forest"})],
-        **shared_constraints("search"),
+        **shared_constraints("checkpoint", "search"),
     }
 
     def __init__(
@@ -129,6 +132,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: FilePath | None = None,
         search: SearchName = "exact",
     ) -> None:
         self.max_depth = max_depth
@@ -146,6 +150,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.search = search
 
     @fit_context(prefer_skip_nested_validation=True)

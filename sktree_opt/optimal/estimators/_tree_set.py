@@ -23,7 +23,7 @@ from sktree_opt.optimal.run._best_trees import Wanted
 from sktree_opt.tree import Tree
 from sktree_opt.utils._compat import Interval, StrOptions
 from sktree_opt.utils._control import SearchControl
-from sktree_opt.utils._params import document_shared
+from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._typing import RandomState, TableLike
 
 # Attributes of the set that a single tree does not have.
@@ -147,6 +147,7 @@ class BaseTreeSet(BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
+        **shared_constraints("checkpoint"),
         "n_trees": [Interval(Integral, 1, None, closed="left"), None],
         "epsilon": [Interval(Real, 0, None, closed="left"), None],
         "epsilon_kind": [StrOptions({"relative", "absolute"})],

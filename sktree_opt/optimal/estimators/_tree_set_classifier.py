@@ -26,6 +26,7 @@ from sktree_opt.utils._typing import (
     ClassMinima,
     ClassRankingCriterion,
     ClassWeight,
+    FilePath,
     LeafObjectiveName,
     TableLike,
     Thresholds,
@@ -69,6 +70,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
     %(hierarchical_shrinkage)s
 
     %(tests_and_limits)s
+
+    %(checkpoint)s
 
     %(predict_by)s
 
@@ -152,6 +155,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: FilePath | None = None,
         predict_by: Literal["best", "vote"] = "best",
     ) -> None:
         self.n_trees = n_trees
@@ -182,6 +186,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.predict_by = predict_by
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -27,6 +27,7 @@ from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, warn_of_limit
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
+    FilePath,
     RankingCriterion,
     RegressionThresholds,
     TableLike,
@@ -60,6 +61,8 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
     %(complexity_cost)s
 
     %(regression_tests_and_limits)s
+
+    %(checkpoint)s
 
     %(predict_by)s
 
@@ -125,6 +128,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         memory_limit: float | str | None = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: FilePath | None = None,
         predict_by: Literal["best", "vote"] = "best",
     ) -> None:
         self.n_trees = n_trees
@@ -146,6 +150,7 @@ class TreeSetRegressor(TreeRegressorMixin, BaseTreeSet):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.predict_by = predict_by
 
     @fit_context(prefer_skip_nested_validation=True)

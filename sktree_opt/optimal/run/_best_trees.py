@@ -7,6 +7,7 @@ next. A search that is stopped answers with the last bound for which it was comp
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -50,6 +51,10 @@ SURPLUS = 2.5
 MOST_AFTER_STOP = 1000
 READING_SECONDS = 5e-4
 LATE_SECONDS = 0.05
+
+# A checkpoint has the costs of nodes so many levels below the root, with two levels at least, or
+# three: there are many of less, and they are found soon.
+LEVELS_BELOW, LEAST_DEPTH = 2, 2
 
 # Beyond so many times the trees asked for, a graph is made smaller.
 TOO_MANY = 20
@@ -155,10 +160,11 @@ def find_best_trees(plan, session, wanted):
     lower_bound = 0.0 if first is None else first.lower_bound
     end = session.keep_back(READING_SECONDS * min(wanted.number, MOST_AFTER_STOP))
     levels = Levels(problem, tests, session, search, lower_bound)
-    levels.search(first)
-    is_found = not control.stopped
-    if is_found:
-        levels.widen(wanted)
+    with recorded(search, session.record("set", plan, wanted), limits.max_depth):
+        levels.search(first)
+        is_found = not control.stopped
+        if is_found:
+            levels.widen(wanted)
     session.close(opened, None)
     is_whole = is_found or first is None
     found = levels.answer(wanted) if is_whole else levels.answer_after_stop(wanted, first, end)
@@ -181,6 +187,25 @@ def find_best_trees(plan, session, wanted):
         },
         found=found,
     )
+
+
+@contextmanager
+def recorded(search, record, max_depth):
+    """Write the costs that a search finds inside to a record, after taking those it has."""
+    if record is None:
+        yield
+        return
+    search.remember_costs(LEAST_DEPTH if max_depth <= 3 else max(3, max_depth - LEVELS_BELOW))
+    if record.state is not None:
+        with record.reading():
+            search.take(*record.state["costs"])
+
+    def state():
+        return {"costs": search.remembered}
+
+    with record.while_running(state):
+        yield
+    record.write(state())
 
 
 def make_search(problem, tests, wanted, control, answers_of=None, **shapes):

@@ -7,6 +7,7 @@ the next one costs only what is new (MurTree, JMLR 23(26), section 4.5.5).
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +16,12 @@ import numpy as np
 from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._problem import Solution, raised
-from sktree_opt.optimal.run._trees import equal_rows_bound, tree_and_objective
+from sktree_opt.optimal.run._trees import (
+    checked_nodes,
+    equal_rows_bound,
+    is_within,
+    tree_and_objective,
+)
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 
 # Bytes that caches may take when the user sets no limit.
@@ -67,7 +73,7 @@ def open_engine(problem, tests, session, off=()):
     return session.open(problem, tests, ("depths",), make)
 
 
-def find_tree_of_tests(problem, tests, session, off=()):
+def find_tree_of_tests(problem, tests, session, off=(), record=None):
     """Find the best tree of binary tests.
 
     Parameters
@@ -81,6 +87,9 @@ def find_tree_of_tests(problem, tests, session, off=()):
     off : tuple of str
         Techniques to do without (see ``bits._bit_engine.SWITCHES``).
 
+    record : Record or None
+        What is known of the search, and where it is written.
+
     Returns
     -------
     solution : Solution
@@ -91,12 +100,13 @@ def find_tree_of_tests(problem, tests, session, off=()):
     engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
     # A deep tree is put together from one sweep of all rows for each level.
     session.keep_back((limits.max_depth - 2) * (control.seconds - start))
+    levels = Levels(problem, tests, session, engine, record)
     if opened.known is not None:
-        known = tree_and_objective(problem, tests, opened.known)[1]
-        engine.offer(opened.known, problem.in_engine_units(known))
-    levels = Levels(problem, tests, session, engine)
+        levels.offer(opened.known)
+    levels.take_up()
     looks_ahead = limits.looks_ahead and limits.max_depth > 2
     levels.look_ahead() if looks_ahead else levels.search(limits.max_depth)
+    levels.write()
     is_proved = engine.cost <= engine.lower_bound
     is_plain = (session.kept is None and limits.n_threads == 1) or looks_ahead
     if is_proved and engine.costs_nothing and not is_plain:
@@ -165,10 +175,15 @@ class Levels:
 
     engine : BitEngine
         Whose search has begun.
+
+    record : Record or None, default=None
+        What is known of the search, and where it is written: the best tree, and what is known of
+        the root's columns in each level.
     """
 
-    def __init__(self, problem, tests, session, engine):
+    def __init__(self, problem, tests, session, engine, record=None):
         self.problem, self.tests, self.session, self.engine = problem, tests, session, engine
+        self.record, self.columns = record, {}
         self.discrepancies = 0
         self.pass_work = self.level_work = self.before_level = 0
         self.ended_by_discrepancy = False
@@ -185,6 +200,36 @@ class Levels:
             self.level_work = self._work() - self.before_level
             self.before_level = self._work()
 
+    def offer(self, nodes):
+        """Begin with a tree that is known."""
+        cost = tree_and_objective(self.problem, self.tests, nodes)[1]
+        self.engine.offer(nodes, self.problem.in_engine_units(cost))
+
+    def take_up(self):
+        """Go on where the search was when it was written."""
+        state = None if self.record is None else self.record.state
+        if state is None:
+            return
+        with self.record.reading():
+            nodes = checked_nodes(state["nodes"], self.tests.n_tests)
+            if is_within(nodes, self.problem.limits):
+                self.offer(nodes)
+            self.discrepancies = state["discrepancies"]
+            if self.discrepancies is not None:
+                self.discrepancies = operator.index(self.discrepancies)
+            self.columns = {int(depth): known for depth, known in state["columns"].items()}
+
+    def write(self):
+        """Write where the search is."""
+        if self.record is not None:
+            self.record.write(
+                {
+                    "nodes": self.engine.known_tree(),
+                    "discrepancies": self.discrepancies,
+                    "columns": {str(depth): known for depth, known in self.columns.items()},
+                }
+            )
+
     def look_ahead(self):
         """Search for a good tree alone."""
         for discrepancies in range(1 + MOST_AHEAD):
@@ -196,10 +241,18 @@ class Levels:
         """Search one level; callbacks are told of each step, and may stop it."""
         session = self.session
         n_threads = self.problem.limits.n_threads
+        if depth in self.columns:
+            with self.record.reading():
+                # The level is begun, no more.
+                self.engine.deepen(depth, upper, n_threads, 0.0, self.columns[depth])
         work = partial(self.engine.deepen, depth, upper, n_threads, session.seconds_a_step)
         is_done = False
         while not is_done and not session.control.stopped:
             is_done = session.step(self.problem, f"depth {depth}", work, self._best_tree)
+            if self.record is not None:
+                self.columns[depth] = last_of_each(*self.engine.known_columns)
+                if self.record.is_due:
+                    self.write()
 
     def _allow_discrepancies(self, depth, max_depth):
         """Allow more discrepancies as long as that is cheaper than searching to `depth`."""
@@ -233,6 +286,12 @@ class Levels:
         """Sweeps of rows so far; one out of the cache takes about half as long."""
         stats = self.engine.stats
         return stats["n_depth_two_counted"] + stats["n_depth_two_cached"] // 2
+
+
+def last_of_each(places, bounds):
+    """The last bounds of each place, which are the largest."""
+    found, last = np.unique(places[::-1], axis=0, return_index=True)
+    return found, bounds[::-1][last]
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,19 @@ def find_tree(plan, session):
     looks_ahead, metric = plan.problem.limits.looks_ahead, plan.problem.objective.metric
     if looks_ahead and metric is not None:
         raise ValueError(f"search='lookahead' is not supported with objective={metric!r}.")
+    if session.checkpoint is not None and (looks_ahead or metric is not None):
+        asked = "search='lookahead'" if looks_ahead else f"objective={metric!r}"
+        raise ValueError(f"checkpoint is not supported with {asked}.")
     if metric is not None and plan.table is not None:
         return find_tree_by_f1(plan, session)
     if metric is not None:
         return find_tree_by_metric(plan, session)
+    record = session.record("tree", plan)
     if plan.engine == "bits":
-        return find_tree_of_tests(plan.problem, plan.tests, session, plan.off)
+        return find_tree_of_tests(plan.problem, plan.tests, session, plan.off, record)
     found = find_tree_of_column(plan, session) if plan.engine == "column" else None
     if found is not None:
         return found
     if looks_ahead:
         return find_tree_by_look_ahead(plan, session)
-    return search_thresholds(plan, session, LookAhead.of_plan(plan, session))
+    return search_thresholds(plan, session, LookAhead.of_plan(plan, session), record)

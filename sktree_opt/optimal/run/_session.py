@@ -76,11 +76,14 @@ class Session:
 
     kept : KeptSearch or None, default=None
         Where the search is kept for the next fit.
+
+    checkpoint : Checkpoint or None, default=None
+        Where the search is written.
     """
 
-    def __init__(self, control, interrupt=None, progress=None, kept=None):
+    def __init__(self, control, interrupt=None, progress=None, kept=None, checkpoint=None):
         self.control, self.interrupt = control, interrupt
-        self.progress, self.kept = progress, kept
+        self.progress, self.kept, self.checkpoint = progress, kept, checkpoint
 
     def begin(self):
         """From here on Ctrl-C ends the search, and the fit keeps the best tree."""
@@ -103,8 +106,18 @@ class Session:
 
     @property
     def seconds_a_step(self):
-        """Seconds of searching after which an engine comes back, to tell callbacks."""
-        return self.progress.seconds_a_chunk if self.is_watched else np.inf
+        """Seconds of searching after which an engine comes back, for callbacks or a checkpoint."""
+        seconds = self.progress.seconds_a_chunk if self.is_watched else np.inf
+        return seconds if self.checkpoint is None else min(seconds, self.checkpoint.seconds)
+
+    def record(self, name, plan, *settings):
+        """The ``Record`` of a search of a plan in the checkpoint; None without one."""
+        if self.checkpoint is None:
+            return None
+        problem = plan.problem.within(time_limit=None, memory_limit=None, n_threads=1)
+        return self.checkpoint.begin(
+            name, fingerprint(problem, plan.tests, problem.limits, *settings, table=plan.table)
+        )
 
     def may_stop(self, limits):
         """Whether a search may leave a tree before it has a proof."""
@@ -204,14 +217,18 @@ class Session:
             self.interrupt.stops(control)
 
 
-def fingerprint(problem, tests, *settings):
-    """Digest of everything a cache depends on: tests, rows, objective, limits and `settings`."""
+def fingerprint(problem, tests, *settings, table=None):
+    """Digest of everything a cache depends on: tests, rows, objective, limits and `settings`.
+
+    `tests` is None for a search of a table of ranks.
+    """
     form, limits = problem.form, problem.limits
     digest = hashlib.blake2b(digest_size=16)
-    arrays = [
-        getattr(tests, name)
-        for name in ("bits", "kind", "feature", "lower", "upper", "category", "missing_branch")
-    ]
+    if tests is None:
+        arrays = [*table.codes, *table.values, table.is_nominal]
+    else:
+        names = ("bits", "kind", "feature", "lower", "upper", "category", "missing_branch")
+        arrays = [getattr(tests, name) for name in names]
     arrays += [problem.objective.targets, problem.weights, form.class_channels, form.class_mass]
     for array in arrays:
         if array is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import sktree_opt.optimal.thresholds._threshold_search as _threshold_search
 from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
 from sktree_opt.optimal.run._problem import Solution, closed
-from sktree_opt.optimal.run._trees import tree_and_objective
+from sktree_opt.optimal.run._trees import checked_nodes, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
@@ -37,7 +37,7 @@ SECONDS_A_TURN = 0.2
 MOST_DIGITS = 6
 
 
-def search_thresholds(plan, session, first=None):
+def search_thresholds(plan, session, first=None, record=None):
     """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
@@ -50,6 +50,9 @@ def search_thresholds(plan, session, first=None):
 
     first : LookAhead or None, default=None
         With a tree to begin with.
+
+    record : Record or None, default=None
+        What is known of the search, and where it is written.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def search_thresholds(plan, session, first=None):
         found = first.plan() if is_best else engine.plan()
         return tests_of_plan(found, plan.table, plan.around)
 
-    explore(problem, session, engine, best_tree, first)
+    explore(problem, session, engine, best_tree, first, record)
     return solution_of(problem, units, engine.outcome(), session, first, *best_tree())
 
 
@@ -219,7 +222,7 @@ def merged_moments(moments, others, bound):
     return merged
 
 
-def explore(problem, session, engine, best_tree, first=None):
+def explore(problem, session, engine, best_tree, first=None, record=None):
     """Let a search run to its end; callbacks are told of each step, and may stop it.
 
     If it may be stopped before it has a proof, the tree to begin with becomes better in a third of
@@ -227,6 +230,9 @@ def explore(problem, session, engine, best_tree, first=None):
     """
     control = session.control
     session.step(problem, "depth 2", engine.begin, best_tree)
+    if record is not None and record.state is not None:
+        with record.reading():
+            engine.resume(checked_state(record.state))
     improves = first is not None and session.may_stop(problem.limits)
     steps = first.improvements() if improves else iter(())
     turn = SECONDS_A_TURN
@@ -240,10 +246,23 @@ def explore(problem, session, engine, best_tree, first=None):
         seconds = min(session.seconds_a_step, turn) if improves else session.seconds_a_step
         work = partial(engine.go_on, seconds)
         is_done = session.step(problem, f"depth {engine.level}", work, best_tree)
+        if record is not None and (is_done or record.is_due):
+            record.write(engine.state)
         if improves and not is_done and not control.stopped:
             start = control.seconds
             improves = session.step(problem, "look-ahead", improve, best_tree)
             turn = max(SECONDS_A_TURN, 2.0 * (control.seconds - start))
+
+
+def checked_state(state):
+    """The state of an engine out of a file; raises unless its plan is a tree."""
+    plan = state["plan"].tolist()
+    nodes = [
+        [column, at + 1, right] if column >= 0 else [-1] * 3
+        for at, (column, *_, right) in enumerate(plan)
+    ]
+    checked_nodes(nodes, 2**31 - 1)
+    return state
 
 
 class ThresholdsSolver:

@@ -97,6 +97,18 @@ def shape_of(nodes, at=0):
     return 1 + max(a, b), 1 + m + n
 
 
+def checked_nodes(nodes, n_tests):
+    """The nodes of a tree out of a file; raises unless each has one parent, which comes first."""
+    nodes = np.ascontiguousarray(nodes, dtype=np.int32)
+    is_inner = nodes[:, 0] >= 0
+    children = nodes[is_inner, 1:]
+    parents = np.repeat(np.flatnonzero(is_inner), 2)
+    is_tree = np.array_equal(np.sort(children.ravel()), np.arange(1, len(nodes)))
+    if not is_tree or (children.ravel() <= parents).any() or (nodes[:, 0] >= n_tests).any():
+        raise ValueError("nodes that are no tree")
+    return nodes
+
+
 def is_within(nodes, limits):
     """Whether a tree is within the limits on depth and size."""
     depth, n_splits = shape_of(nodes)

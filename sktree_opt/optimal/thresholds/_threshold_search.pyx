@@ -81,12 +81,29 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         ThresholdStats stats
         vector[ThresholdIncumbent] incumbents
 
+    cdef cppclass Interval:
+        int u, v, lo, hi
+        double left_u, right_u, left_v, right_v
+
+    cdef cppclass OpenInterval:
+        double bound
+        int allotment, tests
+        Interval interval
+
+    cdef cppclass RootState:
+        int level
+        cpp_bool is_open
+        double lower
+        vector[OpenInterval] intervals
+
     cdef cppclass RootSearch:
         RootSearch(
             const ThresholdProblem& problem, CppSearchControl* control, int depth, int n_splits
         ) except +
         void begin() except +
         cpp_bool go_on(double seconds) except +
+        RootState state() except +
+        void resume(const RootState& state, const SearchOutcome& found) except +
         const SearchOutcome& outcome()
         int level()
 
@@ -212,6 +229,60 @@ cdef class ThresholdSearch:
             is_done = deref(self.root).go_on(seconds)
         self.control.raise_pending()
         return is_done
+
+    @property
+    def state(self):
+        """Where the search is, as a dict of numbers and arrays."""
+        cdef RootState state = deref(self.root).state()
+        cdef SearchOutcome outcome = deref(self.root).outcome()
+        cdef Py_ssize_t k, n = state.intervals.size()
+        places = np.empty((n, 6), dtype=np.int32)
+        bounds = np.empty((n, 5), dtype=np.float64)
+        cdef int32_t[:, ::1] place = places
+        cdef double[:, ::1] bound = bounds
+        cdef const Interval* one
+        for k in range(n):
+            one = &state.intervals[k].interval
+            place[k, 0], place[k, 1] = state.intervals[k].allotment, state.intervals[k].tests
+            place[k, 2], place[k, 3], place[k, 4], place[k, 5] = one.u, one.v, one.lo, one.hi
+            bound[k, 0] = state.intervals[k].bound
+            bound[k, 1], bound[k, 2] = one.left_u, one.right_u
+            bound[k, 3], bound[k, 4] = one.left_v, one.right_v
+        return {
+            "level": state.level,
+            "is_open": bool(state.is_open),
+            "lower": state.lower,
+            "intervals": places,
+            "bounds": bounds,
+            "plan": np.array(self.plan(), dtype=np.int64),
+            "cost": outcome.cost,
+            "lower_bound": outcome.lower,
+            "is_known": bool(outcome.is_known),
+        }
+
+    def resume(self, given):
+        """Go on where another search was, given its ``state``, after ``begin``."""
+        cdef RootState state
+        cdef SearchOutcome found
+        cdef OpenInterval each
+        cdef PlanNode node
+        cdef Interval* one = &each.interval
+        state.level, state.is_open = given["level"], given["is_open"]
+        state.lower = given["lower"]
+        for place, bound in zip(given["intervals"].tolist(), given["bounds"].tolist()):
+            each.allotment, each.tests, one.u, one.v, one.lo, one.hi = place
+            each.bound, one.left_u, one.right_u, one.left_v, one.right_v = bound
+            state.intervals.push_back(each)
+        found.plan.clear()
+        for column, kind, missing_branch, code, next_code, right in given["plan"].tolist():
+            node.test.column, node.test.kind = column, <TestKind> (<int> kind)
+            node.test.missing_branch, node.right = missing_branch, right
+            node.test.code, node.test.next_code = code, next_code
+            found.plan.push_back(node)
+        found.cost, found.lower = given["cost"], given["lower_bound"]
+        found.is_known = given["is_known"]
+        with nogil:
+            deref(self.root).resume(state, found)
 
     @property
     def level(self):

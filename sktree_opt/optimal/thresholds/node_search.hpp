@@ -77,6 +77,19 @@ public:
 
     void give_back(const OpenInterval& item) { push(item); }
 
+    // Whether an interval from elsewhere is one of this search.
+    bool has(const OpenInterval& item) const {
+        const Interval& one = item.interval;
+        if (item.allotment < 0 || item.allotment >= static_cast<int>(allotments_.size())) {
+            return false;
+        }
+        if (item.tests < 0 || item.tests >= n_column_tests_) return false;
+        const ColumnTests& tests = column_tests_[item.tests];
+        if (one.lo < 0 || one.lo > one.hi || one.hi >= tests.n_positions) return false;
+        if (!tests.is_chain) return one.lo == one.hi;
+        return one.u >= -1 && one.u < one.lo && one.hi < one.v && one.v <= tests.n_positions;
+    }
+
     int middle(const OpenInterval& item) const {
         const ColumnTests& tests = column_tests_[item.tests];
         const Interval& interval = item.interval;

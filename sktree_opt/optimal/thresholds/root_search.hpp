@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/subtree_solver.hpp"
@@ -116,6 +117,14 @@ struct SearchOutcome {
     std::vector<ThresholdIncumbent> incumbents;
 };
 
+// Where a search is between two steps of its work.
+struct RootState {
+    int level = 0;
+    bool is_open = false;                 // the level has begun
+    double lower = INFEASIBLE;            // of what has been explored of it
+    std::vector<OpenInterval> intervals;  // that are left of it; bounds of columns are not kept
+};
+
 // Callers may read the outcome between steps of the work.
 class RootSearch {
 public:
@@ -182,6 +191,30 @@ public:
         return true;
     }
 
+    RootState state() const {
+        RootState state{level_, search_ != nullptr, lower_, {}};
+        if (search_ != nullptr) state.intervals = heap_;
+        return state;
+    }
+
+    // Goes on where another search was that had found this plan.
+    void resume(const RootState& state, const SearchOutcome& found) {
+        if (watch_.stopped() || root_.columns.empty()) return;
+        outcome_.plan = found.plan;
+        outcome_.cost = found.cost;
+        outcome_.is_known = found.is_known;
+        outcome_.lower = std::max(outcome_.lower, found.lower);
+        record();
+        level_ = state.level;
+        if (!state.is_open || level_ > depth_ || !open_level()) return;
+        lower_ = state.lower;
+        for (const OpenInterval& item : state.intervals) {
+            if (!search_->has(item)) throw std::invalid_argument("an interval of no column");
+        }
+        heap_ = state.intervals;
+        std::make_heap(heap_.begin(), heap_.end(), explored_later);
+    }
+
     const SearchOutcome& outcome() {
         outcome_.stats = ThresholdStats();
         for (auto& each : solvers_) outcome_.stats.add(each->stats);
@@ -240,9 +273,12 @@ private:
     }
 
     void close_level() {
-        if (watch_.stopped()) lower_ = std::min(lower_, search_->open_bound());
-        if (!outcome_.gave_up) raise_bound(lower_);
+        const bool is_stopped = watch_.stopped();
+        const double lower = is_stopped ? std::min(lower_, search_->open_bound()) : lower_;
+        if (!outcome_.gave_up) raise_bound(lower);
         record();
+        // Another search may go on from here.
+        if (is_stopped) return;
         search_.reset();
         const bool is_over = outcome_.gave_up || outcome_.lower >= outcome_.cost;
         level_ = is_over ? depth_ + 1 : level_ + 1;
@@ -273,13 +309,17 @@ private:
             }
             if (items.empty()) break;
             evaluate(*search_, items, limit, incumbent, evaluations);
+            const bool is_stopped = watch_.stopped();
             for (std::size_t i = 0; i < items.size(); ++i) {
-                lower_ = std::min(lower_,
-                                  evaluations[i].left + evaluations[i].right + problem_.split_cost);
-                if (watch_.stopped()) search_->give_back(items[i]);
+                const Evaluation& found = evaluations[i];
+                if (is_stopped) {
+                    search_->give_back(items[i]);
+                } else {
+                    lower_ = std::min(lower_, found.left + found.right + problem_.split_cost);
+                }
                 take(evaluations[i]);
             }
-            if (watch_.stopped()) break;
+            if (is_stopped) break;
             for (std::size_t i = 0; i < items.size(); ++i) {
                 search_->divide(items[i], evaluations[i], problem_.limit_below(outcome_.cost));
             }

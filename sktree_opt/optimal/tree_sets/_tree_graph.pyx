@@ -113,7 +113,21 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
         int n_answers
         double tolerance
 
+    cdef cppclass RowKey:
+        uint64_t low, high
+
+    cdef cppclass KnownCost:
+        double lower
+        cpp_bool is_exact
+
+    cdef cppclass CostOfRows:
+        RowKey key
+        KnownCost cost
+
     cdef cppclass CppGraphSearch "sktree_opt::GraphSearch":
+        void remember_costs(int least_depth)
+        vector[CostOfRows] remembered() except +
+        void take(const vector[CostOfRows]& costs) except +
         CppGraphSearch(
             RowTable,
             const LeafRules&,
@@ -557,6 +571,54 @@ cdef class GraphSearch:
         self.control.raise_pending()
         graph.grid = self.grid
         return graph if is_whole else None
+
+    def remember_costs(self, int least_depth):
+        """Remember the costs of rows with at least so many levels, for another search."""
+        self.search.get().remember_costs(least_depth)
+
+    @property
+    def remembered(self):
+        """The costs that have become known; may be read while another thread searches.
+
+        Returns
+        -------
+        keys : ndarray of uint64, shape (n_costs, 2)
+            Of rows, levels and splits.
+
+        costs : ndarray of float64, shape (n_costs,)
+
+        is_exact : ndarray of uint8, shape (n_costs,)
+            Whether a cost is not a lower bound.
+        """
+        cdef vector[CostOfRows] known
+        with nogil:
+            known = self.search.get().remembered()
+        cdef Py_ssize_t k, n = known.size()
+        keys, costs = np.empty((n, 2), dtype=np.uint64), np.empty(n)
+        is_exact = np.empty(n, dtype=np.uint8)
+        cdef uint64_t[:, ::1] key = keys
+        cdef double[::1] cost = costs
+        cdef uint8_t[::1] exact = is_exact
+        for k in range(n):
+            key[k, 0], key[k, 1] = known[k].key.low, known[k].key.high
+            cost[k], exact[k] = known[k].cost.lower, known[k].cost.is_exact
+        return keys, costs, is_exact
+
+    def take(self, keys, costs, is_exact):
+        """Take what another search of the same table has remembered."""
+        cdef const uint64_t[:, ::1] key = keys
+        cdef const double[::1] cost = costs
+        cdef const uint8_t[::1] exact = is_exact
+        cdef vector[CostOfRows] known
+        cdef Py_ssize_t k
+        if not len(keys) == len(costs) == len(is_exact):
+            raise ValueError("keys, costs and is_exact must have the same length")
+        known.resize(key.shape[0])
+        for k in range(key.shape[0]):
+            known[k].key.low, known[k].key.high = key[k, 0], key[k, 1]
+            known[k].cost.lower, known[k].cost.is_exact = cost[k], exact[k]
+        with nogil:
+            self.search.get().take(known)
 
     def statistics(self):
         """Counters of the search."""

@@ -20,7 +20,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,12 @@ struct KnownCost {
     bool is_exact = false;
 };
 constexpr std::int64_t BYTES_OF_COST = 80;  // in the cache
+
+// A minimum cost that another search of the same table may need: of what rows, levels and splits.
+struct CostOfRows {
+    RowKey key;
+    KnownCost cost;
+};
 
 class GraphSearch {
 public:
@@ -109,6 +117,18 @@ public:
         // The graph is the caller's.
         book(-graph_bytes_);
         return is_whole;
+    }
+
+    // From here on, remembers the costs of rows with at least so many levels.
+    void remember_costs(int least_depth) { remembered_depth_ = least_depth; }
+    // Those that have become known; may be called while another thread searches.
+    std::vector<CostOfRows> remembered() {
+        const std::lock_guard<std::mutex> lock(remembered_mutex_);
+        return remembered_;
+    }
+    // Takes what another search has remembered.
+    void take(const std::vector<CostOfRows>& costs) {
+        for (const CostOfRows& one : costs) store(one.key, one.cost, true);
     }
 
 private:
@@ -211,14 +231,20 @@ private:
             found = least_of_columns(worker, node, depth, splits, leaf_cost, limit);
         }
         if (control_->stopped()) return 0.0;
+        return store(key, found, depth >= remembered_depth_) ? found.lower : 0.0;
+    }
+
+    // False when there is no memory left.
+    bool store(const RowKey& key, const KnownCost& found, bool remembers) {
         const bool is_new = known_costs_.change(key, [&](KnownCost& cost, bool is_first) {
             if (is_first || found.is_exact || found.lower > cost.lower) cost = found;
         });
-        if (is_new) {
-            ++counters.n_cached;
-            if (!book(BYTES_OF_COST)) return 0.0;
+        if (remembers) {
+            const std::lock_guard<std::mutex> lock(remembered_mutex_);
+            remembered_.push_back({key, found});
         }
-        return found.lower;
+        counters.n_cached += is_new;
+        return !(is_new || remembers) || book(BYTES_OF_COST);
     }
 
     KnownCost least_of_columns(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
@@ -646,6 +672,9 @@ private:
     RowSet root_;
     std::vector<int> all_columns_;
     RowCache<KnownCost> known_costs_;
+    int remembered_depth_ = std::numeric_limits<int>::max();
+    std::vector<CostOfRows> remembered_;
+    std::mutex remembered_mutex_;
 };
 
 }  // namespace sktree_opt

@@ -31,6 +31,16 @@ class BestTrees:
         push = heapq.heappush if len(self._heap) < self.n_kept else heapq.heappushpop
         push(self._heap, entry)
 
+    @property
+    def state(self):
+        """What is kept, in the form of a checkpoint."""
+        return self._heap
+
+    @state.setter
+    def state(self, entries):
+        self._heap = [(*numbers, tuple(features)) for *numbers, features in entries]
+        heapq.heapify(self._heap)
+
     def in_order(self):
         """(features, cost, number of leaves) of those kept, best first."""
         return [
@@ -83,15 +93,43 @@ class Collection:
             return
         # The selected tree may be worse than the best one, by at most `slack`.
         limit = self.best[1] + self.slack if self.largest is None else self.largest
-        run = CompleteRun(problem, search, state=self._state, limit=limit, **self.sizes)
-        for found in search.watch("subsets", run.pieces()):
-            self._add(*found)
+        run = CompleteRun(
+            problem,
+            search,
+            state=self._state,
+            record="collection",
+            counts=self,
+            limit=limit,
+            **self.sizes,
+        )
+        for _ in search.watch("subsets", run.pieces()):
+            pass
+        run.write()
         self._state, self.is_done = run.stream.state, run.stream.is_done
         if not self._has_best and not self.is_done:
-            self._add(*self.best)
+            self.add(*self.best)
             self._has_best = True
 
-    def _add(self, features, cost, n_leaves):
+    @property
+    def state(self):
+        """What has been found, in the form of a checkpoint."""
+        using = [(cost, list(counts.items())) for cost, counts in self._n_using.items()]
+        return {
+            "kept": self._kept.state,
+            "n_by_cost": list(self._n_by_cost.items()),
+            "n_using": using,
+            "has_best": self._has_best,
+        }
+
+    @state.setter
+    def state(self, known):
+        self._kept.state = known["kept"]
+        self._n_by_cost = Counter(dict(known["n_by_cost"]))
+        self._n_using = {cost: Counter(dict(counts)) for cost, counts in known["n_using"]}
+        self._has_best = known["has_best"]
+
+    def add(self, features, cost, n_leaves):
+        """Count a tree, and keep it if it is one of the best so far."""
         if np.array_equal(features, self.best[0]):
             if self._has_best:
                 return

@@ -5,11 +5,15 @@ share. If a joblib backend for several machines is active, such as dask's or ray
 handed to it as joblib tasks. The result is the same.
 """
 
+import joblib
 import numpy as np
 from joblib.parallel import BACKENDS, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.subset.complete._streams import OnDemandStream, search_slices
+
+# The last of the decisions about a feature: undecided, in, out.
+OUT = 2
 
 LOCAL_BACKENDS = ("sequential", "threading", "loky", "multiprocessing")
 
@@ -29,31 +33,101 @@ class CompleteRun:
     state : dict or None
         Where an earlier run was stopped.
 
+    record : str or None, default=None
+        Name of the search in the checkpoint, if the fit has one.
+
+    counts : object or None, default=None
+        With a method ``add(features, cost, n_leaves)``, which is told of every tree, and a
+        ``state``, which is written with that of the search.
+
     **rules
         See ``_streams.DEFAULT_RULES``.
     """
 
-    def __init__(self, problem, search, *, start=None, state=None, **rules):
+    def __init__(
+        self, problem, search, *, start=None, state=None, record=None, counts=None, **rules
+    ):
         self.problem, self.search, self.rules = problem, search, rules
+        self.counts, self.record = counts, None
+        if search.checkpoint is not None and record is not None:
+            self.record = search.checkpoint.begin(record, fingerprint(problem, rules))
+        self._remote_stats = []
+        if self.record is None or self.record.state is None:
+            self._begin(start, state)
+        else:
+            with self.record.reading():
+                self._begin(*self._take_up(self.record.state))
+
+    def _begin(self, start, state):
+        search, self.start = self.search, start
         self.stream = OnDemandStream(
-            problem,
+            self.problem,
             search.control,
             start=start,
             state=state,
             n_threads=search.learner.n_threads,
             budget=search.budget,
-            **rules,
+            **self.rules,
         )
-        self._remote_stats = []
 
     def pieces(self):
         """Lists of trees in the order of the search; with callbacks, many lists are empty."""
         # A callable and its data are not sent to other processes.
         if not self.problem.is_callable and not has_local_backend():
-            return self._run_remotely()
-        if self.search.is_watched:
-            return iter(self.stream.run_round, None)
-        return ([tree] for tree in self.stream)
+            rounds = self._run_remotely()
+        elif self.search.is_watched or self.record is not None:
+            rounds = iter(self.stream.run_round, None)
+        else:
+            rounds = ([tree] for tree in self.stream)
+        return self._counted(rounds)
+
+    def _counted(self, rounds):
+        """The trees of the rounds; those of a round are counted before they are handed out."""
+        for found in rounds:
+            if self.counts is not None:
+                for tree in found:
+                    self.counts.add(*tree)
+            if self.record is not None and self.record.is_due:
+                self.write()
+            yield found
+
+    def write(self):
+        """Write where the search is, at the end of a round."""
+        if self.record is None:
+            return
+        state = self.stream.state
+        n_units, decisions = self.problem.n_units, b"".join(one[0] for one in state["searches"])
+        self.record.write(
+            {
+                "best": self.stream.best,
+                "decisions": np.frombuffer(decisions, dtype=np.uint8).reshape(-1, n_units),
+                "searches": [one[1:] for one in state["searches"]],
+                "round": state["round"],
+                "n_decisions": state["n_decisions"],
+                "counts": None if self.counts is None else self.counts.state,
+            }
+        )
+
+    def _take_up(self, known):
+        """The best tree and the state of a search out of a record."""
+        decisions, best = known["decisions"], known["best"]
+        if decisions.ndim != 2 or decisions.shape[1] != self.problem.n_units:
+            raise ValueError("decisions about other features")
+        if (decisions > OUT).any():
+            raise ValueError("decisions that there are not")
+        searches = [
+            (bytes(made), *rest) for made, rest in zip(decisions, known["searches"], strict=True)
+        ]
+        if best is not None:
+            features, cost, n_leaves = best
+            best = np.asarray(features, dtype=np.int64), int(cost), int(n_leaves)
+            n_columns = self.search.learner.table.n_columns
+            if best[0].ndim != 1 or not np.isin(best[0], np.arange(n_columns)).all():
+                raise ValueError("features that there are not")
+        if self.counts is not None:
+            self.counts.state = known["counts"]
+        state = {name: known[name] for name in ("round", "n_decisions")}
+        return best, state | {"searches": searches}
 
     def _run_remotely(self):
         with Parallel() as parallel:
@@ -104,6 +178,16 @@ class CompleteRun:
                 is_largest = name == "max_open"
                 totals[name] = max(totals[name], value) if is_largest else totals[name] + value
         return totals
+
+
+def fingerprint(problem, rules):
+    """Digest of a problem, and of the rules of its search."""
+    if problem.is_callable:
+        raise ValueError(
+            "checkpoint is not supported with a function as error or with scoring: it cannot be "
+            "known again."
+        )
+    return bytes.fromhex(joblib.hash((problem.__reduce__()[1], rules)))
 
 
 def has_local_backend():

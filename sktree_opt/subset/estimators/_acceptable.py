@@ -25,10 +25,11 @@ from sktree_opt.subset.estimators._base import (
     results_by_size,
 )
 from sktree_opt.subset.estimators._selector import SubsetSelectorMixin
+from sktree_opt.utils._checkpoint import open_checkpoint
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._fitting import Progress, all_or_nothing
 from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints
-from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
+from sktree_opt.utils._typing import ErrorName, FilePath, RandomState, TableLike
 
 # The parameters that define the problem; a continued search may change the others.
 PROBLEM_PARAMETERS = (
@@ -49,6 +50,7 @@ ON_DEMAND_PARAMETERS = {
     "min_features": 0,
     "max_features": None,
     "features_to_keep": None,
+    "checkpoint": None,
 }
 
 # A cost that an error allows may be rounded; these decide which way.
@@ -148,6 +150,9 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         share the features of a node. Under a joblib backend for several machines, such as dask's,
         "on_demand" runs on its workers.
 
+    %(checkpoint)s
+        "on_demand" only.
+
     Attributes
     ----------
     support_ : ndarray of shape (n_features,)
@@ -244,7 +249,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         "max_features": [Interval(Integral, 0, None, closed="left"), None],
         "features_to_keep": ["array-like", None],
         "method": [StrOptions({"on_demand", "dtaccept"})],
-        **shared_constraints("warm_start"),
+        **shared_constraints("warm_start", "checkpoint"),
         "collect": ["boolean"],
         "max_collected": [Interval(Integral, 1, None, closed="left")],
     }
@@ -271,6 +276,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         memory_limit: float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        checkpoint: FilePath | None = None,
     ) -> None:
         self.estimator = estimator
         self.delta = delta
@@ -291,6 +297,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -316,6 +323,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         with all_or_nothing(self) as interrupt:
             search = self._begin(X, y, sample_weight, progress)
             search.hold(interrupt)
+            search.checkpoint = open_checkpoint(self)
             self._set_status(self._fit_search(search, y, groups))
             if self.collect:
                 warn_of_short_list(self)
@@ -470,15 +478,18 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             search,
             start=best,
             state=None if before is None else before.get("state"),
+            record="best",
             only_best=True,
             **rules,
         )
+        best = run.start
         attributes_of = partial(self._attributes_on, search)
         for found in search.watch(
             "subsets", run.pieces(), lambda tree: attributes_of(tree[0]), best
         ):
             best = found
         self.search_stats_ = run.stats
+        run.write()
         if self.warm_start:
             self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
         if best is None and run.stream.is_done:

@@ -25,6 +25,7 @@ from sktree_opt.subset.errors._parts import ErrorEstimate, EstimateRequest
 from sktree_opt.subset.errors._scoring import ScoredParts
 from sktree_opt.subset.estimators._predictor import SubsetPredictorMixin
 from sktree_opt.subset.lattice._subset_problem import LOSSES, SubsetProblem
+from sktree_opt.utils._checkpoint import Checkpoint
 from sktree_opt.utils._compat import CallbackSupportMixin, StrOptions, n_threads_for
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._fitting import HeldInterrupt, Progress
@@ -92,6 +93,9 @@ class SubsetFit:
 
     interrupt : HeldInterrupt or None
         Ctrl-C, which stops the search and is raised after the fit.
+
+    checkpoint : Checkpoint or None
+        Where complete searches are written.
     """
 
     learner: Learner
@@ -107,6 +111,7 @@ class SubsetFit:
     grown: tuple | None = None
     progress: Progress | None = None
     interrupt: HeldInterrupt | None = None
+    checkpoint: Checkpoint | None = None
 
     def hold(self, interrupt):
         """From now on Ctrl-C stops the search, and is raised after the fit."""

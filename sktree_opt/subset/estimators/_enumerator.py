@@ -21,10 +21,11 @@ from sktree_opt.subset.estimators._base import (
     results_by_size,
 )
 from sktree_opt.subset.estimators._tree_iterator import TreeIterator
+from sktree_opt.utils._checkpoint import open_checkpoint
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
 from sktree_opt.utils._fitting import Progress, all_or_nothing
-from sktree_opt.utils._params import DEFAULT_TIME_LIMIT
-from sktree_opt.utils._typing import ErrorName, RandomState, TableLike
+from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints
+from sktree_opt.utils._typing import ErrorName, FilePath, RandomState, TableLike
 
 
 @document_search
@@ -70,6 +71,9 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
     %(n_jobs)s Those of
         "dtdistinct" share the features of a node. Under a joblib backend for several machines, such
         as dask's, "on_demand" runs on its workers.
+
+    %(checkpoint)s
+        "on_demand" only.
 
     Attributes
     ----------
@@ -179,6 +183,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         "method": [StrOptions({"on_demand", "dtdistinct"})],
         "order": [StrOptions(set(ORDERS))],
         "max_trees": [Interval(Integral, 0, None, closed="left")],
+        **shared_constraints("checkpoint"),
     }
 
     def __init__(
@@ -195,6 +200,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         memory_limit: float | str | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        checkpoint: FilePath | None = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -207,6 +213,7 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -231,9 +238,16 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         with all_or_nothing(self) as interrupt:
             search = self._begin(X, y, sample_weight, progress)
             search.hold(interrupt)
-            problem, run, make_pieces = self._start(search, y, groups)
+            search.checkpoint = open_checkpoint(self)
             n_columns = search.learner.table.n_columns
-            kept, best_by_size = self._count(search.watch("trees", make_pieces()), n_columns)
+            counts = Counts(n_columns, self.max_trees)
+            problem, run, make_pieces = self._start(search, y, groups, counts=counts)
+            for _ in search.watch("trees", make_pieces()):
+                pass
+            if self.method == "on_demand":
+                run.write()
+            kept = self._set_counts(counts)
+            best_by_size = counts.best_by_size()
             self.cv_results_ = results_by_size(best_by_size, n_columns, problem.to_error)
             self._set_work(search, run)
             supports = [features for features, _, _ in kept]
@@ -284,6 +298,8 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             columns of `X`. The ``error`` of the iterator is that of the last pair.
         """
         self._validate_params()
+        if self.checkpoint is not None:
+            raise ValueError("checkpoint is not supported by iter_trees.")
         owner = copy(self)
         search = owner._begin(X, y, sample_weight)
         parts = owner._parts(search, y, groups)
@@ -298,13 +314,18 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             owner._named,
         )
 
-    def _start(self, search, y, groups, parts=None):
-        """The problem, a search that is not begun, and what makes lists of its trees."""
+    def _start(self, search, y, groups, parts=None, counts=None):
+        """The problem, a search that is not begun, and what makes lists of its trees.
+
+        `counts`, if given, is told of each tree.
+        """
         parts = self._parts(search, y, groups) if parts is None else parts
         problem = self._make_problem(search, parts)
         if self.method == "on_demand":
-            run = CompleteRun(problem, search)
+            run = CompleteRun(problem, search, record="trees", counts=counts)
             return problem, run, run.pieces
+        if self.checkpoint is not None:
+            raise ValueError("checkpoint is only supported with method='on_demand'.")
         stream = DistinctStream(
             problem,
             search.control,
@@ -312,24 +333,14 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
             budget=search.budget,
             n_threads=search.learner.n_threads,
         )
-        return problem, stream, lambda: ([tree] for tree in stream)
+        return problem, stream, lambda: counted(stream, counts)
 
-    def _count(self, trees, n_features):
-        """Run through all trees; the best ones as (features, cost, leaves), and those by size."""
-        by_size = np.zeros(n_features + 1, dtype=np.int64)
-        usage = np.zeros(n_features, dtype=np.int64)
-        kept, best = BestTrees(self.max_trees), {}
-        for features, cost, n_leaves in trees:
-            size = len(features)
-            if size not in best or cost < best[size][1]:
-                best[size] = features, cost, n_leaves
-            by_size[size] += 1
-            usage[features] += 1
-            kept.add(features, cost, n_leaves)
-        self.n_distinct_ = int(by_size.sum())
-        self.n_distinct_by_size_ = by_size
-        self.feature_usage_ = usage / max(self.n_distinct_, 1)
-        return kept.in_order(), best.values()
+    def _set_counts(self, counts):
+        """Set what is counted; returns the best trees as (features, cost, leaves)."""
+        self.n_distinct_ = int(counts.by_size.sum())
+        self.n_distinct_by_size_ = counts.by_size
+        self.feature_usage_ = counts.usage / max(self.n_distinct_, 1)
+        return counts.kept.in_order()
 
     def _set_work(self, search, run):
         """Set the attributes that describe the work of the search."""
@@ -338,3 +349,64 @@ class DistinctTreeEnumerator(BaseSubsetSearch):
         self.overhead_ = self.n_built_ / max(self.n_distinct_, 1)
         self.max_alive_trees_ = run.stats.get("max_alive", 1)
         self.progress_ = 1.0 if search.status == "optimal" else run.progress
+
+
+class Counts:
+    """Counts of the trees that an enumeration has found, and the best ones.
+
+    Parameters
+    ----------
+    n_features : int
+
+    max_trees : int
+        How many of the best ones are kept.
+
+    Attributes
+    ----------
+    by_size, usage : ndarray of int64
+        Number of trees by number of features, and by feature that they use.
+
+    kept : BestTrees
+    """
+
+    def __init__(self, n_features, max_trees):
+        self.by_size = np.zeros(n_features + 1, dtype=np.int64)
+        self.usage = np.zeros(n_features, dtype=np.int64)
+        self.kept, self._best = BestTrees(max_trees), {}
+
+    def add(self, features, cost, n_leaves):
+        """Count a tree."""
+        size = len(features)
+        if size not in self._best or cost < self._best[size][1]:
+            self._best[size] = features, cost, n_leaves
+        self.by_size[size] += 1
+        self.usage[features] += 1
+        self.kept.add(features, cost, n_leaves)
+
+    def best_by_size(self):
+        """The best tree of each number of features."""
+        return self._best.values()
+
+    @property
+    def state(self):
+        """What has been counted, in the form of a checkpoint."""
+        return {
+            "by_size": self.by_size,
+            "usage": self.usage,
+            "kept": self.kept.state,
+            "best": list(self._best.values()),
+        }
+
+    @state.setter
+    def state(self, known):
+        self.by_size, self.usage = known["by_size"], known["usage"]
+        self.kept.state = known["kept"]
+        self._best = {len(tree[0]): tuple(tree) for tree in known["best"]}
+
+
+def counted(stream, counts):
+    """Lists of the trees of a stream, which are counted before they are handed out."""
+    for tree in stream:
+        if counts is not None:
+            counts.add(*tree)
+        yield [tree]

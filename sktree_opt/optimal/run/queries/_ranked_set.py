@@ -84,6 +84,10 @@ def find_ranked_set(plan, session, wanted, query):
     solution : Solution
         The first tree, and all of them as `found`.
     """
+    if session.checkpoint is not None:
+        raise ValueError(
+            "checkpoint is not supported with a ranking or limits on errors and leaves."
+        )
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
     levels = RankedLevels(problem, tests, session, wanted, query)
     control, first = levels.session.control, None
