@@ -41,13 +41,22 @@ def rank_by_frontier(trees, required, columns):
     return ranked
 
 
-def error_left(node, cut, error_of_leaf):
-    """lberr: the error of a tree where the subtrees of some columns have none."""
+def error_left(node, cut, error_of_leaf, error_of_cut=lambda node: 0):
+    """lberr: the error of a tree where the subtrees of some columns have none, or the least."""
     if not node.children:
         return error_of_leaf(node)
     if node.column in cut:
-        return 0
-    return sum(error_left(child, cut, error_of_leaf) for child in node.children)
+        return error_of_cut(node)
+    return sum(error_left(child, cut, error_of_leaf, error_of_cut) for child in node.children)
+
+
+def error_of_equal_rows(cases):
+    """Footnote 8: equal rows get equal answers; `cases` are cells, class and weight."""
+    by_row = {}
+    for cells, label, weight in cases:
+        by_class = by_row.setdefault(tuple(cells), {})
+        by_class[label] = by_class.get(label, 0) + weight
+    return sum(sum(by_class.values()) - max(by_class.values()) for by_class in by_row.values())
 
 
 def keep_worthwhile(order, is_hopeless):

@@ -1,6 +1,7 @@
 """The published searches against their pseudocode, and the worked examples of the paper."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from tests.reference.naive_greedy_tree import Node
 from tests.reference.published_searches import (
     distinct_trees,
     error_left,
+    error_of_equal_rows,
     frontier,
     keep_worthwhile,
     rank_by_frontier,
@@ -92,31 +94,63 @@ def test_distinct_trees_come_in_the_published_order(case):
     assert_published(case)
 
 
+def errors_at(case, problem, tree):
+    """Cost of each leaf, and the search rows of each node, by its identity."""
+    costs, rows_of, part = {}, {}, case.parts[0]
+    for row, weight in zip(part.search_rows, part.search_weights, strict=True):
+        node, units = tree, round(weight / problem.cost_unit)
+        while True:
+            rows_of.setdefault(id(node), []).append((case.table[row], case.y[row], units))
+            if not node.children:
+                break
+            node = node.children[node.branch(case.table[row][node.column])]
+        most = max(node.answer_from) - 1e-9 * sum(node.answer_from)
+        answered = next(c for c, w in enumerate(node.answer_from) if w >= most)
+        costs[id(node)] = costs.get(id(node), 0) + units * (answered != case.y[row])
+    return costs, rows_of
+
+
+@examples(100)
+@given(cases(max_columns=5))
+def test_the_bound_of_footnote_8_loses_no_best_tree(case):
+    assume(all(value is not None for row in case.table for value in row))
+    assume(case.costs is None and len(case.parts) == 1)
+    problem, known = case.problem(), []
+
+    def is_hopeless(trees, cut):
+        costs, rows_of = errors_at(case, problem, trees[0])
+        plain, tight = (
+            error_left(trees[0], cut, lambda leaf: costs.get(id(leaf), 0), of_cut)
+            for of_cut in (
+                lambda node: 0,
+                lambda node: error_of_equal_rows(rows_of.get(id(node), [])),
+            )
+        )
+        assert plain <= tight
+        return tight >= min(known)
+
+    def grow(subset):
+        trees = case.grow(subset)
+        known.append(sum(errors_at(case, problem, trees[0])[0].values()))
+        return trees
+
+    least = min(problem.to_cost(error) for error in case.brute_force().errors.values())
+    list(distinct_trees(grow, range(len(case.nominal)), is_hopeless))
+    assert min(known) == pytest.approx(least)
+
+
 @examples(100)
 @given(cases(max_columns=5), st.sampled_from([0.0, 0.0, 0.1]))
 def test_acceptable_trees_come_in_the_published_order(case, delta):
     # Errors of rows that miss a value are not sums over leaves, and costs may not be whole.
     assume(all(value is not None for row in case.table for value in row))
     assume(case.costs is None and len(case.parts) == 1)
-    problem, part = case.problem(), case.parts[0]
+    problem = case.problem()
     slack = int(delta * problem.total_cost / problem.cost_unit)
     best = []
 
-    def errors_at(tree):
-        """Cost of each leaf, by its identity."""
-        costs = {}
-        for row, weight in zip(part.search_rows, part.search_weights, strict=True):
-            leaf = tree
-            while leaf.children:
-                leaf = leaf.children[leaf.branch(case.table[row][leaf.column])]
-            most = max(leaf.answer_from) - 1e-9 * sum(leaf.answer_from)
-            answered = next(c for c, w in enumerate(leaf.answer_from) if w >= most)
-            cost = round(weight / problem.cost_unit) * (answered != case.y[row])
-            costs[id(leaf)] = costs.get(id(leaf), 0) + cost
-        return costs
-
     def is_hopeless(trees, cut):
-        costs, size = errors_at(trees[0]), set()
+        costs, size = errors_at(case, problem, trees[0])[0], set()
         bound = error_left(trees[0], cut, lambda leaf: costs.get(id(leaf), 0))
         stack = [trees[0]]
         while stack:
@@ -134,7 +168,7 @@ def test_acceptable_trees_come_in_the_published_order(case, delta):
     def grow(subset):
         trees = case.grow(subset)
         used = sorted(trees[0].columns())
-        rated = [sum(errors_at(trees[0]).values()), len(used)]
+        rated = [sum(errors_at(case, problem, trees[0])[0].values()), len(used)]
         if not best or rated < best:
             best[:] = rated
             found.append((used, rated[0]))
