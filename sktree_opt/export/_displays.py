@@ -361,8 +361,9 @@ class ParetoFrontDisplay(Display):
 class FeatureUseDisplay(Display):
     """In which share of a set of trees each feature is needed.
 
-    ``from_estimator`` takes a TreeSetClassifier or TreeSetRegressor and reads its
-    ``feature_reliance_``. Features that no tree needs are left out.
+    ``from_estimator`` takes a TreeSetClassifier, a TreeSetRegressor, or an
+    AcceptableSubsetSelector with `collect`, and reads its ``feature_reliance_``. Features that no
+    tree needs are left out.
 
     Parameters
     ----------
@@ -399,10 +400,12 @@ class FeatureUseDisplay(Display):
         table = fitted.feature_reliance_
         table = table[table["share"] > 0.0]
         table = table[np.argsort(-table["share"], kind="stable")]
-        return table["name"].tolist(), table["share"], fitted.n_trees_
+        is_selector = hasattr(fitted, "n_acceptable_")
+        n_trees = fitted.n_acceptable_ if is_selector else fitted.n_trees_
+        return table["name"].tolist(), table["share"], n_trees
 
     def _draw(self, ax):
-        label = f"share of {self.n_trees:,} trees that need the feature"
+        label = f"share of {self.n_trees:,} trees that rely on the feature"
         ax.set(xlabel=label)
         places = np.arange(len(self.names))
         colours = [GREEN if share == 1.0 else BLUE for share in self.shares]

@@ -90,8 +90,15 @@ def test_front(loans):
     assert len(plt.get_fignums()) == 2
 
 
-def test_features_of_a_set(loans):
-    trees = TreeSetClassifier(max_depth=2, epsilon=0.05).fit(*loans)
+@pytest.mark.parametrize(
+    "trees",
+    [
+        TreeSetClassifier(max_depth=2, epsilon=0.05),
+        AcceptableSubsetSelector(delta=0.02, collect=True, random_state=0),
+    ],
+)
+def test_features_of_a_set(loans, trees):
+    trees.fit(*loans)
     display = FeatureUseDisplay.from_estimator(trees)
     widths = [bar.get_width() for bar in display.ax_.patches]
     assert widths == sorted(widths, reverse=True)
@@ -99,7 +106,8 @@ def test_features_of_a_set(loans):
     shown = [label.get_text() for label in display.ax_.get_yticklabels()]
     needed = trees.feature_reliance_["name"][trees.feature_reliance_["share"] > 0.0]
     assert sorted(shown) == sorted(needed.tolist())
-    assert f"{trees.n_trees_:,} trees" in display.ax_.get_xlabel()
+    n_trees = getattr(trees, "n_trees_", None) or trees.n_acceptable_
+    assert f"{n_trees:,} trees" in display.ax_.get_xlabel()
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,11 @@ def test_verdicts_on_random_tables(seed, limit, max_features):
     selector.fit(X, y)
     assert selector.n_acceptable_ == len(accepted)
     assert selector.feature_verdicts_.tolist() == verdicts_of(accepted, 4)
+    table = selector.feature_reliance_
+    assert table["name"].tolist() == ["x0", "x1", "x2", "x3"]
+    assert table["verdict"].tolist() == selector.feature_verdicts_.tolist()
+    shares = [np.mean([feature in used for used in accepted]) for feature in range(4)]
+    assert table["share"] == pytest.approx(shares)
 
 
 def selected(selector):

@@ -145,6 +145,8 @@ class Collection:
     def verdicts(self, n_features, least_cost):
         """For each feature whether "all", "some" or "none" of the acceptable trees use it.
 
+        Also the share of those found that use it.
+
         Before the end of the search a verdict is given only if the trees found so far prove it, and
         is "open" otherwise. No tree costs less than `least_cost`; a tree is certainly acceptable if
         its cost is at most `least_cost` + slack.
@@ -163,7 +165,7 @@ class Collection:
         if self.is_done:
             verdicts[n_using == n_trees] = "all"
             verdicts[n_using == 0] = "none"
-        return verdicts
+        return verdicts, n_using / max(1, n_trees)
 
     @property
     def n_acceptable(self):

@@ -194,6 +194,10 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         With `collect`: for each feature whether it is used by "all", "some" or "none" of the
         acceptable trees. Each is proved; "open" where a limit ended the search before.
 
+    feature_reliance_ : ndarray of records
+        With `collect`: ``name`` and ``verdict`` of each feature, and the ``share`` of the
+        acceptable trees found that use it. :class:`~sktree_opt.FeatureUseDisplay` draws it.
+
     n_acceptable_ : int
         With `collect`: number of acceptable trees found.
 
@@ -236,6 +240,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
     acceptable_subsets_: list[dict[str, Any]]
     cv_results_: dict[str, NDArray[Any]]
     feature_verdicts_: NDArray[Any]
+    feature_reliance_: NDArray[np.void]
     n_acceptable_: int
     collect_status_: str
 
@@ -350,6 +355,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             "n_acceptable_",
             "collect_status_",
             "cv_results_",
+            "feature_reliance_",
             "feature_verdicts_",
         ):
             self.__dict__.pop(name, None)
@@ -553,7 +559,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         """Set ``acceptable_subsets_``, ``feature_verdicts_``, and how complete they are."""
         n_features = search.learner.table.n_columns
         self.acceptable_subsets_, self.n_acceptable_ = [], 0
-        self.feature_verdicts_ = np.full(n_features, "open", dtype=object)
+        self._set_verdicts(np.full(n_features, "open", dtype=object), np.zeros(n_features))
         self.cv_results_ = results_by_size([], n_features, problem.to_error)
         self.collect_status_ = search.status
         if best[1] is None:
@@ -573,7 +579,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self.n_acceptable_ = collection.n_acceptable
         least = max(self.lower_bound_ - penalties.sum(), -(2.0**20))
         least_cost = int(np.floor(problem.to_cost(least, exact=True)))
-        self.feature_verdicts_ = collection.verdicts(n_features, least_cost)
+        self._set_verdicts(*collection.verdicts(n_features, least_cost))
         found = collection.in_order()
         self.cv_results_ = results_by_size(found, n_features, problem.to_error)
         self.acceptable_subsets_ = [
@@ -586,6 +592,15 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             }
             for features, tree_cost, n_leaves in found
         ]
+
+    def _set_verdicts(self, verdicts, shares):
+        """Set what the acceptable trees say about each feature."""
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(shares))])
+        self.feature_verdicts_ = verdicts
+        self.feature_reliance_ = np.array(
+            list(zip(names, verdicts, shares, strict=True)),
+            dtype=[("name", object), ("verdict", object), ("share", np.float64)],
+        )
 
 
 def rating(tree, rules):
