@@ -196,7 +196,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
 
     feature_reliance_ : ndarray of records
         With `collect`: ``name`` and ``verdict`` of each feature, and the ``share`` of the
-        acceptable trees found that use it. :class:`~sktree_opt.FeatureUseDisplay` draws it.
+        acceptable trees found that use it. :class:`~sktree_opt.export.FeatureUseDisplay` draws it.
 
     n_acceptable_ : int
         With `collect`: number of acceptable trees found.
