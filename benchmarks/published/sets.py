@@ -81,6 +81,8 @@ OPENML = {
     "colic": OnOpenML(25),
     "haberman": OnOpenML(43),
     "heart-statlog": OnOpenML(53),
+    "hepatitis": OnOpenML(55),
+    "Ionosphere": OnOpenML(59),
     "hungarian": OnOpenML(51),
     "new-throid": OnOpenML(40682),
     "promoters": OnOpenML(164),
