@@ -123,8 +123,8 @@ def to_sklearn(
         # A tree without a test; scikit-learn wants a column all the same.
         categories = words.categories[0]
         # One that has missing values alone has no category; the encoder wants one all the same.
-        order = None if categories is None else tuple(categories) or (0.0,)
-        binary.columns.append(Column(0, order))
+        known = None if categories is None else tuple(categories) or (0.0,)
+        binary.columns.append(Column(0, known))
     # Numbers first, then categories: the order of the transformer.
     order = sorted(range(len(binary.columns)), key=lambda k: binary.columns[k].order is not None)
     place = {k: i for i, k in enumerate(order)}
