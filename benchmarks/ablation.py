@@ -82,7 +82,9 @@ GROUPS = {
         *workloads("optimal", "binary", "HTRU_2 ionosphere spambase", max_depth=4),
         *workloads("optimal", "binary", "hypothyroid diabetes kr-vs-kp vote", max_depth=5),
         *workloads("optimal", "binary", "mushroom lymph", max_depth=5, complexity_cost=0.005),
-        *workloads("optimal", "binary", "cleve", max_depth=20, complexity_cost=0.03),
+        *workloads("optimal", "binary", "cleve", max_depth=None, complexity_cost=0.03),
+        *workloads("optimal", "binary", "vote lymph", max_depth=None, complexity_cost=0.02),
+        *workloads("optimal", "binary", "tic-tac-toe", max_depth=None, complexity_cost=0.02),
     ],
     "bits, targets": [
         *workloads("optimal regressor", "regression", "diabetes yeast HTRU_2", max_depth=4),
@@ -208,6 +210,7 @@ SWITCHES = [
         dynamic_order="the child with the larger bound first",
         subtraction="the larger child's counts by subtraction",
         side_bounds="bounds of both children before either is searched",
+        any_depth="trees of all depths at once, where each test has a cost",
     ),
     *switched(
         ("bits, classes",),

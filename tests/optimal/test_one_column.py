@@ -23,7 +23,7 @@ def fit_column(model, *data, **fit_params):
 
 
 @examples(60)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["error", "gini", "squared_error"]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["error", "cost", "gini", "squared_error"]))
 def test_no_tree_is_better(seed, objective):
     rng = np.random.default_rng(seed)
     n_rows = rng.integers(1, 9)
@@ -32,6 +32,10 @@ def test_no_tree_is_better(seed, objective):
     y = rng.integers(0, 3, n_rows) if is_classifier else rng.normal(size=n_rows).round(1)
     weights = np.ones(n_rows) if rng.random() < 0.5 else rng.integers(1, 5, n_rows).astype(float)
     limits = {"max_depth": 3, "min_samples_leaf": int(rng.integers(1, max(2, n_rows // 3 + 1)))}
+    costs = rng.integers(0, 4, (3, 3)) if objective == "cost" else 1 - np.eye(3)
+    if objective == "cost":
+        limits["cost_matrix"] = costs[np.ix_(np.unique(y), np.unique(y))]
+        costs = np.where(np.isin(np.arange(3), y), costs, 100)
     max_splits = int(rng.integers(1, 8))
     penalty = float(rng.choice([0.0, 0.01, 0.1]))
     kind = OptimalTreeClassifier if is_classifier else OptimalTreeRegressor
@@ -40,7 +44,8 @@ def test_no_tree_is_better(seed, objective):
     )
     fit_column(model, x[:, None], y, sample_weight=weights)
     leaf = {
-        "error": lambda: classification_leaf(y, weights, 1 - np.eye(3)),
+        "error": lambda: classification_leaf(y, weights, costs),
+        "cost": lambda: classification_leaf(y, weights, costs),
         "gini": lambda: gini_leaf(y, weights),
         "squared_error": lambda: squared_error_leaf(y, weights),
     }[objective]()

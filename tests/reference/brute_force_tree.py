@@ -126,3 +126,20 @@ def best_cost(rows, depth, splits, problem):
             )
             best = min(best, cost + problem["split_cost"])
     return best
+
+
+def best_cost_of_any_depth(rows, problem, known=None):
+    """The least cost of a tree of any depth and size for `rows`; sets of rows are kept."""
+    known = {} if known is None else known
+    key = tuple(rows)
+    if key not in known:
+        best = math.inf
+        if is_allowed(rows, problem):
+            best = LEAF_COSTS[problem["objective"]](rows, problem)
+        for test in range(len(problem["X"][0])):
+            sides = [[i for i in rows if problem["X"][i][test] == side] for side in (0, 1)]
+            if all(sides):
+                costs = [best_cost_of_any_depth(side, problem, known) for side in sides]
+                best = min(best, sum(costs) + problem["split_cost"])
+        known[key] = best
+    return known[key]

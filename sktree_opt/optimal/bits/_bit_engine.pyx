@@ -13,6 +13,8 @@ from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
 cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt" nogil:
+    const int CPP_ANY_DEPTH "sktree_opt::ANY_DEPTH"
+
     enum class Score(int):
         pass
 
@@ -64,10 +66,12 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
             double upper,
             int n_threads,
             double seconds,
+            double sweeps,
             const vector[RootColumn]& known,
         ) except +
         vector[RootColumn] known_columns() except +
         void search_discrepancies(int discrepancies) except +
+        cpp_bool covers_any_depth()
         vector[TreeNode] known_tree() except +
         vector[TreeNode] tree(double share) except +
         cpp_bool costs_nothing()
@@ -98,6 +102,8 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
 
 SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
 SWITCHES = tuple((<bytes> name).decode() for name in BitSwitches.names())
+# The depth of a search for trees that only the cost of their tests limits.
+ANY_DEPTH = CPP_ANY_DEPTH
 # Columns are padded to this many, the widest vector's lanes of 16 bits.
 COLUMN_PADDING = 32
 
@@ -285,11 +291,15 @@ cdef class BitEngine:
         int n_threads=1,
         double seconds=float("inf"),
         known=None,
+        double sweeps=float("inf"),
     ):
         """Search to `depth`, one more than before, for trees that cost less than `upper`.
 
         False if it has to be called again, since `seconds` were over before the search was. The
         first call for a depth takes ``known_columns`` of another search to that depth.
+
+        With ``ANY_DEPTH``, which ``covers_any_depth`` has to allow, trees of all depths are
+        searched, and `sweeps` of rows may end the search, too.
         """
         cdef cpp_bool is_done
         cdef vector[RootColumn] columns
@@ -304,7 +314,7 @@ cdef class BitEngine:
                 columns[k].with_, columns[k].without = bounds[k, 0], bounds[k, 1]
         with nogil:
             is_done = self.engine.get().deepen(
-                depth, upper - self.engine.get().constant(), n_threads, seconds, columns
+                depth, upper - self.engine.get().constant(), n_threads, seconds, sweeps, columns
             )
         return bool(is_done)
 
@@ -330,6 +340,15 @@ cdef class BitEngine:
             place[k, 0], place[k, 1] = columns[k].column, columns[k].budget
             bound[k, 0], bound[k, 1] = columns[k].with_, columns[k].without
         return places, bounds
+
+    @property
+    def covers_any_depth(self):
+        """Whether trees of all depths can be searched at once.
+
+        Each test has to have a cost. With a limit on depth, no deeper tree may cost less than the
+        best one known.
+        """
+        return bool(self.engine.get().covers_any_depth())
 
     def search_discrepancies(self, int discrepancies):
         """Search for a better tree that differs from the greedy one in few places."""

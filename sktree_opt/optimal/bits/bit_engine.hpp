@@ -32,10 +32,14 @@ public:
     // Searches to `depth`, at most one level deeper than before. Returns false if `seconds` were
     // over first; then it has to be called again. The first call for a level takes what is `known`
     // of columns of the root from another search of the same level.
-    virtual bool deepen(int depth, double upper, int n_threads, double seconds,
+    // With ANY_DEPTH, trees of all depths are searched, and `sweeps` may be over first, too.
+    virtual bool deepen(int depth, double upper, int n_threads, double seconds, double sweeps,
                         const std::vector<RootColumn>& known) = 0;
     // What has become known of columns of the root in the level that was searched last.
     virtual std::vector<RootColumn> known_columns() const = 0;
+    // Whether trees of all depths can be searched at once: each split has a cost, and the depths
+    // that are allowed include all trees that are better than the best one known.
+    virtual bool covers_any_depth() const = 0;
     // Searches for a better tree that differs from the greedy one in few places (see
     // discrepancy.hpp).
     virtual void search_discrepancies(int discrepancies) = 0;
@@ -131,13 +135,16 @@ public:
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
         set_tie_cost(lane);
+        // The rounding of a split's cost is at most half of this, and so does not decide ties.
+        const bool is_rounded = lane != LaneType::DOUBLE && problem_.tie_cost == 0.0;
+        size_cost_ = is_rounded ? problem_.grid : problem_.tie_cost;
+        if (is_rounded) problem_.split_cost += size_cost_;
         problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
         caches_->salt = salt_of(problem_.split_cost);
         max_depth_ = max_depth;
         shared_.reset();
         searches_.clear();
-        searches_.emplace_back(
-            new BitSearch<Lane>(problem_, row_sets_, *caches_, control_, max_depth));
+        searches_.emplace_back(new BitSearch<Lane>(problem_, row_sets_, *caches_, control_));
         incumbent_ = BitIncumbent();
         moments_.clear();
         const BitNode<Lane>& root = searches_[0]->root();
@@ -146,54 +153,51 @@ public:
                               ? leaf_cost(root)
                               : searches_[0]->small_cost(root, max_depth, max_splits);
         proved_depth_ = control_.stopped() ? 0 : std::min(max_depth, 2);
-        lower_bound_ =
-            proved_depth_ > 0 && (max_depth <= 2 || max_splits <= 1) ? incumbent_.cost : 0.0;
+        is_of_any_depth_ = false;
+        const bool is_small = max_depth <= 2 || max_splits <= 1;
+        lower_bound_ = 0.0;
+        if (proved_depth_ > 0) {
+            // Trees of more than two splits have at least three.
+            const double few = searches_[0]->small_cost(root, 2, std::min(max_splits, 2));
+            lower_bound_ = is_small ? incumbent_.cost : std::min(few, 3.0 * problem_.split_cost);
+        }
         add_moment();
     }
 
     void offer(const std::vector<TreeNode>& nodes, double cost) override {
         const int n_splits = static_cast<int>(nodes.size() / 2);
-        cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * problem_.tie_cost;
+        cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * size_cost_;
         if (!(cost < incumbent_.cost)) return;
         incumbent_ = {cost, depth_of(nodes, 0), nodes};
         add_moment();
     }
 
-    bool deepen(int depth, double upper, int n_threads, double seconds,
+    bool deepen(int depth, double upper, int n_threads, double seconds, double sweeps,
                 const std::vector<RootColumn>& known) override {
+        if (depth == ANY_DEPTH) return search_any_depth(upper, n_threads, seconds, sweeps, known);
         if (control_.stopped() || depth != proved_depth_ + 1 || depth > max_depth_) return true;
         const int budget = std::min(budget_, full_budget(depth));
-        make_searches(n_threads);
-        if (!shared_) {
-            shared_.reset(new SharedRoot());
-            shared_->best.store(std::min(incumbent_.cost, bound_on(upper)));
-            shared_->incumbent = incumbent_;
-            shared_->is_last = depth == max_depth_;
-            shared_->sequence = searches_[0]->root_sequence(depth, budget);
-            const int n_budgets = searches_[0]->open_root(depth, budget).n_budgets;
-            for (const RootColumn& one : known) {
-                if (one.column < 0 || one.column >= searches_[0]->root().n_columns ||
-                    one.budget < 0 || one.budget >= n_budgets) {
-                    shared_.reset();
-                    throw std::invalid_argument("a bound on no column of the root");
-                }
-                shared_->found.push_back({one.column, one.budget, {one.with, one.without}});
-            }
-        }
-        shared_->seconds = control_.seconds() + seconds;
-        const int n_team = static_cast<int>(searches_.size());
-        run_tasks(control_, n_team, n_team, [&](std::int64_t member, int) {
-            try {
-                searches_[member]->explore_root(depth, budget, *shared_, LookAhead());
-            } catch (const std::bad_alloc&) {
-                control_.request_stop(MEMORY_LIMIT);
-            }
-        });
+        explore_root(depth, budget, upper, n_threads, seconds, known);
         return finish(depth, budget, bound_on(upper));
+    }
+
+    bool covers_any_depth() const override {
+        if (!problem_.switches.any_depth || budget_ < full_budget(max_depth_)) return false;
+        if (!(problem_.split_cost > problem_.tie_cost)) return false;
+        // A tree has no more levels than splits.
+        return max_depth_ == ANY_DEPTH || incumbent_.cost <= (max_depth_ + 1) * problem_.split_cost;
     }
 
     std::vector<RootColumn> known_columns() const override {
         std::vector<RootColumn> known;
+        if (is_of_any_depth_) {
+            const BitNode<Lane>& root = searches_[0]->root();
+            const ChildBounds& bounds = root.child_bounds[ANY_DEPTH];
+            for (int j = 0; j < root.n_columns && bounds.is_open; ++j) {
+                known.push_back({j, 0, bounds.bounds_true[j], bounds.bounds_false[j]});
+            }
+            return known;
+        }
         for (const auto& one : shared_ ? shared_->found : found_) {
             known.push_back(
                 {one.column, one.budget, one.sides.optimum_true, one.sides.optimum_false});
@@ -239,7 +243,9 @@ public:
         Reconstruction<Lane> exact(*searches_[0], Order::INDEX);
         std::vector<TreeNode> nodes;
         // Where a bound ended the search early, deeper trees are not searched.
-        if (proved_depth_ == max_depth_ || is_perfect) {
+        if (is_of_any_depth_) {
+            nodes = exact.smallest(ANY_DEPTH, full_budget(ANY_DEPTH), incumbent_.cost);
+        } else if (proved_depth_ == max_depth_ || is_perfect) {
             nodes = exact.smallest(max_depth_, budget_, incumbent_.cost);
         } else {
             nodes = exact.shallowest(max_depth_, budget_, incumbent_.cost);
@@ -345,9 +351,63 @@ private:
         n_threads = std::max(1, std::min(n_threads, n_columns_));
         searches_.resize(std::min<std::size_t>(searches_.size(), n_threads));
         while (static_cast<int>(searches_.size()) < n_threads) {
-            searches_.emplace_back(
-                new BitSearch<Lane>(problem_, row_sets_, *caches_, control_, max_depth_));
+            searches_.emplace_back(new BitSearch<Lane>(problem_, row_sets_, *caches_, control_));
         }
+    }
+
+    // See `deepen`, for trees of all depths.
+    bool search_any_depth(double upper, int n_threads, double seconds, double sweeps,
+                          const std::vector<RootColumn>& known) {
+        if (control_.stopped() || !covers_any_depth()) return true;
+        const int budget = full_budget(ANY_DEPTH);
+        make_searches(n_threads);
+        is_of_any_depth_ = true;
+        const double share = sweeps / static_cast<double>(searches_.size());
+        for (const auto& search : searches_) search->limit_sweeps(share);
+        explore_root(ANY_DEPTH, budget, upper, n_threads, seconds, known);
+        bool is_cut = false;
+        for (const auto& search : searches_) is_cut |= search->stopped();
+        for (const auto& search : searches_) {
+            search->limit_sweeps(std::numeric_limits<double>::infinity());
+        }
+        const bool is_done = finish(ANY_DEPTH, budget, bound_on(upper), is_cut);
+        // Columns that were not finished are tried again.
+        if (is_cut) shared_.reset();
+        return is_done;
+    }
+
+    void take_known(int n_budgets, const std::vector<RootColumn>& known) {
+        for (const RootColumn& one : known) {
+            if (one.column < 0 || one.column >= searches_[0]->root().n_columns || one.budget < 0 ||
+                one.budget >= n_budgets) {
+                shared_.reset();
+                throw std::invalid_argument("a bound on no column of the root");
+            }
+            shared_->found.push_back({one.column, one.budget, {one.with, one.without}});
+        }
+    }
+
+    // Lets a team try the columns of the root, for `seconds`; see `deepen`.
+    void explore_root(int depth, int budget, double upper, int n_threads, double seconds,
+                      const std::vector<RootColumn>& known) {
+        make_searches(n_threads);
+        if (!shared_) {
+            shared_.reset(new SharedRoot());
+            shared_->best.store(std::min(incumbent_.cost, bound_on(upper)));
+            shared_->incumbent = incumbent_;
+            shared_->is_last = depth == max_depth_ || depth == ANY_DEPTH;
+            shared_->sequence = searches_[0]->root_sequence(depth, budget);
+            take_known(searches_[0]->open_root(depth, budget).n_budgets, known);
+        }
+        shared_->seconds = control_.seconds() + seconds;
+        const int n_team = static_cast<int>(searches_.size());
+        run_tasks(control_, n_team, n_team, [&](std::int64_t member, int) {
+            try {
+                searches_[member]->explore_root(depth, budget, *shared_, LookAhead());
+            } catch (const std::bad_alloc&) {
+                control_.request_stop(MEMORY_LIMIT);
+            }
+        });
     }
 
     // Searches for a tree that is as good as the incumbent and has fewer splits. Returns false
@@ -388,7 +448,7 @@ private:
     };
 
     // Returns false if columns of the root are left.
-    bool finish(int depth, int budget, double upper) {
+    bool finish(int depth, int budget, double upper, bool is_cut = false) {
         SharedRoot& shared = *shared_;
         BitSearch<Lane>& search = *searches_[0];
         incumbent_ = shared.incumbent;
@@ -401,10 +461,17 @@ private:
         // Such a tree was found, or no tree can cost less than `upper`.
         const bool is_perfect = problem_.is_perfect(shared.best.load());
         const bool is_over = shared.next.load() >= static_cast<int>(shared.sequence.size());
+        if (is_cut) {
+            ChildBounds& bounds = search.open_root(depth, budget);
+            lower_bound_ =
+                std::max(lower_bound_, std::min(best, search.least_bound(search.root(), bounds)));
+            return false;
+        }
         if (!is_over && !is_perfect) return false;
-        const bool is_exact = incumbent_.cost <= upper && incumbent_.depth <= depth;
+        const bool is_exact =
+            incumbent_.cost <= upper && (depth == ANY_DEPTH || incumbent_.depth <= depth);
         if (!is_perfect) search.remember(search.root(), depth, budget, best, is_exact);
-        proved_depth_ = depth;
+        proved_depth_ = std::min(depth, max_depth_);
         // Deeper trees have more splits than this one has levels.
         const double of_deeper = (depth + 1) * problem_.split_cost;
         if (shared.is_last || (of_deeper < best && of_deeper > lower_bound_)) {
@@ -474,8 +541,10 @@ private:
     std::unique_ptr<SharedRoot> shared_;          // of the depth that is being searched
     std::vector<SharedRoot::FoundColumn> found_;  // in the last depth that has been searched
     double largest_cost_ = 1.0;
+    double size_cost_ = 0.0;  // added to a split's cost, so that of trees as good the smallest wins
     std::vector<double> split_costs_;
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
+    bool is_of_any_depth_ = false;  // the proof
 };
 
 inline BitEngineBase* make_engine(const InputRows& rows, const BitObjective& objective,

@@ -66,7 +66,8 @@ enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
     SWITCH(signed_counts)      /* counts of two classes stay in registers, with their sign */\
     SWITCH(rough_sweeps)       /* squared errors are first bounded in single precision */\
     SWITCH(subtraction)        /* a sibling's counts are what is left of the parent's */\
-    SWITCH(side_bounds)        /* a column goes as soon as one side costs too much */
+    SWITCH(side_bounds)        /* a column goes as soon as one side costs too much */ \
+    SWITCH(any_depth)          /* trees of all depths at once, where splits have a cost */
 // clang-format on
 struct BitSwitches {
 #define SWITCH(name) bool name = true;

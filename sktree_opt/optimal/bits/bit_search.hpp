@@ -135,20 +135,13 @@ template <class Lane>
 class BitSearch {
 public:
     BitSearch(const BitProblem<Lane>& problem, const RowSets& row_sets, Caches& caches,
-              SearchControl& control, int max_depth)
+              SearchControl& control)
         : problem_(problem),
           row_sets_(row_sets),
           caches_(caches),
           control_(control),
           maker_(problem, row_sets, control) {
-        levels_.resize(std::max(max_depth, 2) + 1);
-        sequences_.resize(levels_.size());
-        for (auto& level : levels_) {
-            level.reset(new BitNode<Lane>());
-            level->attach(&control);
-            level->child_bounds.resize(levels_.size());
-        }
-        for (auto& sequences : sequences_) sequences.resize(levels_.size());
+        need_level(0);
         maker_.make_root(root());
     }
 
@@ -161,8 +154,15 @@ public:
 
     // Whether the search must end now: it was stopped, or its work has reached the limit that was
     // set. In the second case, bounds at the root may be wrong until the limit is lifted.
-    bool stopped() const { return control_.stopped() || maker_.sweeps.work > most_work_; }
+    bool stopped() const {
+        return control_.stopped() || maker_.sweeps.work > most_work_ ||
+               maker_.sweeps.n > most_sweeps_;
+    }
     void limit_work(double most) { most_work_ = most; }
+    // The same for a search of any depth, whose bounds stay right.
+    void limit_sweeps(double more) {
+        most_sweeps_ = more < 1e18 ? maker_.sweeps.n + static_cast<std::int64_t>(more) : NO_LIMIT;
+    }
     void lift_work_limit() {
         if (stopped()) {
             for (ChildBounds& bounds : root().child_bounds) bounds.is_open = false;
@@ -192,8 +192,10 @@ public:
         if (ask_cache(node.key, depth, budget, upper, lower)) return lower;
         double best = std::min(upper, small_cost(node, 2, budget));
         raise_by_size(3, small_cost(node, 2, budget), lower);
-        double shallower = depth == 3 ? small_cost(node, 2, budget) : 0.0;
-        if (best > lower && problem_.switches.look_ahead && depth > 3) {
+        double shallower = depth == 3           ? small_cost(node, 2, budget)
+                           : depth == ANY_DEPTH ? lower
+                                                : 0.0;
+        if (best > lower && problem_.switches.look_ahead && has_shallower(depth)) {
             shallower = search(level, depth - 1, budget, best);
             if (stopped()) return best;
             best = std::min(best, shallower);
@@ -203,7 +205,8 @@ public:
             int column = -1;
             const double found =
                 explore(level, depth, budget, best, column, Order::BOUNDS, lower, shallower);
-            lower = std::max(lower, std::min(found, best));
+            // Each tree is a leaf or has one of the columns.
+            lower = std::max(lower, std::min(found, small_cost(node, 0, 0)));
             best = std::min(best, found);
         }
         if (stopped()) return best;
@@ -227,6 +230,7 @@ public:
 
     // Makes a child of the node at `level`.
     BitNode<Lane>& make_child(int level, int column, bool side) {
+        need_level(level + 1);
         BitNode<Lane>& child = *levels_[level + 1];
         set_rows(row_sets_, *levels_[level], column, side, child);
         maker_.make_child(*levels_[level], column, side, child);
@@ -300,8 +304,9 @@ public:
             ++stats_.n_pruned_columns;
             return bound;
         }
-        const double cost = depth == 3 ? solve_pair(node, bounds, j, upper)
-                                       : solve_children(level, depth, bounds, j, upper);
+        const double cost = depth == ANY_DEPTH ? solve_any_depth(level, bounds, j, upper)
+                            : depth == 3       ? solve_pair(node, bounds, j, upper)
+                                               : solve_children(level, depth, bounds, j, upper);
         if (!stopped()) spread_bounds(problem_, node, bounds, j);
         return cost;
     }
@@ -330,7 +335,10 @@ public:
         }
         stats_.n_columns += node.n_columns - static_cast<int>(sequence.size());
         stats_.n_pruned_columns += node.n_columns - static_cast<int>(sequence.size());
-        sort_columns(node, bounds.order.data(), by, sequence);
+        // Among equally good trees of any depth, those win whose tests part the rows evenly.
+        const bool by_index = by == Order::INDEX && depth != ANY_DEPTH;
+        sort_columns(node, bounds.order.data(),
+                     by_index || by == Order::LOOK_AHEAD ? by : Order::BOUNDS, sequence);
         return sequence;
     }
 
@@ -338,7 +346,7 @@ public:
         const int budget_before = std::min(budget, full_budget(depth - 1));
         double shallower = depth == 3 ? small_cost(root(), 2, budget) : 0.0;
         CachedBounds known;
-        if (depth > 3 && problem_.switches.cache &&
+        if (has_shallower(depth) && problem_.switches.cache &&
             caches_.bounds.find(cache_key(root().key, depth - 1, budget_before), known)) {
             shallower = known.bound;
         }
@@ -473,6 +481,51 @@ private:
         return best;
     }
 
+    // Solves both children of a column by trees of any depth. The optima of a row set then do not
+    // depend on the levels above it: they are searched for once. One count gives the best trees of
+    // both with up to two splits; larger ones cost at least three.
+    double solve_any_depth(int level, ChildBounds& bounds, int j, double upper) {
+        BitNode<Lane>& node = *levels_[level];
+        double* costs[] = {bounds.bounds_false.data() + j, bounds.bounds_true.data() + j};
+        bool is_exact[] = {false, false};
+        const double limit = upper - problem_.split_cost;
+        const auto is_open = [&] { return *costs[0] + *costs[1] < limit; };
+        find_keys(row_sets_, node, j, key_true_, key_false_);
+        for (const bool side : {true, false}) {
+            CachedBounds known;
+            const Key key =
+                cache_key(side ? key_true_ : key_false_, ANY_DEPTH, full_budget(ANY_DEPTH));
+            if (!problem_.switches.cache || !caches_.bounds.find(key, known)) continue;
+            *costs[side] = std::max(*costs[side], known.bound);
+            is_exact[side] = known.exact;
+        }
+        // Nodes of few rows drop equal columns, so that to count them alone takes less.
+        const bool counts = node.n_rows >= 2 * node.n_columns && problem_.switches.side_bounds;
+        if (counts && is_open() && !(is_exact[0] && is_exact[1])) {
+            SmallCosts small[2];
+            if (!find_sides(node, j, small[1], small[0])) {
+                count_sides(node, j, small[1], small[0], [] { return false; });
+                if (stopped()) return upper;
+            }
+            for (const bool side : {true, false}) {
+                price_splits(problem_.split_cost, small[side].costs);
+                const double least = std::min(small[side].costs[2], 3.0 * problem_.split_cost);
+                *costs[side] = std::max(*costs[side], least);
+                is_exact[side] |= small[side].costs[2] <= least;
+            }
+        }
+        const bool first = starts_with_true(node, j);
+        for (const bool side : {first, !first}) {
+            if (!is_open()) break;
+            if (is_exact[side]) continue;
+            const double found = search_side(level, j, side, ANY_DEPTH, full_budget(ANY_DEPTH),
+                                             limit - *costs[!side]);
+            if (stopped()) return upper;
+            *costs[side] = std::max(*costs[side], found);
+        }
+        return *costs[0] + *costs[1] + problem_.split_cost;
+    }
+
     // The child that costs more with one split goes first (section 4.6). It is likelier to rule the
     // column out.
     bool starts_with_true(const BitNode<Lane>& node, int j) const {
@@ -486,6 +539,7 @@ private:
     }
 
     double search_side(int level, int column, bool side, int depth, int budget, double upper) {
+        need_level(level + 1);
         BitNode<Lane>& child = *levels_[level + 1];
         set_rows(row_sets_, *levels_[level], column, side, child);
         double known = 0.0;
@@ -544,6 +598,15 @@ private:
         store_side(key_false_, without);
     }
 
+    // Nodes are made as levels are reached: few of those that are allowed may be.
+    void need_level(int level) {
+        if (level < static_cast<int>(levels_.size())) return;
+        levels_.emplace_back(new BitNode<Lane>());
+        levels_.back()->attach(&control_);
+        levels_.back()->child_bounds.resize(ANY_DEPTH + 1);
+        sequences_.emplace_back(ANY_DEPTH + 1);
+    }
+
     // Reads the optima or bounds of the two children from the cache, without the cost of splits.
     // Returns true if both are optima.
     bool find_sides(const BitNode<Lane>& node, int j, SmallCosts& with, SmallCosts& without) {
@@ -581,7 +644,9 @@ private:
     NodeMaker<Lane> maker_;
     BitStats stats_;
     std::uint64_t n_polls_ = 0;
+    static constexpr std::int64_t NO_LIMIT = std::numeric_limits<std::int64_t>::max();
     double most_work_ = std::numeric_limits<double>::infinity();
+    std::int64_t most_sweeps_ = NO_LIMIT;
     std::vector<std::unique_ptr<BitNode<Lane>>> levels_;
     std::vector<std::vector<std::vector<std::int32_t>>> sequences_;
     Key key_true_, key_false_;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "sktree_opt/optimal/bits/bit_node.hpp"
@@ -24,6 +25,12 @@ namespace sktree_opt {
 
 // Splits of a full tree.
 inline int full_budget(int depth) { return depth >= 20 ? (1 << 20) - 1 : (1 << depth) - 1; }
+
+// The depth of a search that limits neither levels nor splits, because each split has a cost.
+constexpr int ANY_DEPTH = 21;
+inline int depth_below(int depth) { return depth == ANY_DEPTH ? depth : depth - 1; }
+// Whether bounds for one level less may be known.
+inline bool has_shallower(int depth) { return depth > 3 && depth != ANY_DEPTH; }
 
 template <class Lane>
 bool has_similarity(const BitProblem<Lane>& problem) {
@@ -126,19 +133,40 @@ void bound_by_removal(const BitProblem<Lane>& problem, const BitNode<Lane>& node
 }
 
 // Sets the order of the columns, small values first: the cost of the children with one level less
-// or, at depth three, with one split each.
+// or, at depth three, with one split each. For trees of any depth, columns that halve the rows go
+// first: a proof needs all columns, and the bounds on small children take little time.
 template <class Lane>
 void set_order(const BitProblem<Lane>& problem, const BitNode<Lane>& node, int depth,
                ChildBounds& bounds) {
     double* order = bounds.order.need(node.stride);
     ChildBounds none;
     const bool deeper =
-        depth > 3 && node.child_bounds[depth - 1].is_open && problem.switches.look_ahead;
+        has_shallower(depth) && node.child_bounds[depth - 1].is_open && problem.switches.look_ahead;
     const ChildBounds& before = deeper ? node.child_bounds[depth - 1] : none;
+    const Lane* weights = node.marginal_row(problem.channels.mass());
+    const double total = static_cast<double>(node.totals[problem.channels.mass()]);
     for (int j = 0; j < node.n_columns; ++j) {
+        if (depth == ANY_DEPTH) {
+            order[j] = std::fabs(total - 2.0 * static_cast<double>(weights[j]));
+            continue;
+        }
         order[j] = deeper ? before.bounds_true[j] + before.bounds_false[j]
                           : -static_cast<double>(node.best_true[j]) -
                                 static_cast<double>(node.best_false[j]);
+    }
+}
+
+// The best tree does not use a column that is constant on its rows. Where depth has no limit, the
+// child of such a column would be searched like the node, and so on.
+template <class Lane>
+void rule_out_constant(const BitProblem<Lane>& problem, const BitNode<Lane>& node,
+                       ChildBounds& bounds) {
+    const int mass = problem.channels.mass();
+    const Lane* weights = node.marginal_row(mass);
+    for (int j = 0; j < node.n_columns; ++j) {
+        if (weights[j] == 0 || weights[j] == node.totals[mass]) {
+            bounds.bounds_true[j] = std::numeric_limits<double>::infinity();
+        }
     }
 }
 
@@ -148,9 +176,10 @@ template <class Lane>
 ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
                          BitNode<Lane>* parent, int depth, int budget, double shallower) {
     ChildBounds& bounds = node.child_bounds[depth];
-    const int child_full = full_budget(depth - 1);
-    const int first_budget = std::max(0, budget - 1 - child_full);
-    const int n_budgets = std::min(child_full, budget - 1) - first_budget + 1;
+    const int child_full = full_budget(depth_below(depth));
+    const bool is_any = depth == ANY_DEPTH;
+    const int first_budget = is_any ? child_full : std::max(0, budget - 1 - child_full);
+    const int n_budgets = is_any ? 1 : std::min(child_full, budget - 1) - first_budget + 1;
     // Bounds of an earlier search of the same node still hold.
     if (bounds.is_open && bounds.first_budget == first_budget && bounds.n_budgets == n_budgets) {
         return bounds;
@@ -163,8 +192,8 @@ ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
     set_order(problem, node, depth, bounds);
     if (problem.switches.size) {
         ChildBounds& before = node.child_bounds[depth - 1];
-        const bool is_known =
-            depth > 3 && before.is_open && before.n_budgets == 1 && bounds.n_budgets == 1;
+        const bool is_known = has_shallower(depth) && before.is_open && before.n_budgets == 1 &&
+                              bounds.n_budgets == 1;
         for (int k = 0; k < bounds.n_budgets; ++k) {
             bound_by_size(problem, node, true, depth - 1, first_budget + k,
                           is_known ? before.bounds_true.data() : nullptr,
@@ -183,6 +212,7 @@ ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
                              bounds.false_bounds(k, node.stride));
         }
     }
+    if (is_any) rule_out_constant(problem, node, bounds);
     bounds.is_open = true;
     return bounds;
 }

@@ -127,6 +127,8 @@ private:
         const int most = std::min(budget_, full_budget(depth));
         Curve curve = two_levels(node.small_costs, std::min(most, 3), most);
         if (depth <= 2 || problem_.true_cost(cost(curve.back())) <= 0.0) return curve;
+        // Larger trees than those of two levels have three splits.
+        if (!binds_ && cost(curve.back()) <= 3.0 * problem_.split_cost) return curve;
         // At depth three more columns are tried, because each takes a single sweep of few rows.
         const int most_here = depth == 3 ? discrepancies + 3 : discrepancies;
         const std::vector<std::int32_t> columns = ranking(node, depth, most_here);

@@ -6,7 +6,7 @@
 // splits wins: it is found by searches with fewer and fewer splits. Then, at each node from the
 // root down, the fewest levels win, then the first column, then the fewest splits on the side that
 // has it. A search for a tree of a known cost is cheap, because everything else is pruned at once.
-// Where costs are whole, the tie cost (see BitProblem) has found the fewest splits already.
+// Where costs are counted, each split costs a little more, which has found the fewest splits.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,11 @@ public:
     std::vector<TreeNode> smallest(int depth, int budget, double target) {
         budget = std::min(budget, full_budget(depth));
         const double small = search_.small_cost(search_.root(), depth, budget);
-        if (depth > 2 && !is_within(small, target) && sizes_may_tie(budget)) {
-            budget = fewest_splits(depth, std::min(budget, useful_splits(target)), target);
+        const int useful = std::min(budget, useful_splits(target));
+        if (depth > 2 && !is_within(small, target) && sizes_may_tie()) {
+            const int fewest = fewest_splits(std::min(depth, ANY_DEPTH - 1), useful, target);
+            if (fewest < useful) depth = std::min(depth, ANY_DEPTH - 1);
+            if (depth < ANY_DEPTH) budget = fewest;
         }
         build(0, depth, budget, target);
         return std::move(nodes_);
@@ -119,19 +122,9 @@ private:
     bool is_within(double cost, double target) const { return cost <= target + problem_.slack; }
     double upper_bound(double target) const { return target + 2.0 * problem_.slack; }
 
-    // Whether trees of different size may cost the same, with at most `budget` splits. Leaves cost
-    // multiples of a unit, so it depends on whether some number of splits costs a multiple, too.
-    bool sizes_may_tie(int budget) const {
-        if (problem_.tie_cost > 0.0) return false;
-        if (sizeof(Lane) == sizeof(double) || problem_.split_cost == 0.0) return true;
-        const double unit = problem_.objective.unit;
-        for (int splits = 1; splits < budget; ++splits) {
-            const double units = splits * problem_.split_cost / unit;
-            const double off = std::fabs(units - std::nearbyint(units)) * unit;
-            if (off <= (splits + 1) * problem_.grid) return true;
-        }
-        return false;
-    }
+    // Whether trees of different size may cost the same. Counted costs give each split a little
+    // more than its cost.
+    static constexpr bool sizes_may_tie() { return sizeof(Lane) == sizeof(double); }
 
     // Splits that a tree of this cost can have, and that tell rows apart. Searches keep bounds for
     // each number of splits up to their budget, so a budget of 2^20 must not reach them.
@@ -169,7 +162,7 @@ private:
             grow_small(level, splits, at);
             return at;
         }
-        for (int d = 3; d <= depth; ++d) {
+        for (int d = depth == ANY_DEPTH ? depth : 3; d <= depth; ++d) {
             if (grow_deep(level, d, std::min(budget, full_budget(d)), target, at)) return at;
         }
         failed_ = true;
@@ -198,8 +191,9 @@ private:
             if (search_.stopped() && search_.maker().may_poll) return;
             const int budget = side ? root.budget_true : root.budget_false;
             double target = side ? root.cost_true : root.cost_false;
-            if (target < 0.0) target = search_.small_cost(child, root.depth - 1, budget);
-            set_child(at, side, build(level + 1, root.depth - 1, budget, target));
+            const int depth = depth_below(root.depth);
+            if (target < 0.0) target = search_.small_cost(child, depth, budget);
+            set_child(at, side, build(level + 1, depth, budget, target));
         }
     }
 

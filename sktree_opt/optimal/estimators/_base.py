@@ -68,9 +68,9 @@ ROUNDING = 1e-11
 DOCS = {
     "max_depth": """\
 max_depth : int or None, default=3
-    Maximum number of tests on a path, at most 20. None means no limit but the 20 of the search: set
-    `max_leaf_nodes` or `complexity_cost` then. The time grows steeply with the depth: 3 and 4 take
-    moments on most tables, 5 takes seconds to minutes.
+    Maximum number of tests on a path, at most 20. None means no limit, or the 20 of some searches:
+    set `max_leaf_nodes` or `complexity_cost` then. The time grows steeply with the depth: 3 and 4
+    take moments on most tables, 5 takes seconds to minutes.
 """,
     "cost_matrix": """\
 cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
@@ -428,6 +428,7 @@ def limits_of(estimator, data):
     return Limits(
         max_depth=max_depth,
         max_splits=min(max_splits, 2**max_depth - 1),
+        any_depth=estimator.max_depth is None and estimator.max_leaf_nodes is None,
         min_samples_leaf=rows_from(estimator.min_samples_leaf, n_rows),
         min_weight_leaf=max(estimator.min_weight_leaf, estimator.min_weight_fraction_leaf * total),
         min_class_weight=class_minima(estimator, data),

@@ -160,6 +160,10 @@ class Error:
 
     needs_costs = False
 
+    def costs(self, class_weights, cost_matrix=None):
+        """Cost of answering class `a` (column) for a row of weight 1 of class `c` (row)."""
+        return self.factors(class_weights)[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
+
     def factors(self, class_weights):
         """Cost of an error on a row of weight 1 of each class: all errors cost 1."""
         return np.ones(len(class_weights))
@@ -187,10 +191,6 @@ class Error:
 
 class BalancedError(Error):
     """Mean of the classes' error rates, times the total weight."""
-
-    def costs(self, class_weights):
-        """Cost of answering class `a` (column) for a row of weight 1 of class `c` (row)."""
-        return self.factors(class_weights)[:, np.newaxis] * (1.0 - np.eye(len(class_weights)))
 
     def factors(self, class_weights):
         """An error costs in inverse proportion to the weight of its class."""

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.bits._bit_engine import BitEngine
+from sktree_opt.optimal.bits._bit_engine import ANY_DEPTH, BitEngine
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._problem import Solution, raised
 from sktree_opt.optimal.run._trees import (
@@ -37,6 +37,12 @@ SHARE_FOR_SIZE = 0.4
 # rows times tests, trees with more levels than a few.
 PROVABLE_DEPTH, FEW_LEVELS = 5, 3
 LARGE_TABLE = 2_000_000
+
+# Trees of all depths at once are first searched for with so many sweeps of rows, then with twice as
+# many each time. Costs up to these shares of the gap are ruled out one after the other, and
+# discrepancies take such a share of the work.
+FIRST_SWEEPS, GROWTH_OF_SWEEPS = 16384, 2
+SHARES_OF_GAP, SHARE_OF_DISCREPANCIES = (0.5, 0.5, 1.0), 0.1
 
 # Of a search that looks ahead.
 MOST_AHEAD = 3
@@ -97,7 +103,8 @@ def find_tree_of_tests(problem, tests, session, off=(), record=None):
     opened = open_engine(problem, tests, session, off)
     control, engine, limits = session.control, opened.search, problem.limits
     start = control.seconds
-    engine.begin(limits.max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
+    max_depth = ANY_DEPTH if limits.any_depth else limits.max_depth
+    engine.begin(max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
     # A deep tree is put together from one sweep of all rows for each level.
     session.keep_back((limits.max_depth - 2) * (control.seconds - start))
     levels = Levels(problem, tests, session, engine, record)
@@ -196,6 +203,9 @@ class Levels:
                 self._allow_discrepancies(depth, max_depth)
             if control.poll() or engine.cost <= engine.lower_bound:
                 return
+            if engine.covers_any_depth:
+                self._search_any_depth(upper, by_discrepancy)
+                return
             self._deepen(depth, upper)
             self.level_work = self._work() - self.before_level
             self.before_level = self._work()
@@ -239,20 +249,55 @@ class Levels:
 
     def _deepen(self, depth, upper):
         """Search one level; callbacks are told of each step, and may stop it."""
-        session = self.session
-        n_threads = self.problem.limits.n_threads
+        self._begin_level(depth, upper)
+        is_done = False
+        while not is_done and not self.session.control.stopped:
+            is_done = self._search_level(depth, upper)
+
+    def _begin_level(self, depth, upper):
+        """Take up what is known of a level, which is begun, no more."""
         if depth in self.columns:
             with self.record.reading():
-                # The level is begun, no more.
+                n_threads = self.problem.limits.n_threads
                 self.engine.deepen(depth, upper, n_threads, 0.0, self.columns[depth])
-        work = partial(self.engine.deepen, depth, upper, n_threads, session.seconds_a_step)
-        is_done = False
-        while not is_done and not session.control.stopped:
-            is_done = session.step(self.problem, f"depth {depth}", work, self._best_tree)
-            if self.record is not None:
-                self.columns[depth] = last_of_each(*self.engine.known_columns)
-                if self.record.is_due:
-                    self.write()
+
+    def _search_level(self, depth, upper, sweeps=np.inf):
+        """Search on in a level; False if the time of a step, or `sweeps`, ended it before."""
+        session, n_threads = self.session, self.problem.limits.n_threads
+        seconds, name = (
+            session.seconds_a_step,
+            "any depth" if depth == ANY_DEPTH else f"depth {depth}",
+        )
+        work = partial(self.engine.deepen, depth, upper, n_threads, seconds, None, sweeps)
+        is_done = session.step(self.problem, name, work, self._best_tree)
+        if self.record is not None:
+            self.columns[depth] = last_of_each(*self.engine.known_columns)
+            if self.record.is_due:
+                self.write()
+        return is_done
+
+    def _search_any_depth(self, upper, by_discrepancy):
+        """Search trees of all depths at once; bounds rise and trees improve step by step."""
+        engine, sweeps = self.engine, FIRST_SWEEPS
+        self._begin_level(ANY_DEPTH, upper)
+        if self._search_below(upper, sweeps):
+            return
+        for share in SHARES_OF_GAP:
+            limit = engine.lower_bound + share * (engine.cost - engine.lower_bound)
+            limit = min(limit, upper) if share < 1.0 else upper
+            while not self._search_below(limit, sweeps):
+                sweeps *= GROWTH_OF_SWEEPS
+                while by_discrepancy and 3 * self.pass_work < SHARE_OF_DISCREPANCIES * sweeps:
+                    before = self._work()
+                    self._search_discrepancies(self.discrepancies or 0)
+                    self.discrepancies = 1 + (self.discrepancies or 0)
+                    self.pass_work = self._work() - before
+
+    def _search_below(self, upper, sweeps):
+        """Search trees of all depths for one that costs less; False if `sweeps` were over."""
+        if self.session.control.poll() or self.engine.cost <= self.engine.lower_bound:
+            return True
+        return self._search_level(ANY_DEPTH, upper, sweeps)
 
     def _allow_discrepancies(self, depth, max_depth):
         """Allow more discrepancies as long as that is cheaper than searching to `depth`."""

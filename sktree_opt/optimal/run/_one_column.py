@@ -3,10 +3,13 @@
 A tree on one column divides its values into intervals, one for each leaf, and every division into
 at most ``2 ** max_depth`` intervals is a tree of that depth. So the best tree is the best division,
 which is found from left to right: the best one of the values below each cut ends with an interval,
-and what comes before that interval is itself the best.
+and what comes before that interval is itself the best. Where a leaf costs the least of several sums
+over its rows, one for each answer, the last interval and its answer grow value by value.
 """
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from sktree_opt.optimal.run._trees import tree_and_objective
 
 # Additions of a search, in the worst case, beyond which the engine may be faster.
 MOST_WORK = 1 << 31
+
+# The clock is read after so many values.
+POLLED_VALUES = 256
 
 
 def find_tree_of_column(plan, session):
@@ -119,6 +125,8 @@ class Division:
         """Cuts of the cheapest division, the fewest of several; None if the search is stopped."""
         end, split_cost = len(self.rows) - 1, self.limits.split_cost
         has_minima = self.limits.min_samples_leaf > 1 or self.limits.min_weight_leaf > 0.0
+        if not has_minima and hasattr(self.problem.objective.rule, "costs"):
+            return self.best_cuts_by_answer(session)
         best = np.full(end + 1, np.inf)
         n_intervals, last_cut = (np.zeros(end + 1, dtype=np.int64) for _ in range(2))
         best[0] = -split_cost
@@ -141,10 +149,36 @@ class Division:
                 starts = starts[until <= best[place] + self.tolerance]
             n_near = len(starts) + 1
             near[: n_near - 1], near[n_near - 1] = starts, place
-        cuts = [end]
-        while cuts[-1] > 0:
-            cuts.append(last_cut[cuts[-1]])
-        return cuts[-2:0:-1]
+        return cuts_before(last_cut, end)
+
+    def best_cuts_by_answer(self, session):
+        """As ``best_cuts``, in time that is linear in the number of values.
+
+        The best division of the first values whose last interval has some answer either goes on
+        with that answer at the last value, or begins the interval there.
+        """
+        objective, split_cost = self.problem.objective, self.limits.split_cost
+        costs = objective.rule.costs(objective.class_weights, objective.costs)
+        rises = np.diff(self.sums, axis=0) @ costs
+        best, n_intervals, last_cut = -split_cost, 0, [0]
+        # By answer: cost, number of intervals, first value of the last one.
+        open_ = [(np.inf, 0, 0)] * rises.shape[1]
+        for place, by_answer in enumerate(rises.tolist()):
+            if place % POLLED_VALUES == 0 and session.control.poll():
+                return None
+            begun = best + split_cost, n_intervals + 1, place
+            for answer, rise in enumerate(by_answer):
+                cost, number, start = self.better(open_[answer], begun)
+                open_[answer] = cost + rise, number, start
+            best, n_intervals, start = functools.reduce(self.better, open_)
+            last_cut.append(start)
+        return cuts_before(last_cut, len(last_cut) - 1)
+
+    def better(self, one, other):
+        """The division that costs less, or else has fewer intervals."""
+        if abs(one[0] - other[0]) <= self.tolerance:
+            return other if other[1] < one[1] else one
+        return other if other[0] < one[0] else one
 
     def best_few_cuts(self, session, most):
         """As ``best_cuts``, for at most so many intervals."""
@@ -165,6 +199,14 @@ class Division:
         for count in range(n_intervals, 0, -1):
             cuts.append(last_cut[count, cuts[-1]])
         return cuts[-2:0:-1]
+
+
+def cuts_before(last_cut, end):
+    """The cuts of a division, from the last one before each of them and before the end."""
+    cuts = [end]
+    while cuts[-1] > 0:
+        cuts.append(last_cut[cuts[-1]])
+    return cuts[-2:0:-1]
 
 
 def summed(values):

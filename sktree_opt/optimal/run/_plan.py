@@ -130,6 +130,7 @@ class Plan:
         limits = self.problem.limits
         # A deeper tree has more tests: more than allowed, or they alone cost more than the best.
         is_any_depth = limits.max_depth >= limits.max_splits > 1
+        is_any_depth |= limits.any_depth and limits.split_cost > 0.0 and self.engine == "bits"
         is_any_depth |= (limits.max_depth + 1) * limits.split_cost > objective
         trees = "all trees" if is_any_depth else f"all trees of depth at most {limits.max_depth}"
         if limits.max_splits < 2**limits.max_depth - 1 or not is_any_depth:

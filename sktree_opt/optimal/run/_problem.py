@@ -22,6 +22,9 @@ class Limits:
     max_depth, max_splits : int
         Maximum number of tests on a path, and in the tree.
 
+    any_depth : bool
+        Whether searches that need no maximum number of tests on a path may go without.
+
     min_samples_leaf, min_weight_leaf : int, float
         Minimum number of rows, and minimum weight, of every leaf.
 
@@ -52,6 +55,7 @@ class Limits:
 
     max_depth: int
     max_splits: int
+    any_depth: bool = False
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     min_class_weight: tuple[float, ...] | None = None
