@@ -210,6 +210,37 @@ def test_times_of_optimal_trees(small_data, task):
     assert result["loss"] >= 0.0
 
 
+PEERS = {
+    "greedy": [],
+    "regression": [],
+    "thresholds": ["pycontree"],
+    "price": ["pystreed"],
+    "any_depth": ["imodels", "gosdt"],
+    "sets": [],
+}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(table, marks=long_test if peers else ()) for table, peers in PEERS.items()],
+)
+@pytest.mark.filterwarnings("ignore")  # Peers warn of their own dependencies.
+def test_tables_of_the_benchmark_page(monkeypatch, table):
+    """Every table has as many cells as names of columns, and its peers agree on small data."""
+    for peer in PEERS[table]:
+        pytest.importorskip(peer)
+    monkeypatch.syspath_prepend(str(FOLDER))
+    page = importlib.import_module("page")
+    assert set(page.TABLES) == set(PEERS)
+    for name in ("CLASSES", "NUMBERS"):
+        first = dict(list(getattr(page, name).items())[:1])
+        monkeypatch.setattr(page, name, first)
+    header, lines = page.TABLES[table]
+    for line in lines(10.0):
+        assert len(line) == len(header)
+        assert "other objective" not in line
+
+
 @long_test
 def test_what_each_technique_is_worth(tmp_path):
     printed = run(tmp_path, "ablation.py", "--quick", "--workloads", 1)
