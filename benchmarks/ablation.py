@@ -210,11 +210,11 @@ SWITCHES = [
         dynamic_order="the child with the larger bound first",
         subtraction="the larger child's counts by subtraction",
         side_bounds="bounds of both children before either is searched",
-        any_depth="trees of all depths at once, where each test has a cost",
     ),
     *switched(
         ("bits, classes",),
         signed_counts="counts of two classes stay in registers, with their sign",
+        any_depth="trees of all depths at once, where each test has a cost",
     ),
     *switched(
         ("bits, targets",),

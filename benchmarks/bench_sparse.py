@@ -133,7 +133,7 @@ class Worker:
 
     def __init__(self, python, program):
         self.command = [python, "-c", program]
-        self.process = None
+        self.process, self.patience = None, 120.0
 
     def fit(self, path, penalty, limit):
         """Fit a problem; None if the process ends or takes too long."""
@@ -146,7 +146,8 @@ class Worker:
         try:
             print(json.dumps([path, penalty, limit]), file=self.process.stdin, flush=True)
             # The first fit brings in a peer, and may compile it.
-            answer = self.lines.get(timeout=3.0 * limit + 120.0)
+            answer = self.lines.get(timeout=3.0 * limit + self.patience)
+            self.patience = 10.0
         except (BrokenPipeError, queue.Empty):
             answer = None
         if answer is None:

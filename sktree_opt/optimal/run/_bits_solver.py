@@ -38,11 +38,12 @@ SHARE_FOR_SIZE = 0.4
 PROVABLE_DEPTH, FEW_LEVELS = 5, 3
 LARGE_TABLE = 2_000_000
 
-# Trees of all depths at once are first searched for with so many sweeps of rows, then with twice as
-# many each time. Costs up to these shares of the gap are ruled out one after the other, and
-# discrepancies take such a share of the work.
-FIRST_SWEEPS, GROWTH_OF_SWEEPS = 16384, 2
-SHARES_OF_GAP, SHARE_OF_DISCREPANCIES = (0.5, 0.5, 1.0), 0.1
+# Trees of all depths at once are first searched for with so many sweeps of rows, or fewer in large
+# tables: at most so many slots of rows times pairs of tests. Then with twice as many each time.
+# Costs up to these shares of the gap are ruled out one after the other, and limited discrepancy
+# takes such a share of the work.
+FIRST_SWEEPS, FIRST_WORK, GROWTH_OF_SWEEPS = 16384, 1 << 38, 2
+SHARES_OF_GAP, SHARE_OF_DISCREPANCIES = (0.125, 0.25, 0.5, 0.5, 1.0), 0.25
 
 # Of a search that looks ahead.
 MOST_AHEAD = 3
@@ -278,7 +279,9 @@ class Levels:
 
     def _search_any_depth(self, upper, by_discrepancy):
         """Search trees of all depths at once; bounds rise and trees improve step by step."""
-        engine, sweeps = self.engine, FIRST_SWEEPS
+        engine, stats = self.engine, self.engine.stats
+        work_a_sweep = stats["n_row_slots"] * stats["n_distinct_tests"] ** 2
+        sweeps = min(FIRST_SWEEPS, 1 + FIRST_WORK // max(1, work_a_sweep))
         self._begin_level(ANY_DEPTH, upper)
         if self._search_below(upper, sweeps):
             return
