@@ -298,6 +298,15 @@ def test_many_sparse_columns():
 
 
 @needs_sigint
+def test_ctrl_c_while_the_last_tree_takes_long():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20000, 30)), rng.integers(0, 2, 20000)
+    model = DistinctTreeEnumerator(time_limit=None)
+    assert interrupt_after(0.3, lambda: model.fit(X, y))
+    assert not hasattr(model, "status_") or model.status_ == "stopped"
+
+
+@needs_sigint
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_at_any_moment(n_jobs, global_random_seed):
     X, y = load_breast_cancer(return_X_y=True)

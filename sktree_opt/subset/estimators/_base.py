@@ -119,9 +119,13 @@ class SubsetFit:
         interrupt.stops(self.control)
 
     def end_remotely(self, status):
-        """End the search for the reason that ended a part of it under another control."""
+        """End the search for the reason that ended a part of it under another control.
+
+        The first reason counts: after Ctrl-C, the last tree has a little time.
+        """
+        if self.control.status == "optimal":
+            self.remote_status = status
         self.control.request_stop()
-        self.remote_status = status
 
     @property
     def is_pessimistic(self):
