@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
@@ -194,7 +194,7 @@ def compare_with_all_trees(
     every = tree_set(trees, cost_of_rows, split_cost, counts_tests)
     every = [one for one in every if one[1] <= problem["max_splits"]]
     options = limits(problem)
-    options.pop("use_cache")
+    del options["use_cache"], options["use_bounds"]
     options["minima"] = LeafMinima(options.pop("min_rows"), options.pop("min_weight"))
     search = GraphSearch(
         table,
@@ -207,9 +207,8 @@ def compare_with_all_trees(
         **options,
     )
     depth, splits = problem["max_depth"], problem["max_splits"]
-    if not every:
-        return
-    least = search.least_cost(depth, splits, 2.0**58)
+    assume(every)
+    least = search.least_cost(depth, splits)
     # Idle splits cost no more than leaves.
     assert least * search.grid == pytest.approx(every[0][0], abs=1e-6)
     bound = every[0][0] + excess + 1e-7
@@ -266,7 +265,7 @@ def test_same_trees_for_any_number_of_threads(global_random_seed):
             worth=np.eye(2),
             n_threads=n_threads,
         )
-        graph = search.build(4, 15, search.least_cost(4, 15, 2.0**58) + 2.5 / search.grid)
+        graph = search.build(4, 15, search.least_cost(4, 15) + 2.5 / search.grid)
         results.append(
             (
                 front.errors.tolist(),

@@ -41,7 +41,6 @@ class Case:
         order_index=(0, 0),
         merge_equal=(0.5, 10),
         reads_cuts=True,
-        skips_constant=True,
         loss=None,
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
@@ -55,7 +54,6 @@ class Case:
             "order_index": order_index,
             "merge_equal": merge_equal,
             "reads_cuts": reads_cuts,
-            "skips_constant": skips_constant,
         }
         matrix = np.array(
             [[np.nan if value is None else value for value in row] for row in table], dtype=float
@@ -203,7 +201,6 @@ def cases(draw, max_rows=16, max_columns=6, with_groups=False, min_columns=1, nu
         order_index=order_index,
         merge_equal=merge_equal,
         reads_cuts=draw(st.booleans()),
-        skips_constant=draw(st.booleans()),
         loss=loss,
     )
 

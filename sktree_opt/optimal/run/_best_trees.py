@@ -34,9 +34,6 @@ DEFAULT_NUMBER = 10
 # Costs are sums of rounded numbers: costs that differ by so few units of the grid count as equal.
 ROUNDING_UNITS = 64
 
-# Weights are rounded, so that the cost of a known tree may be larger by this share.
-ROUNDING_SHARE = 1e-6
-
 # A bound that no tree reaches, in units of the grid, of which all rows cost some 2**40.
 LARGE_BOUND, NO_BOUND = 2.0**44, 2.0**58
 
@@ -159,9 +156,9 @@ def find_best_trees(plan, session, wanted):
         first = short_search(problem, tests, session, share_of_time(limits))
     lower_bound = 0.0 if first is None else first.lower_bound
     end = session.keep_back(READING_SECONDS * min(wanted.number, MOST_AFTER_STOP))
-    levels = Levels(problem, tests, session, search, lower_bound)
+    levels = DepthSearch(problem, tests, session, search, lower_bound)
     with recorded(search, session.record("set", plan, wanted), limits.max_depth):
-        levels.search(first)
+        levels.search()
         is_found = not control.stopped
         if is_found:
             levels.widen(wanted)
@@ -236,7 +233,7 @@ def make_search(problem, tests, wanted, control, answers_of=None, **shapes):
     return GraphSearch(table, form, control, worth=worth, tolerance=tolerance, **common)
 
 
-class Levels:
+class DepthSearch:
     """A search by depth, and then by bound.
 
     Parameters
@@ -266,16 +263,11 @@ class Levels:
         self.leaf_cost = self.known.least
         self.incumbents = [self._moment()]
 
-    def search(self, first):
-        """Find the best trees of each depth; `first` is a tree of the largest."""
-        limits, grid = self.limits, self.search_.grid
-        deepest = min(limits.max_depth, limits.max_splits)
+    def search(self):
+        """Find the best trees of each depth."""
+        deepest = min(self.limits.max_depth, self.limits.max_splits)
         for depth in range(1, deepest + 1):
-            limit = self.known.least
-            if first is not None and depth == deepest:
-                cost = self.problem.in_engine_units(cost_of(self.problem, self.tests, first)) / grid
-                limit = min(limit, np.ceil(cost * (1.0 + ROUNDING_SHARE)) + ROUNDING_UNITS)
-            found = self._step(f"depth {depth}", partial(self._best_of_depth, depth, limit))
+            found = self._step(f"depth {depth}", partial(self._best_of_depth, depth))
             if found is None:
                 break
             self.known = found
@@ -338,11 +330,8 @@ class Levels:
         counted = graph.count(SearchControl())
         return FoundTrees(problem, self.tests, graph, counted, number, found.unit, 0.0)
 
-    def _best_of_depth(self, depth, limit):
-        splits = self.limits.max_splits
-        least = self.search_.least_cost(depth, splits, limit)
-        if least > limit and not self.control.stopped:
-            least = self.search_.least_cost(depth, splits, self.known.least)
+    def _best_of_depth(self, depth):
+        least = self.search_.least_cost(depth, self.limits.max_splits)
         return None if self.control.stopped else self._all_within(depth, least)
 
     def _widen_to(self, bound):
@@ -379,9 +368,3 @@ class Levels:
 
     def _moment(self):
         return self.control.seconds, self.known.least * self.search_.grid, self.lower_bound
-
-
-def cost_of(problem, tests, first):
-    """Objective of the tree of a short search, from its prunings."""
-    pruned = Prunings.of(problem, tests, first.nodes)
-    return float(pruned.costs[-1]) + problem.limits.split_cost * (len(pruned.costs) - 1)

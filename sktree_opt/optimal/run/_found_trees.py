@@ -95,7 +95,7 @@ class FoundTrees:
     unit, offset : float
         An objective is a cost of the graph times `unit`, plus `offset`.
 
-    order : Order or None, default=None
+    order : RankedOrder or None, default=None
         Another order of the trees, and limits on them.
 
     Attributes

@@ -116,13 +116,9 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
     cdef cppclass RowKey:
         uint64_t low, high
 
-    cdef cppclass KnownCost:
-        double lower
-        cpp_bool is_exact
-
     cdef cppclass CostOfRows:
         RowKey key
-        KnownCost cost
+        double cost
 
     cdef cppclass CppGraphSearch "sktree_opt::GraphSearch":
         void remember_costs(int least_depth)
@@ -138,10 +134,9 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
             const vector[int32_t]& feature,
             CppSearchControl*,
             int n_threads,
-            cpp_bool use_bounds,
         ) except +
         GraphCounters counters
-        double least_cost(int depth, int64_t splits, double limit) except +
+        double least_cost(int depth, int64_t splits) except +
         cpp_bool build(int depth, int64_t max_splits, double bound, CppTreeGraph&) except +
 
 
@@ -475,9 +470,6 @@ cdef class GraphSearch:
     n_threads : int
         OpenMP threads.
 
-    use_bounds : bool
-        Whether subtrees that can be part of none of the trees are given up early.
-
     Attributes
     ----------
     grid, grid_of_second : float
@@ -508,7 +500,6 @@ cdef class GraphSearch:
         bint counts_depth=False,
         double max_second=np.inf,
         int n_threads=1,
-        bint use_bounds=True,
     ):
         cdef RowTable view = row_table(table)
         cdef LeafRules rules
@@ -548,15 +539,14 @@ cdef class GraphSearch:
                 features,
                 control.cpp,
                 n_threads,
-                use_bounds,
             )
         )
 
-    def least_cost(self, int depth, int64_t splits, double limit):
-        """The least cost of a tree, or a lower bound above `limit`, in units of the grid."""
+    def least_cost(self, int depth, int64_t splits):
+        """The least cost of a tree, in units of the grid; of no use when stopped."""
         cdef double cost
         with nogil:
-            cost = self.search.get().least_cost(depth, splits, limit)
+            cost = self.search.get().least_cost(depth, splits)
         self.control.raise_pending()
         return cost
 
@@ -586,37 +576,31 @@ cdef class GraphSearch:
             Of rows, levels and splits.
 
         costs : ndarray of float64, shape (n_costs,)
-
-        is_exact : ndarray of uint8, shape (n_costs,)
-            Whether a cost is not a lower bound.
         """
         cdef vector[CostOfRows] known
         with nogil:
             known = self.search.get().remembered()
         cdef Py_ssize_t k, n = known.size()
         keys, costs = np.empty((n, 2), dtype=np.uint64), np.empty(n)
-        is_exact = np.empty(n, dtype=np.uint8)
         cdef uint64_t[:, ::1] key = keys
         cdef double[::1] cost = costs
-        cdef uint8_t[::1] exact = is_exact
         for k in range(n):
             key[k, 0], key[k, 1] = known[k].key.low, known[k].key.high
-            cost[k], exact[k] = known[k].cost.lower, known[k].cost.is_exact
-        return keys, costs, is_exact
+            cost[k] = known[k].cost
+        return keys, costs
 
-    def take(self, keys, costs, is_exact):
+    def take(self, keys, costs):
         """Take what another search of the same table has remembered."""
         cdef const uint64_t[:, ::1] key = keys
         cdef const double[::1] cost = costs
-        cdef const uint8_t[::1] exact = is_exact
         cdef vector[CostOfRows] known
         cdef Py_ssize_t k
-        if not len(keys) == len(costs) == len(is_exact):
-            raise ValueError("keys, costs and is_exact must have the same length")
+        if len(keys) != len(costs):
+            raise ValueError("keys and costs must have the same length")
         known.resize(key.shape[0])
         for k in range(key.shape[0]):
             known[k].key.low, known[k].key.high = key[k, 0], key[k, 1]
-            known[k].cost.lower, known[k].cost.is_exact = cost[k], exact[k]
+            known[k].cost = cost[k]
         with nogil:
             self.search.get().take(known)
 

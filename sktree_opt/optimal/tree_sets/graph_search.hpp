@@ -38,17 +38,12 @@ struct GraphCounters {
     std::atomic<std::int64_t> n_nodes{0}, n_depth_two{0}, n_cache_hits{0}, n_cached{0};
 };
 
-// The minimum cost of trees for some rows, or a bound of it.
-struct KnownCost {
-    double lower = 0.0;
-    bool is_exact = false;
-};
-constexpr std::int64_t BYTES_OF_COST = 80;  // in the cache
+constexpr std::int64_t BYTES_OF_COST = 72;  // in the cache
 
-// A minimum cost that another search of the same table may need: of what rows, levels and splits.
+// The minimum cost of trees, and of what rows, levels and splits: another search may need it.
 struct CostOfRows {
     RowKey key;
-    KnownCost cost;
+    double cost = 0.0;
 };
 
 class GraphSearch {
@@ -57,7 +52,7 @@ public:
     GraphSearch(const RowTable& table, const LeafRules& rules,
                 const std::vector<LeafRules>& seconds, const LeafAnswers& answers,
                 double split_cost, bool counts_tests, const std::vector<std::int32_t>& feature,
-                SearchControl* control, int n_threads, bool use_bounds)
+                SearchControl* control, int n_threads)
         : table_(table),
           leaves_(rules),
           seconds_(seconds.begin(), seconds.end()),
@@ -68,7 +63,6 @@ public:
           held_(control->hold()),
           control_(control),
           n_threads_(n_threads),
-          use_bounds_(use_bounds),
           root_(all_rows(table)) {
         for (int j = 0; j < table.n_columns; ++j) all_columns_.push_back(j);
     }
@@ -78,15 +72,14 @@ public:
 
     GraphCounters counters;
 
-    // The least cost of a tree of the whole table if it is at most `limit`, else a lower bound that
-    // is above it. When the search was stopped, a lower bound.
-    double least_cost(int depth, std::int64_t splits, double limit) {
+    // The least cost of a tree of the whole table; of no use when the search was stopped.
+    double least_cost(int depth, std::int64_t splits) {
         depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
         Worker worker(depth);
         if (depth > 2 && splits > 2 && n_threads_ > 1 && !is_final(root_)) {
-            solve_children(depth, splits, limit);
+            solve_children(depth, splits);
         }
-        return least_cost(worker, root_, all_columns_, depth, splits, limit);
+        return least_cost(worker, root_, all_columns_, depth, splits);
     }
 
     // All trees that cost up to `bound`; false when the search was stopped. The graph says
@@ -196,49 +189,49 @@ private:
 
     // See the public one.
     double least_cost(Worker& worker, const RowSet& node, const std::vector<int>& candidates,
-                      int depth, std::int64_t splits, double limit) {
+                      int depth, std::int64_t splits) {
         splits = std::min(splits, most_splits(depth));
         depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
         Level& level = worker.levels[depth];
-        const double leaf_cost = leaves_.evaluate_one(totals_of(table_, node), level.work);
-        if (depth == 0 || is_final(node)) return leaf_cost;
+        double least = leaves_.evaluate_one(totals_of(table_, node), level.work);
+        if (depth == 0 || is_final(node)) return least;
         const RowKey key = key_of(node, depth, splits);
-        KnownCost known;
-        if (known_costs_.find(key, known) &&
-            (known.is_exact || (use_bounds_ && known.lower > limit))) {
+        double known = 0.0;
+        if (known_costs_.find(key, known)) {
             ++counters.n_cache_hits;
-            return known.lower;
+            return known;
         }
         ++counters.n_nodes;
         if (poll(worker, static_cast<std::int64_t>(node.rows.size() * candidates.size()) / 8)) {
             return 0.0;
         }
         level.columns.gather(table_, node, candidates);
-        KnownCost found{leaf_cost, true};
         if (depth == 1) {
             stump_costs(leaves_, level, level.columns.counts(), level.columns.totals());
-            for (int j = 0; j < level.columns.n_columns(); ++j) {
-                const double sum = level.costs[j] + level.costs[level.columns.stride() + j];
-                found.lower = std::min(found.lower, sum + split_cost_);
+        } else if (depth == 2 && !solve_depth_two(worker)) {
+            return 0.0;
+        }
+        for (int j = 0; j < level.columns.n_columns(); ++j) {
+            double sum;
+            if (depth == 1) {
+                sum = level.costs[j] + level.costs[level.columns.stride() + j];
+            } else if (depth == 2) {
+                sum = pair_of_depth_two(level.depth_two, j, splits).sum;
+            } else {
+                part_rows(table_, node, level.columns.column(j), level.with, level.without);
+                sum = least_pair(worker, level, level.columns.columns(), depth - 1, splits - 1,
+                                 least - split_cost_)
+                          .sum;
             }
-        } else if (depth == 2) {
-            if (!solve_depth_two(worker)) return 0.0;
-            for (int j = 0; j < level.columns.n_columns(); ++j) {
-                const double sum = pair_of_depth_two(level.depth_two, j, splits).sum;
-                found.lower = std::min(found.lower, sum + split_cost_);
-            }
-        } else {
-            found = least_of_columns(worker, node, depth, splits, leaf_cost, limit);
+            least = std::min(least, sum + split_cost_);
         }
         if (control_->stopped()) return 0.0;
-        return store(key, found, depth >= remembered_depth_) ? found.lower : 0.0;
+        return store(key, least, depth >= remembered_depth_) ? least : 0.0;
     }
 
     // False when there is no memory left.
-    bool store(const RowKey& key, const KnownCost& found, bool remembers) {
-        const bool is_new = known_costs_.change(key, [&](KnownCost& cost, bool is_first) {
-            if (is_first || found.is_exact || found.lower > cost.lower) cost = found;
-        });
+    bool store(const RowKey& key, double found, bool remembers) {
+        const bool is_new = known_costs_.change(key, [&](double& cost, bool) { cost = found; });
         if (remembers) {
             const std::lock_guard<std::mutex> lock(remembered_mutex_);
             remembered_.push_back({key, found});
@@ -247,63 +240,34 @@ private:
         return !(is_new || remembers) || book(BYTES_OF_COST);
     }
 
-    KnownCost least_of_columns(Worker& worker, const RowSet& node, int depth, std::int64_t splits,
-                               double leaf_cost, double limit) {
-        Level& level = worker.levels[depth];
-        // The best known cost, and a lower bound for the columns that were given up.
-        double best = leaf_cost, least = leaf_cost;
-        for (int j = 0; j < level.columns.n_columns(); ++j) {
-            part_rows(table_, node, level.columns.column(j), level.with, level.without);
-            const double budget = std::min(best - 1.0, limit) - split_cost_;
-            const Pair pair = least_pair(worker, level, level.columns.columns(), depth - 1,
-                                         splits - 1, use_bounds_ ? budget : FORBIDDEN);
-            if (control_->stopped()) return {};
-            least = std::min(least, pair.sum + split_cost_);
-            if (pair.is_exact) best = std::min(best, pair.sum + split_cost_);
-        }
-        // A lower bound that a tree attains is exact.
-        return {std::min(best, least), best <= least};
-    }
-
-    // Two trees for the rows with and without a column, which share some splits: their least cost,
-    // and the least costs of either if it gets as many splits as it can use. Exact if the sum is at
-    // most `budget`, else lower bounds.
+    // Two trees for the rows with and without a column, which share some splits. The sum is their
+    // least cost if that is at most `budget`, else a lower bound above it. Either cost is that of a
+    // tree with as many splits as it can use.
     struct Pair {
         double sum, with, without;
-        bool is_exact;
     };
 
     Pair least_pair(Worker& worker, const Level& sides, const std::vector<int>& candidates,
                     int depth, std::int64_t splits, double budget) {
-        const auto cost = [&](const RowSet& side, std::int64_t n, double limit) {
-            return least_cost(worker, side, candidates, depth, n, limit);
+        const auto cost = [&](const RowSet& side, std::int64_t n) {
+            return least_cost(worker, side, candidates, depth, n);
         };
         const std::int64_t most = std::min(splits, most_splits(depth));
-        Pair pair{FORBIDDEN, cost(sides.with, most, budget), 0.0, false};
-        if (pair.with > budget || control_->stopped()) {
-            pair.sum = pair.with;
-            return pair;
-        }
-        pair.without = cost(sides.without, most, budget - pair.with);
-        pair.sum = pair.with + pair.without;
-        pair.is_exact = pair.sum <= budget;
-        if (!pair.is_exact || splits >= 2 * most) return pair;
+        Pair pair{FORBIDDEN, cost(sides.with, most), 0.0};
+        pair.sum = pair.with;
+        if (pair.sum > budget || control_->stopped()) return pair;
+        pair.without = cost(sides.without, most);
+        pair.sum += pair.without;
+        if (pair.sum > budget || splits >= 2 * most) return pair;
         pair.sum = 3.0 * FORBIDDEN;
         for (std::int64_t n = splits - most; n <= most && !control_->stopped(); ++n) {
-            double sum = cost(sides.with, n, budget - pair.without);
-            if (sum + pair.without <= budget) {
-                sum += cost(sides.without, splits - n, budget - sum);
-            } else {
-                sum += pair.without;
-            }
-            pair.sum = std::min(pair.sum, sum);
+            pair.sum = std::min(pair.sum, cost(sides.with, n) + cost(sides.without, splits - n));
         }
-        pair.is_exact = pair.sum <= budget;
         return pair;
     }
 
     Pair pair_of_depth_two(const DepthTwo& found, int j, std::int64_t splits) const {
-        Pair pair{found.with[j] + found.without[j], found.with[j], found.without[j], true};
+        Pair pair{found.with[j] + found.without[j], found.with[j], found.without[j]};
         if (splits < 3) {
             pair.sum = std::min(found.with[j] + found.leaf_without[j],
                                 found.leaf_with[j] + found.without[j]);
@@ -336,18 +300,19 @@ private:
     }
 
     // Puts the minimum costs of the root's children into the cache; threads take columns.
-    void solve_children(int depth, std::int64_t splits, double limit) {
+    void solve_children(int depth, std::int64_t splits) {
         NodeColumns columns;
         columns.gather(table_, root_, all_columns_);
-        std::atomic<double> best{limit};
+        std::atomic<double> best{3.0 * FORBIDDEN};
         for_columns(depth, columns.n_columns(), [&](Worker& worker, int j) {
             Level& level = worker.levels[depth];
             part_rows(table_, root_, columns.column(j), level.with, level.without);
-            const Pair pair = least_pair(worker, level, columns.columns(), depth - 1, splits - 1,
-                                         best.load() - split_cost_);
-            if (control_->stopped() || !pair.is_exact) return;
+            const double sum = least_pair(worker, level, columns.columns(), depth - 1, splits - 1,
+                                          best.load() - split_cost_)
+                                   .sum +
+                               split_cost_;
+            if (control_->stopped()) return;
             double known = best.load();
-            const double sum = pair.sum + split_cost_;
             while (sum < known && !best.compare_exchange_weak(known, sum)) {
             }
         });
@@ -594,12 +559,7 @@ private:
     // Writes nodes to the graph, and collects their children.
     void link(std::vector<Node>& nodes, std::int32_t n_above, TreeGraph& graph,
               std::vector<Node>& next) {
-        struct Hash {
-            std::size_t operator()(const RowKey& key) const {
-                return static_cast<std::size_t>(key.high);
-            }
-        };
-        std::unordered_map<RowKey, std::int32_t, Hash> places;
+        Places places;
         const std::int64_t first_child = graph.n_nodes() + static_cast<std::int64_t>(nodes.size());
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             Node& node = nodes[k];
@@ -617,25 +577,9 @@ private:
                 const bool is_last = option.cost >= 0.0;
                 for (int side = 0; side < 2; ++side) {
                     graph.answer.push_back(is_last ? option.answer[side] : 0.0);
-                    std::int32_t child = -1;
-                    if (!is_last) {
-                        const auto [at, is_new] = places.try_emplace(
-                            option.key[side], static_cast<std::int32_t>(next.size()));
-                        if (is_new) {
-                            next.emplace_back();
-                            next.back().parent = static_cast<std::int32_t>(k);
-                            next.back().column = node.columns[option.place];
-                            next.back().with = side == 0;
-                        }
-                        Node& below = next[at->second];
-                        if (!node.below.empty() && (is_new || below.bound < option.bound[side])) {
-                            static_cast<Contents&>(below) = std::move(node.below[2 * o + side]);
-                            below.is_expanded = true;
-                        }
-                        below.bound = std::max(below.bound, option.bound[side]);
-                        child = static_cast<std::int32_t>(first_child + at->second);
-                    }
-                    graph.child.push_back(child);
+                    const std::int64_t child =
+                        is_last ? -1 : first_child + place_child(nodes, k, o, side, places, next);
+                    graph.child.push_back(static_cast<std::int32_t>(child));
                 }
                 graph.cost.push_back(is_last ? static_cast<std::int64_t>(option.cost) : 0);
                 if (!seconds_.empty()) {
@@ -656,6 +600,35 @@ private:
         }
     }
 
+    struct Hash {
+        std::size_t operator()(const RowKey& key) const {
+            return static_cast<std::size_t>(key.high);
+        }
+    };
+    using Places = std::unordered_map<RowKey, std::int32_t, Hash>;
+
+    // The place in `next` of a child of nodes[k]: options that lead to the same rows share it.
+    static std::int32_t place_child(std::vector<Node>& nodes, std::size_t k, std::size_t o,
+                                    int side, Places& places, std::vector<Node>& next) {
+        Node& node = nodes[k];
+        const Option& option = node.options[o];
+        const auto [at, is_new] =
+            places.try_emplace(option.key[side], static_cast<std::int32_t>(next.size()));
+        if (is_new) {
+            next.emplace_back();
+            next.back().parent = static_cast<std::int32_t>(k);
+            next.back().column = node.columns[option.place];
+            next.back().with = side == 0;
+        }
+        Node& child = next[at->second];
+        if (!node.below.empty() && (is_new || child.bound < option.bound[side])) {
+            static_cast<Contents&>(child) = std::move(node.below[2 * o + side]);
+            child.is_expanded = true;
+        }
+        child.bound = std::max(child.bound, option.bound[side]);
+        return at->second;
+    }
+
     const RowTable table_;
     const LeafCosts leaves_;
     const std::vector<LeafCosts> seconds_;
@@ -666,12 +639,11 @@ private:
     const std::shared_ptr<SearchControl> held_;
     SearchControl* control_;
     const int n_threads_;
-    const bool use_bounds_;
     std::atomic<std::int64_t> n_booked_{0};
     std::int64_t graph_bytes_ = 0;
     RowSet root_;
     std::vector<int> all_columns_;
-    RowCache<KnownCost> known_costs_;
+    RowCache<double> known_costs_;
     int remembered_depth_ = std::numeric_limits<int>::max();
     std::vector<CostOfRows> remembered_;
     std::mutex remembered_mutex_;

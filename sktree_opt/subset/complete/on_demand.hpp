@@ -189,7 +189,7 @@ private:
         NumberSums numbers;
         bool is_known = false;  // some case has a value that leads there
         bool is_leaf = false;   // it can only be a leaf
-        Answer answer;          // of the leaf
+        NodeAnswer answer;      // of the leaf
     };
 
     Cost count_split(CaseNode* node, const RankedSplit& ranked) {

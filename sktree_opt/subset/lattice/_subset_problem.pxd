@@ -106,7 +106,6 @@ cdef extern from "sktree_opt/subset/lattice/subset_problem.hpp" \
         double largest_loss
         OrderRules order_rules
         cbool reads_cuts
-        cbool skips_constant
         MergeRules merge_rules
         vector[int32_t] unit_of
         vector[vector[int32_t]] units

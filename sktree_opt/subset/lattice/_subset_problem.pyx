@@ -50,7 +50,6 @@ RULES_OF_READING = {
     "order_index": (32, 10),
     "merge_equal": (0.5, 10),
     "reads_cuts": True,
-    "skips_constant": True,
 }
 RULES = RULES_OF_GROWTH | RULES_OF_READING | {
     "confidence": None,
@@ -150,9 +149,6 @@ cdef class SubsetProblem:
     reads_cuts : bool
         Whether cuts of two classes are read off the order of the column.
 
-    skips_constant : bool
-        Whether columns that are constant at a node are not looked at below it.
-
     min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
     min_split_rows, min_leaf_rows : int
     every_branch, allow_zero_gain, missing_to_heaviest : bool
@@ -239,7 +235,7 @@ cdef class SubsetProblem:
         if max_depth is not None:
             induction.limits.max_depth = min(max_depth, 0x7fffffff)
 
-    def _set_reading(self, order_index, merge_equal, bint reads_cuts, bint skips_constant):
+    def _set_reading(self, order_index, merge_equal, bint reads_cuts):
         """Tell the kernels in which ways they may read the cases of a node."""
         cdef MergeRules* merging = &self.cpp.merge_rules
         if order_index is None:
@@ -248,7 +244,6 @@ cdef class SubsetProblem:
             self.cpp.order_rules.min_values, self.cpp.order_rules.min_cases = order_index
         merging.max_rare, merging.min_cases = merge_equal
         self.cpp.reads_cuts = reads_cuts
-        self.cpp.skips_constant = skips_constant
 
     def _set_units(self, groups):
         """Number the groups, and the columns that are in none, by their first columns."""

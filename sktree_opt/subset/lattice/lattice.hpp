@@ -48,8 +48,6 @@ struct SearchRows {
 
 struct CaseNode;
 
-using FeatureList = std::shared_ptr<const std::vector<std::int32_t>>;
-
 // A feature in the ranking of a node, with its split in codes of the column.
 struct RankedSplit {
     std::int32_t feature = -1;
@@ -68,7 +66,7 @@ struct CaseNode {
     greedy::CaseSet cases;
     SearchRows search;
     Cost leaf_cost = 0;  // of the whole search rows, if this is a leaf
-    Answer answer;
+    NodeAnswer answer;
     std::uint32_t n_pins = 0;
     std::uint16_t part = 0;
     std::uint16_t depth = 0;
@@ -79,15 +77,13 @@ struct CaseNode {
     std::vector<double> frequencies;   // of the classes, or the mean; where shared rows need them
     std::vector<RankedSplit> ranking;  // best first
     std::vector<Cost> split_bounds;    // by position in the ranking; negative: unknown
-    FeatureList varying;               // features that may have a split; null: all
-    bool owns_varying = false;         // else it is an ancestor's
 
     std::int64_t n_bytes() const {
         return static_cast<std::int64_t>(
             sizeof(CaseNode) + 64 + 4 * cases.rows.capacity() + 8 * cases.weights.capacity() +
             4 * search.whole.capacity() + 12 * search.shared.capacity() +
             8 * frequencies.capacity() + sizeof(RankedSplit) * ranking.capacity() +
-            8 * split_bounds.capacity() + (owns_varying ? 4 * varying->size() : 0));
+            8 * split_bounds.capacity());
     }
 };
 
@@ -148,24 +144,22 @@ public:
 
     // As CaseLearner::rank.
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
-              std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
+              std::vector<RankedFeature>& ranked) {
         const std::size_t n = members_.size();
         const auto work = static_cast<std::int64_t>(features.size()) * cases.size();
         if (n == 0 || work < min_work_) {
-            own_.rank(cases, features, ranked, varying);
+            own_.rank(cases, features, ranked);
             return;
         }
         run_tasks(control_, static_cast<int>(n), n, [&](std::size_t i, int) {
             Member& member = *members_[i];
             member.features.assign(features.begin() + i * features.size() / n,
                                    features.begin() + (i + 1) * features.size() / n);
-            member.learner.rank(cases, member.features, member.ranked, member.varying);
+            member.learner.rank(cases, member.features, member.ranked);
         });
         ranked.clear();
-        varying.clear();
         for (const auto& member : members_) {
             ranked.insert(ranked.end(), member->ranked.begin(), member->ranked.end());
-            varying.insert(varying.end(), member->varying.begin(), member->varying.end());
         }
     }
 
@@ -173,7 +167,7 @@ private:
     struct Member {
         Member(const SearchProblem& problem, SearchControl& control) : learner(problem, control) {}
         CaseLearner learner;
-        std::vector<std::int32_t> features, varying;
+        std::vector<std::int32_t> features;
         std::vector<RankedFeature> ranked;
     };
 
@@ -265,8 +259,6 @@ public:
         const auto is_dropped = [&](std::int32_t feature) { return !allowed(feature); };
         features_.erase(std::remove_if(features_.begin(), features_.end(), is_dropped),
                         features_.end());
-        is_dropped_.assign(problem_.n_features(), 1);
-        for (std::int32_t feature : features_) is_dropped_[feature] = 0;
     }
 
     void pin(CaseNode* node) { ++node->n_pins; }
@@ -324,25 +316,19 @@ private:
     void rank(CaseNode* node, bool leaves_out) {
         ++stats_.n_rankings;
         const std::int64_t before = node->n_bytes();
-        const std::vector<std::int32_t>& features = features_at(*node);
-        node->left_out = leaves_out ? out_of(features) : 0;
+        node->left_out = leaves_out ? out_of(features_) : 0;
         if (node->left_out == 0) {
-            team_.rank(node->cases, features, ranked_, varying_);
+            team_.rank(node->cases, features_, ranked_);
         } else {
             const auto is_out = [&](std::int32_t feature) {
                 return (node->left_out >> problem_.unit_of[feature] & 1u) != 0;
             };
             not_out_.clear();
-            std::remove_copy_if(features.begin(), features.end(), std::back_inserter(not_out_),
+            std::remove_copy_if(features_.begin(), features_.end(), std::back_inserter(not_out_),
                                 is_out);
-            team_.rank(node->cases, not_out_, ranked_, varying_);
-            std::copy_if(features.begin(), features.end(), std::back_inserter(varying_), is_out);
+            team_.rank(node->cases, not_out_, ranked_);
         }
         if (stopped()) return;
-        if (problem_.skips_constant && varying_.size() < features.size()) {
-            node->varying = std::make_shared<const std::vector<std::int32_t>>(varying_);
-            node->owns_varying = true;
-        }
         std::size_t n_kept = std::max(KEPT_FEATURES, 8 * node->ranking.size());
         if (n_kept + n_kept / 2 >= ranked_.size()) n_kept = ranked_.size();
         if (n_kept == ranked_.size()) {
@@ -399,17 +385,6 @@ private:
         return false;
     }
 
-    // The features to rank at a node.
-    const std::vector<std::int32_t>& features_at(const CaseNode& node) {
-        if (node.varying == nullptr) return features_;
-        if (is_dropped_.empty()) return *node.varying;
-        allowed_.clear();
-        for (std::int32_t feature : *node.varying) {
-            if (!is_dropped_[feature]) allowed_.push_back(feature);
-        }
-        return allowed_;
-    }
-
     void make_branching(CaseNode* node, RankedSplit& ranked) {
         learner_.build_split(node->cases, ranked.feature, ranked.low, ranked.high, parted_.split);
         learner_.part(node->cases, parted_);
@@ -421,7 +396,6 @@ private:
             child->cases = std::move(parted_.children[b]);
             child->search = std::move(child_search_[b]);
             child->part = node->part;
-            child->varying = node->varying;
             child->depth = static_cast<std::uint16_t>(node->depth + 1);
             if (child->cases.rows.empty()) {
                 children[b] = keep_empty(std::move(child), node);
@@ -593,14 +567,13 @@ private:
     std::int64_t budget_;
     const std::uint8_t* decisions_ = nullptr;  // by unit; null: everything may be asked for
     std::vector<std::int32_t> features_;
-    std::vector<std::uint8_t> is_dropped_;  // by feature, once restricted
     std::int64_t n_bytes_ = 0;
     std::uint64_t n_empty_ = 0;
     Nodes nodes_;
     std::vector<CaseNode*> roots_;
     LatticeStats stats_;
     std::vector<RankedFeature> ranked_;
-    std::vector<std::int32_t> varying_, allowed_, not_out_;
+    std::vector<std::int32_t> not_out_;
     PartedCases parted_;
     std::vector<SearchRows> child_search_;
     std::vector<std::uint32_t> newly_shared_;

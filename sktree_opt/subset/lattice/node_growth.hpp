@@ -73,10 +73,9 @@ public:
         return depth >= limits.max_depth || weight < std::max(limits.min_split_weight, least);
     }
 
-    // Those of `features` that have a valid split, in no order. `varying` are those that may have
-    // one for some of the cases: a column that is constant stays so.
+    // Those of `features` that have a valid split, in no order.
     void rank(const greedy::CaseSet& cases, const std::vector<std::int32_t>& features,
-              std::vector<RankedFeature>& ranked, std::vector<std::int32_t>& varying) {
+              std::vector<RankedFeature>& ranked) {
         gather(cases);
         // The rows of merged cases can be counted only if each row has weight 1.
         merges_ =
@@ -87,9 +86,6 @@ public:
         }
         cuts_.forget_node();
         ranked.clear();
-        varying.clear();
-        // Where the measure sees no impurity, nothing has been looked at.
-        const bool says_nothing = !(totals_.impurity > 0.0);
         std::int64_t work = 0;
         for (std::int32_t feature : features) {
             work += cases.size() + 16;
@@ -98,9 +94,6 @@ public:
                 if (control_.poll()) return;
             }
             evaluate(cases, feature);
-            if (says_nothing || candidate_.kind != greedy::SplitKind::NONE) {
-                varying.push_back(feature);
-            }
             if (!candidate_.is_valid()) continue;
             ranked.push_back({candidate_.quality, feature, low_, high_});
         }
@@ -306,9 +299,8 @@ private:
     }
 
     void keep_cut(const greedy::CaseSet& cases, const Cut& cut) {
-        if (cut.is_constant) return;
-        candidate_.kind = greedy::SplitKind::NUMERIC;
         if (cut.n_tried == 0) return;
+        candidate_.kind = greedy::SplitKind::NUMERIC;
         low_ = candidate_.low = cut.low;
         high_ = candidate_.high = cut.high;
         candidate_.n_branches = 2;

@@ -43,7 +43,7 @@ struct PartCases {
 enum class Loss : std::uint8_t { SQUARED = 0, ABSOLUTE = 1 };
 
 // What a node answers.
-struct Answer {
+struct NodeAnswer {
     std::uint32_t label = 0;
     double number = 0.0;  // regression
 };
@@ -80,8 +80,7 @@ struct SearchProblem {
     void* rating_context = nullptr;
     double largest_loss = 1.0;  // of induction.costs
     OrderRules order_rules;
-    bool reads_cuts = true;      // of two classes off the order (two_classes.hpp)
-    bool skips_constant = true;  // what is constant at a node is not looked at below it
+    bool reads_cuts = true;  // of two classes off the order (two_classes.hpp)
     MergeRules merge_rules;
     std::vector<std::int32_t> unit_of;             // by feature
     std::vector<std::vector<std::int32_t>> units;  // their features, increasing
@@ -102,7 +101,7 @@ struct SearchProblem {
 
     // The class that a node answers: the heaviest, or that of least expected cost; the first of
     // several, however their weights were summed. For regression, the number in `outputs`.
-    Answer answer(const double* outputs, double tolerance) const {
+    NodeAnswer answer(const double* outputs, double tolerance) const {
         if (is_regression()) return {0, outputs[0]};
         const std::uint32_t n_classes = target().n_classes;
         std::uint32_t best = 0;
@@ -130,7 +129,7 @@ struct SearchProblem {
     }
 
     // The cost of answering `answered` for a row.
-    Cost cost_of(const PartCases& part, std::uint32_t row, const Answer& answered) const {
+    Cost cost_of(const PartCases& part, std::uint32_t row, const NodeAnswer& answered) const {
         if (is_regression()) {
             return std::llround(part.scales[row] * loss_of(target().values[row], answered.number));
         }

@@ -145,7 +145,7 @@ public:
         Cost cost = 0;
         for (std::size_t i = 0; i < voters_.size(); ++i) {
             const double* votes = votes_.data() + i * n_outputs;
-            const Answer answered = problem.answer(votes, VOTE_TOLERANCE);
+            const NodeAnswer answered = problem.answer(votes, VOTE_TOLERANCE);
             cost += problem.cost_of(problem.parts[part], voters_[i], answered);
             slot_of_[voters_[i]] = -1;
         }

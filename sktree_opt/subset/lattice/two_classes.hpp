@@ -32,7 +32,6 @@ struct Cut {
     std::int64_t n_below = 0;         // cases left of the cut
     std::uint32_t low = 0, high = 0;  // codes next to it
     std::uint32_t n_tried = 0;
-    bool is_constant = true;  // the column
 };
 
 // Cases of one value that are a single item.
@@ -63,8 +62,7 @@ public:
     // The best cut of `n_items` in the order of their codes; there is room for one more.
     Cut best_cut(Item* items, std::uint32_t n_items, const CommonItem& common) {
         Cut cut;
-        cut.is_constant = code_of(items[0]) == code_of(items[n_items - 1]);
-        if (cut.is_constant) return cut;
+        if (code_of(items[0]) == code_of(items[n_items - 1])) return cut;
         items[n_items] = items[n_items - 1];  // no cut after the last
         items_ = items;
         ones_ = 0;

@@ -26,7 +26,7 @@ LEAF = np.array([[-1, -1, -1]], dtype=np.int32)
 
 
 @dataclass(frozen=True)
-class Order:
+class RankedOrder:
     """An order of trees, and limits on them.
 
     Attributes
@@ -212,7 +212,7 @@ class RankedLevels:
             for depth in range(deepest + 1):
                 yield depth, min(most_splits, 2**depth - 1), most
         else:
-            bound = self.engine.least_cost(deepest, most_splits, most) + ROUNDING_UNITS
+            bound = self.engine.least_cost(deepest, most_splits) + ROUNDING_UNITS
             excess = FIRST_EXCESS
             while bound < min(most, 2.0**50):
                 yield deepest, most_splits, bound
@@ -224,7 +224,7 @@ class RankedLevels:
         if graph is None:
             return None
         counted = graph.count(self.session.control)
-        order = Order(
+        order = RankedOrder(
             self.query.ranking,
             self.is_swapped,
             self.max_objective,
@@ -254,7 +254,7 @@ class RankedLevels:
         if self.is_swapped:
             engine = make_search(problem, self.tests, self.wanted, self.session.control)
         depth = min(limits.max_depth, limits.max_splits)
-        least = engine.least_cost(depth, limits.max_splits, NO_BOUND)
+        least = engine.least_cost(depth, limits.max_splits)
         largest = self.wanted.largest(problem.in_units(least * engine.grid))
         most = problem.in_units(within_rounding(problem, largest))
         self.max_objective = min(self.max_objective, most)
