@@ -16,8 +16,9 @@
 // integers. Sums are then exact: they do not depend on the order of the cases, and a case of weight
 // k counts exactly as k cases. Other measures sum whole numbers exactly in float64.
 //
-// To add a measure: a class with the members of `GiniMeasure` below, a case in make_evaluator
-// (evaluator.hpp), a line in _registries.py and its formula in tests/reference.
+// To add a measure: a class with the members of `GiniMeasure` below, its name in `Measure` and a
+// case in make_evaluator (evaluator.hpp), its name in _grow.pyx, a criterion in _registries.py and
+// its formula in tests/reference.
 #pragma once
 
 #include <algorithm>

@@ -144,4 +144,6 @@ def test_a_stopped_query_answers():
     with pytest.warns(match="time_limit"):
         model.fit(X, y)
     assert model.status_ == "time_limit"
-    assert model.lower_bound_ <= model.objective_
+    assert model.objective_ == np.count_nonzero(model.predict(X) != y)
+    greedy = GreedyTreeClassifier(max_depth=4).fit(X, y)
+    assert model.lower_bound_ <= np.count_nonzero(greedy.predict(X) != y)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sktree_opt import TreeSetClassifier, TreeSetRegressor
+from sktree_opt import GreedyTreeClassifier, TreeSetClassifier, TreeSetRegressor
 from tests.effort import examples
 from tests.optimal.cases import REGRESSION, leaf_rules, most_splits, problems, reference_of, rows_of
 from tests.optimal.test_oracle_limits import NAMES, RANKINGS, class_rules
@@ -173,4 +173,6 @@ def test_a_stopped_ranked_set_has_a_tree():
     with pytest.warns(match="time_limit"):
         model.fit(X, y)
     assert model.status_ == "time_limit"
-    assert model.lower_bound_ <= model.objective_
+    assert model.objective_ == np.count_nonzero(model.predict(X) != y) == model.tree_objectives_[0]
+    greedy = GreedyTreeClassifier(max_depth=5).fit(X, y)
+    assert model.lower_bound_ <= np.count_nonzero(greedy.predict(X) != y)

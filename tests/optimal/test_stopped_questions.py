@@ -133,9 +133,9 @@ def test_a_stopped_path_is_no_worse_than_cart_at_any_depth(credit, depth):
         splits = cart.get_n_leaves() - 1
         assert path.objectives[level, -1] <= errors_of(cart, X, y)
         assert path.objectives[level, splits] <= errors_of(cart, X, y)
+        assert path.lower_bounds[level, splits] <= errors_of(cart, X, y)
     assert (np.diff(path.objectives, axis=0) <= 0).all()
     assert (np.diff(path.objectives, axis=1) <= 0).all()
-    assert (path.lower_bounds <= path.objectives).all()
     for (level, splits), index in np.ndenumerate(path.tree_index):
         tree = path.trees[index]
         assert tree.depth <= level

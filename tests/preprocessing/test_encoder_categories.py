@@ -68,7 +68,8 @@ def test_there_is_one_warning_for_all_columns():
 )
 def test_unseen_values_of_the_same_type_are_missing_without_a_word(seen, new):
     encoder = TableEncoder(["z"]).fit(pd.DataFrame({"z": pd.Series(seen, dtype=object)}))
-    encoder.transform(pd.DataFrame({"z": pd.Series(new, dtype=object)}))
+    codes = encoder.transform(pd.DataFrame({"z": pd.Series(new, dtype=object)}))
+    assert np.isnan(codes[:, 0]).tolist() == [value not in seen or value is None for value in new]
 
 
 def test_categories_are_those_that_occur():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sktree_opt.tree._node import IS_MISSING
 from tests.effort import examples
 from tests.reference import naive_predict
 from tests.tree.random_tree import COLUMNS, NUMERIC_COLUMNS, encode, random_rows, random_tree
@@ -98,18 +99,19 @@ def test_any_number_of_rows(n_rows):
 
 
 def test_a_code_that_fit_never_saw_is_missing():
-    tree, X = draw(5, n_rows=200)
+    tree, X = draw(7, n_rows=200)
     nominal = [j for j, column in enumerate(COLUMNS) if column["kind"] == "nominal"]
-    strange = X.copy()
+    kinds = tree.nodes["kind"][np.isin(tree.nodes["feature"], nominal)]
+    # For a test of the value itself, not for one that asks whether it is missing.
+    assert len(kinds) > 0
+    assert IS_MISSING not in kinds
     for code in (-1.0, 99.0, 1e300, np.inf, -np.inf):
-        missing = X.copy()
+        strange, missing = X.copy(), X.copy()
         strange[:, nominal], missing[:, nominal] = code, np.nan
-        # For a test of the value itself, not for one that asks whether it is missing.
-        if not np.any(np.isin(tree.nodes["feature"], nominal) & (tree.nodes["kind"] == 5)):
-            np.testing.assert_array_equal(
-                tree.evaluate(strange, tree.node_values())[1],
-                tree.evaluate(missing, tree.node_values())[1],
-            )
+        np.testing.assert_array_equal(
+            tree.evaluate(strange, tree.node_values())[1],
+            tree.evaluate(missing, tree.node_values())[1],
+        )
 
 
 def test_a_matrix_of_another_width_is_refused():

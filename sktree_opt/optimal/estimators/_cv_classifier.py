@@ -82,8 +82,7 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
 
     %(thresholds)s
 
-    fold_thresholds : {"all", "quantile", "mdlp", "ensemble"}, int, transformer or None, \
-            default="ensemble"
+    fold_thresholds : as `thresholds`, or None, default="ensemble"
         The same for the searches of the folds, which need many more searches than the final tree.
         None means those of `thresholds`.
 

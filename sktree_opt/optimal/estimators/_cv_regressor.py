@@ -67,8 +67,7 @@ class OptimalTreeRegressorCV(TreeRegressorMixin, BaseOptimalTreeCV):
 
     %(regression_thresholds)s
 
-    fold_thresholds : {"all", "quantile", "ensemble"}, int, transformer or None, \
-            default="ensemble"
+    fold_thresholds : as `thresholds`, or None, default="ensemble"
         The same for the searches of the folds, which need many more searches than the final tree.
         None means those of `thresholds`.
 
