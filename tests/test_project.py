@@ -146,17 +146,65 @@ def test_lines_of_kernels_are_short():
     assert found == []
 
 
-def test_functions_are_short():
-    found = {}
-    for path in project_files(".py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not isinstance(node, ast.FunctionDef):
-                continue
+def python_functions(text):
+    """Name and lines of each function of Python code, without its docstring."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
             first = node.body[1:2] if ast.get_docstring(node) else node.body
-            length = node.end_lineno - first[0].lineno + 1 if first else 0
-            if length > MAX_FUNCTION_LINES:
-                found[f"{relative(path)}:{node.name}"] = length
-    assert found == {}
+            yield node.name, node.end_lineno - first[0].lineno + 1 if first else 0
+
+
+def cython_functions(text):
+    """Name and lines of each function of Cython code, without its signature and docstring."""
+    text = re.sub(r'"""[^"]*"""\n', "", text)
+    head = r"^( *)(?:c?p?def) (?!class)[^\n]*?(\w+)\((?:[^()]|\([^()]*\))*\)[^\n]*:\n"
+    pattern = head + r"((?:(?:\1 +[^\n]*)?\n)+)"
+    for _, name, body in re.findall(pattern, text, re.MULTILINE):
+        yield name, body.rstrip().count("\n") + 1
+
+
+def kernel_functions(text):
+    """Head and lines of each block of C++ code that is not a class or a namespace."""
+    opened, head = [], ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = re.sub(r"//.*|^#.*|'(\\.|[^'\\])'|\"(\\.|[^\"\\])*\"", "", line)
+        for part in re.split(r"([{};])", line):
+            if part == "{":
+                opened.append((number, head.strip()))
+            elif part == "}":
+                first, name = opened.pop()
+                if not re.match(r"(template.*> )?(class|struct|enum|union|namespace)\b", name):
+                    yield name, number - first + 1
+            head = "" if part in ("{", "}", ";") else f"{head} {part}"
+
+
+def test_functions_are_short():
+    lengths = {
+        f"{relative(path)}: {name}": n_lines
+        for functions, suffixes in (
+            (python_functions, (".py",)),
+            (cython_functions, (".pyx",)),
+            (kernel_functions, (".hpp",)),
+        )
+        for path in project_files(*suffixes)
+        for name, n_lines in functions(path.read_text("utf-8"))
+    }
+    assert max(lengths.values()) > MAX_FUNCTION_LINES / 2
+    assert {name: n for name, n in lengths.items() if n > MAX_FUNCTION_LINES} == {}
+
+
+def test_names_of_classes_are_unique():
+    """A class of Cython has the name of the C++ class that it holds."""
+    declarations = "".join(path.read_text("utf-8") for path in project_files(".pyx", ".pxd"))
+    held = re.findall(r"cppclass Cpp(\w+) \"sktree_opt::[\w:]*\b\1\"", declarations)
+    found = defaultdict(set)
+    for path in package_sources():
+        text = path.read_text("utf-8")
+        pattern = r"^(?:cdef )?(?:enum )?(?:class|struct) (\w+)(?:[(:][^;\n]*)?(?: :.*)?(?: \{|:)"
+        for name in re.findall(pattern, text, re.MULTILINE):
+            found[name].add(relative(path))
+    assert len(found) > 300
+    assert {k: v for k, v in found.items() if len(v) > 1 and k not in held} == {}
 
 
 def test_no_path_of_one_machine():

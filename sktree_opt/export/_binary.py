@@ -21,7 +21,7 @@ ALL = -1
 
 
 @dataclass(frozen=True)
-class Column:
+class BinaryColumn:
     """A column of numbers, or, with an order, of places of categories.
 
     Attributes
@@ -56,7 +56,7 @@ class BinaryTree:
 
 
 @dataclass(frozen=True)
-class Known:
+class ReachingNumbers:
     """The numbers that can reach a node: a range, and whether missing or known ones can."""
 
     lower: float = -math.inf
@@ -145,7 +145,7 @@ class Builder:
         """
         if test.groups is not None:
             return self._split_categories(test, known)
-        known = Known() if known is None else known
+        known = ReachingNumbers() if known is None else known
         if test.threshold is None:
             can_left, can_right = False, known.may_have
         else:
@@ -155,7 +155,7 @@ class Builder:
         labels += [test.missing] if known.may_miss else []
         if len(set(labels)) == 1:
             return labels[0]
-        column, parts = Column(test.feature), [self.weights[child] for child in test.children]
+        column, parts = BinaryColumn(test.feature), [self.weights[child] for child in test.children]
         if known.may_miss and (test.missing == ALL or test.threshold is None):
             # First whether it is missing: a known number is at most infinity.
             sides = [replace(known, may_miss=False), replace(known, may_have=False)]
@@ -164,8 +164,12 @@ class Builder:
             return column, math.inf, False, sides, self._positive(rest, missing)
         t, misses_left = test.threshold, test.missing == 0
         sides = [
-            Known(known.lower, min(known.upper, t), known.may_miss and misses_left, can_left),
-            Known(max(known.lower, t), known.upper, known.may_miss and not misses_left, can_right),
+            ReachingNumbers(
+                known.lower, min(known.upper, t), known.may_miss and misses_left, can_left
+            ),
+            ReachingNumbers(
+                max(known.lower, t), known.upper, known.may_miss and not misses_left, can_right
+            ),
         ]
         return column, t, misses_left, sides, self._positive(*parts)
 
@@ -185,7 +189,7 @@ class Builder:
         part = {b: self.weights[test.children[b]] / labels.count(b) for b in set(labels) - {ALL}}
         halves = (labels[:cut], labels[cut:])
         sums = [sum(part.get(label, 0.0) for label in half) for half in halves]
-        column = Column(test.feature, order)
+        column = BinaryColumn(test.feature, order)
         return column, place[allowed[cut]] - 0.5, False, sides, self._positive(*sums)
 
     def _order_of(self, test):
@@ -230,7 +234,7 @@ class Builder:
         return len(made.column) - 1
 
     def _add_leaf(self, leaves, weight):
-        program, place = self.program, self._add(Column(-1), 0.0, False, weight)
+        program, place = self.program, self._add(BinaryColumn(-1), 0.0, False, weight)
         made = self.made
         made.probabilities[place] = mean_of(leaves, program.probabilities)
         if not program.is_classifier:

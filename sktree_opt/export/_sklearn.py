@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sktree_opt.export._binary import Column, columns_with_holes, make_binary
+from sktree_opt.export._binary import BinaryColumn, columns_with_holes, make_binary
 from sktree_opt.export._description import Description, TreeEstimator
 from sktree_opt.export.code._program import make_program
 from sktree_opt.tree._node import IS_MISSING, LEAF
@@ -124,7 +124,7 @@ def to_sklearn(
         categories = words.categories[0]
         # One that has missing values alone has no category; the encoder wants one all the same.
         known = None if categories is None else tuple(categories) or (0.0,)
-        binary.columns.append(Column(0, known))
+        binary.columns.append(BinaryColumn(0, known))
     # Numbers first, then categories: the order of the transformer.
     order = sorted(range(len(binary.columns)), key=lambda k: binary.columns[k].order is not None)
     place = {k: i for i, k in enumerate(order)}

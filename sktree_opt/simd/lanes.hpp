@@ -109,7 +109,7 @@ SKTREE_INLINE Native<double, VECTOR_BYTES> add_value(Native<double, VECTOR_BYTES
 }
 
 // The same of whole values.
-SKTREE_INLINE Native<std::int32_t, VECTOR_BYTES> add_whole(Native<std::int32_t, VECTOR_BYTES> sums,
+SKTREE_INLINE Native<std::int32_t, VECTOR_BYTES> add_value(Native<std::int32_t, VECTOR_BYTES> sums,
                                                            const std::uint8_t* bits, int part,
                                                            std::int32_t value) {
     const int lane = part * (VECTOR_BYTES / 4);

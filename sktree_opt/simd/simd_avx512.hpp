@@ -74,7 +74,7 @@ SKTREE_INLINE Native<double, 64> add_value(Native<double, 64> sums, const std::u
 }
 
 // Sixteen sums of whole values in the same way.
-SKTREE_INLINE Native<std::int32_t, 64> add_whole(Native<std::int32_t, 64> sums,
+SKTREE_INLINE Native<std::int32_t, 64> add_value(Native<std::int32_t, 64> sums,
                                                  const std::uint8_t* bits, int part,
                                                  std::int32_t value) {
     std::uint16_t mask;

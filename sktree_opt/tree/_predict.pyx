@@ -18,11 +18,11 @@ cdef enum:
 
 
 cdef extern from "sktree_opt/tree/cells.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass ColumnBounds[T]:
-        ColumnBounds(const int64_t* n_codes, size_t n_columns) except +
+    cdef cppclass CellBounds[T]:
+        CellBounds(const int64_t* n_codes, size_t n_columns) except +
 
     bint cells_fit[T](
-        const ColumnBounds[T]& bounds,
+        const CellBounds[T]& bounds,
         const T* values,
         ptrdiff_t row_stride,
         ptrdiff_t column_stride,
@@ -119,7 +119,7 @@ def apply(
     cdef ptrdiff_t row_stride, column_stride
     cdef int64_t n_distributed = 0
     cdef int refused = 0
-    cdef ColumnBounds[Value]* bounds = NULL
+    cdef CellBounds[Value]* bounds = NULL
     if n_rows == 0:
         return 0
     if X.shape[1] == 0:
@@ -132,7 +132,7 @@ def apply(
     rows_at_a_time = max(64, min(4096, CELLS_AT_A_TIME // X.shape[1]))
     n_blocks = (n_rows + rows_at_a_time - 1) // rows_at_a_time
     if n_codes is not None:
-        bounds = new ColumnBounds[Value](&n_codes[0], n_codes.shape[0])
+        bounds = new CellBounds[Value](&n_codes[0], n_codes.shape[0])
     for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="dynamic"):
         start = block * rows_at_a_time
         stop = min(n_rows, start + rows_at_a_time)

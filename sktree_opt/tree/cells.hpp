@@ -15,12 +15,12 @@ namespace sktree_opt {
 // The cells that a column may have: least <= x < bound, or NaN, and whole numbers if they are
 // codes.
 template <typename Value>
-struct ColumnBounds {
+struct CellBounds {
     std::vector<Value> least, bound;
     std::vector<std::int32_t> is_code;
 
     // Number of codes of each column, -1 for one of numbers.
-    ColumnBounds(const std::int64_t* n_codes, std::size_t n_columns)
+    CellBounds(const std::int64_t* n_codes, std::size_t n_columns)
         : least(n_columns, std::numeric_limits<Value>::lowest()),
           bound(n_columns, std::numeric_limits<Value>::infinity()),
           is_code(n_columns, 0) {
@@ -41,7 +41,7 @@ struct ColumnBounds {
 };
 
 template <typename Value>
-bool cells_fit(const ColumnBounds<Value>& bounds, const Value* values, std::ptrdiff_t row_stride,
+bool cells_fit(const CellBounds<Value>& bounds, const Value* values, std::ptrdiff_t row_stride,
                std::ptrdiff_t column_stride, std::int64_t start, std::int64_t stop) {
     const std::size_t n_columns = bounds.least.size();
     std::int32_t refused = 0;

@@ -35,7 +35,7 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
     cdef cppclass BitSwitches:
         @staticmethod
         vector[string] names()
-        cpp_bool* find(const string& name)
+        void turn_off(const vector[string]& off) except +
 
     cdef cppclass InputRows:
         const uint8_t* bits
@@ -154,17 +154,6 @@ cdef BitObjective convert_objective(objective):
     return converted
 
 
-cdef BitSwitches convert_switches(off) except *:
-    cdef BitSwitches switches
-    cdef cpp_bool* switch
-    for name in off:
-        switch = switches.find(name.encode())
-        if switch == NULL:
-            raise ValueError(f"off must hold names of {SWITCHES}, got {name!r}.")
-        switch[0] = False
-    return switches
-
-
 cdef node_array(const vector[TreeNode]& nodes):
     cdef Py_ssize_t k
     array = np.empty((nodes.size(), 3), dtype=np.int32)
@@ -231,8 +220,9 @@ cdef class BitEngine:
         cdef const double[::1] targets
         cdef const double[::1] weight_values
         cdef BitObjective converted = convert_objective(objective)
-        cdef BitSwitches switches = convert_switches(off)
+        cdef BitSwitches switches
         cdef InstructionSet instructions = instruction_set()
+        switches.turn_off([name.encode() for name in off])
         rows.n_rows = bits.shape[0]
         rows.row_bytes = <int> bits.shape[1]
         rows.n_columns = n_columns

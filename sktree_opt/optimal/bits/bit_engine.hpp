@@ -556,7 +556,7 @@ inline BitEngineBase* make_engine(const InputRows& rows, const BitObjective& obj
     const ChannelPlan plan = plan_channels(objective, constraints);
     const std::vector<double> coefficients =
         segment_coefficients(reduced, objective, plan, rows.weights == nullptr);
-    switch (pick_lane(objective, reduced, coefficients, plan.n_all())) {
+    switch (pick_lane(objective, reduced, coefficients, plan.n_all(), switches.narrow_lanes)) {
         case LaneType::INT16:
             return new BitEngineOf<std::int16_t>(reduced, coefficients, objective, constraints,
                                                  switches, set, control, cache_bytes);

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sktree_opt/optimal/bits/buffer.hpp"
 #include "sktree_opt/optimal/bits/kernels/bit_kernels.hpp"
 #include "sktree_opt/optimal/bits/row_set.hpp"
+#include "sktree_opt/utils/switches.hpp"
 
 namespace sktree_opt {
 
@@ -49,7 +49,6 @@ struct BitConstraints {
 // In which order columns are tried as the root of a subtree (see sort_columns in bit_search.hpp).
 enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
 
-// Techniques that tests and benchmarks switch off. The optimum stays the same.
 // clang-format off
 #define SKTREE_BIT_SWITCHES(SWITCH)                                                     \
     SWITCH(merge_rows)         /* rows that are equal are merged at the start */        \
@@ -64,31 +63,13 @@ enum class Order { BOUNDS, LOOK_AHEAD, INDEX };
     SWITCH(look_ahead)         /* trees of fewer levels come first, and order columns */\
     SWITCH(dynamic_order)      /* columns are ordered by what is known of them */       \
     SWITCH(signed_counts)      /* counts of two classes stay in registers, with their sign */\
+    SWITCH(narrow_lanes)       /* 16 bits for each count, where all counts fit */       \
     SWITCH(rough_sweeps)       /* squared errors are first bounded in single precision */\
     SWITCH(subtraction)        /* a sibling's counts are what is left of the parent's */\
     SWITCH(side_bounds)        /* a column goes as soon as one side costs too much */ \
     SWITCH(any_depth)          /* trees of all depths at once, where splits have a cost */
 // clang-format on
-struct BitSwitches {
-#define SWITCH(name) bool name = true;
-    SKTREE_BIT_SWITCHES(SWITCH)
-#undef SWITCH
-
-    static std::vector<std::string> names() {
-#define SWITCH(name) #name,
-        return {SKTREE_BIT_SWITCHES(SWITCH)};
-#undef SWITCH
-    }
-
-    // Null if there is none of this name.
-    bool* find(const std::string& asked) {
-#define SWITCH(name) \
-    if (asked == #name) return &name;
-        SKTREE_BIT_SWITCHES(SWITCH)
-#undef SWITCH
-        return nullptr;
-    }
-};
+SKTREE_SWITCHES(BitSwitches, SKTREE_BIT_SWITCHES);
 
 // Rows as given: bits by row, and classes or targets.
 struct InputRows {

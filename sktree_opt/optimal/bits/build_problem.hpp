@@ -455,11 +455,11 @@ inline double largest_sum(const Reduction& reduced, const std::vector<double>& c
 enum class LaneType { INT16, INT32, DOUBLE };
 
 inline LaneType pick_lane(const BitObjective& objective, const Reduction& reduced,
-                          const std::vector<double>& coefficients, int n_all) {
+                          const std::vector<double>& coefficients, int n_all, bool may_be_narrow) {
     const bool counts = objective.score == Score::TWO_CLASS || objective.score == Score::LARGEST;
     if (!counts || reduced.has_values) return LaneType::DOUBLE;
     const double largest = largest_sum(reduced, coefficients, n_all);
-    if (largest <= 32767.0) return LaneType::INT16;
+    if (largest <= 32767.0 && may_be_narrow) return LaneType::INT16;
     return largest < 1073741824.0 ? LaneType::INT32 : LaneType::DOUBLE;
 }
 

@@ -134,7 +134,7 @@ class RatioSearch:
         problem = replace(problem, limits=replace(problem.limits, max_splits=max_splits))
         positives = float(problem.objective.class_weights[problem.objective.positive])
         # That of the leaf that answers the positive class.
-        ratio = Ratio(2.0 * positives, float(problem.objective.class_weights.sum()) + positives)
+        ratio = F1Ratio(2.0 * positives, float(problem.objective.class_weights.sum()) + positives)
         best, bound = None, 0.0
         while True:
             plan = replace(self.plan, problem=by_cost(problem, ratio))
@@ -167,7 +167,7 @@ class RatioSearch:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class F1Ratio:
     """An F1 score, as a quotient whose parts are whole if the weights are."""
 
     numerator: float
@@ -186,7 +186,7 @@ class F1Tree:
     tests: object
     nodes: np.ndarray
     answers: np.ndarray
-    ratio: Ratio
+    ratio: F1Ratio
     point: tuple
 
     @property
@@ -228,7 +228,7 @@ def tree_of(problem, ratio, tests, nodes):
     fp = float(negative_weight[is_positive].sum())
     tp = float(positive_weight[is_positive].sum())
     fn = max(0.0, float(objective.class_weights[positive]) - tp)
-    score = Ratio(2.0 * tp, 2.0 * tp + fp + fn)
+    score = F1Ratio(2.0 * tp, 2.0 * tp + fp + fn)
     answers = np.where(is_leaf, np.where(is_positive, positive, 1 - positive), -1)
     n_splits = int(np.count_nonzero(~is_leaf))
     return F1Tree(

@@ -68,7 +68,7 @@ ROUNDING = 1e-12
 
 
 @dataclass
-class Branch:
+class GrowingNode:
     """A node of a tree that grows.
 
     Attributes
@@ -81,7 +81,7 @@ class Branch:
     test : tuple or None
         Column, kind, branch of missing values, code, and next code of the node's rows.
 
-    sides : list of Branch
+    sides : list of GrowingNode
         For the rows that pass the test, and for the others.
     """
 
@@ -114,7 +114,7 @@ class LookAhead:
 
     Attributes
     ----------
-    root : Branch
+    root : GrowingNode
         The tree.
 
     incumbents : list of (float, float)
@@ -345,7 +345,7 @@ class LookAhead:
         return limits.min_weight_leaf == 0.0 or weights[rows].sum() >= limits.min_weight_leaf
 
     def _leaf(self, rows):
-        return Branch(rows, leaf_values(self.problem, rows)[1])
+        return GrowingNode(rows, leaf_values(self.problem, rows)[1])
 
     def _move_test(self, branch):
         """Replace a test by the best one of any column for the subtrees below it."""
@@ -356,7 +356,9 @@ class LookAhead:
             return False
         test, is_swapped = found
         sides = branch.sides[::-1] if is_swapped else branch.sides
-        return self._take(branch, self._with_rows(Branch(rows, branch.cost, test, sides), rows))
+        return self._take(
+            branch, self._with_rows(GrowingNode(rows, branch.cost, test, sides), rows)
+        )
 
     def _best_test(self, rows, rise):
         """The test that adds the least, and whether the sides are swapped; None if there is none.

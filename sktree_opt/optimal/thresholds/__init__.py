@@ -5,9 +5,8 @@ any threshold of a numeric column, any category, or "is it missing?". Read the f
 
 - ``_threshold_search.pyx``, ``threshold_problem.hpp``: the input and the answer.
 - ``root_search.hpp``: levels, rounds and threads at the root; the bound for few leaves.
-- ``subtree_solver.hpp``: the search below one test (the paper's CT).
-- ``node_search.hpp``: branch and bound over the root tests of one node; ``intervals.hpp``: the
-  paper's three prunings.
+- ``subtree_solver.hpp``: the search below one test (the paper's CT), and branch and bound over the
+  root tests of one node; ``intervals.hpp``: the paper's three prunings.
 - ``node_rows.hpp``, ``column_tests.hpp``: the rows of a node, and its tests.
 - ``depth_two_passes.hpp``, ``pass_runner.hpp``: two levels by passes over the rows;
   ``stump.hpp``, ``absolute.hpp``: one level.

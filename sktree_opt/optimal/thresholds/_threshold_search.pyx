@@ -19,7 +19,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
     cdef cppclass ThresholdSwitches:
         @staticmethod
         vector[string] names()
-        cpp_bool* find(const string& name)
+        void turn_off(const vector[string]& off) except +
 
     cdef cppclass ThresholdProblem:
         uint32_t n_rows
@@ -109,17 +109,6 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
 
 
 SWITCHES = tuple((<bytes> name).decode() for name in ThresholdSwitches.names())
-
-
-cdef ThresholdSwitches convert_switches(off) except *:
-    cdef ThresholdSwitches use
-    cdef cpp_bool* switch
-    for name in off:
-        switch = use.find(name.encode())
-        if switch == NULL:
-            raise ValueError(f"off must hold names of {SWITCHES}, got {name!r}.")
-        switch[0] = False
-    return use
 
 
 cdef class ThresholdSearch:
@@ -213,7 +202,7 @@ cdef class ThresholdSearch:
         self.problem.min_weight = min_weight
         self.problem.n_threads = n_threads
         self.problem.instruction_set = instruction_set()
-        self.problem.use = convert_switches(off)
+        self.problem.use.turn_off([name.encode() for name in off])
         self.root.reset(new RootSearch(self.problem, control.cpp, max_depth, max_splits))
 
     def begin(self):

@@ -117,7 +117,7 @@ private:
 };
 
 // One division: what its leaves cost, and what branch 0 has.
-struct Division {
+struct AbsoluteDivision {
     double cost = 0.0;
     double n_left = 0.0;
     double weight_left = 0.0;
@@ -143,7 +143,7 @@ public:
 
     // The divisions by columns[k]: after each group of codes of a chain; each category alone, and
     // after them what is missing.
-    const std::vector<Division>& divide(int k, bool missing_left) {
+    const std::vector<AbsoluteDivision>& divide(int k, bool missing_left) {
         const NodeColumn& column = node_->columns[k];
         list_groups(k);
         if (column.is_nominal) divide_categories(k, missing_left);
@@ -196,7 +196,8 @@ private:
             list_.reset();
             remove(order, begin, end);
             if (with_missing) remove(order, n_present, node_->n);
-            Division division = {list_.cost(), n_rows_ - list_.n_rows(), weight_ - list_.weight()};
+            AbsoluteDivision division = {list_.cost(), n_rows_ - list_.n_rows(),
+                                         weight_ - list_.weight()};
             list_.reset();
             remove(order, 0, begin);
             remove(order, end, with_missing ? n_present : node_->n);
@@ -210,7 +211,7 @@ private:
     double leaf_cost_ = 0.0, n_rows_ = 0.0, weight_ = 0.0;
     std::vector<std::uint8_t> all_;
     std::vector<std::uint32_t> end_;
-    std::vector<Division> divisions_;
+    std::vector<AbsoluteDivision> divisions_;
 };
 
 }  // namespace sktree_opt::thresholds

@@ -120,8 +120,34 @@ inline double weight_of(const ThresholdProblem& problem, const double* sums) {
     return weight;
 }
 
-// All rows of the table, each column sorted by counting its codes. False when a limit ended it:
-// then some columns are absent.
+// Adds column `j`, sorted by counting its codes, unless all rows have the same. `start` is room.
+inline void add_root_column(const ThresholdProblem& problem, int j, ThresholdNode& node,
+                            std::vector<std::uint32_t>& start) {
+    const ColumnView& view = problem.columns[j];
+    const std::uint32_t n = problem.n_rows;
+    start.assign(view.n_values + 2, 0);
+    for (std::uint32_t row = 0; row < n; ++row) ++start[code_at(view, row) + 1];
+    NodeColumn column;
+    column.column = j;
+    column.is_nominal = view.is_nominal != 0;
+    column.n_present = n - start[view.n_values + 1];
+    for (std::uint32_t code = 0; code < view.n_values; ++code) {
+        column.n_groups += start[code + 1] > 0;
+    }
+    if (column.n_groups + (column.n_present < n) < 2) return;
+    for (std::uint32_t code = 0; code <= view.n_values; ++code) start[code + 1] += start[code];
+    const std::size_t offset = node.entries.size();
+    node.entries.resize(offset + n);
+    const std::vector<std::uint32_t> first(start);
+    for (std::uint32_t row = 0; row < n; ++row) {
+        const std::uint32_t code = code_at(view, node.row[row]);
+        const bool is_first = start[code] == first[code] && code < view.n_values;
+        node.entries[offset + start[code]++] = row | (is_first ? FIRST_OF_GROUP : 0);
+    }
+    node.columns.push_back(column);
+}
+
+// All rows of the table. False when a limit ended it: then some columns are absent.
 inline bool root_rows(const ThresholdProblem& problem, ThresholdNode& node, Watch& watch) {
     const std::uint32_t n = problem.n_rows;
     node.open(problem, n);
@@ -155,29 +181,9 @@ inline bool root_rows(const ThresholdProblem& problem, ThresholdNode& node, Watc
     node.entries.reserve(n * most);
     std::vector<std::uint32_t> start;
     for (int j = 0; j < problem.n_columns; ++j) {
-        const ColumnView& view = problem.columns[j];
-        if (view.representative != j) continue;
+        if (problem.columns[j].representative != j) continue;
         if (watch.after_rows(n)) return false;
-        start.assign(view.n_values + 2, 0);
-        for (std::uint32_t row = 0; row < n; ++row) ++start[code_at(view, row) + 1];
-        NodeColumn column;
-        column.column = j;
-        column.is_nominal = view.is_nominal != 0;
-        column.n_present = n - start[view.n_values + 1];
-        for (std::uint32_t code = 0; code < view.n_values; ++code) {
-            column.n_groups += start[code + 1] > 0;
-        }
-        if (column.n_groups + (column.n_present < n) < 2) continue;
-        for (std::uint32_t code = 0; code <= view.n_values; ++code) start[code + 1] += start[code];
-        const std::size_t offset = node.entries.size();
-        node.entries.resize(offset + n);
-        const std::vector<std::uint32_t> first(start);
-        for (std::uint32_t row = 0; row < n; ++row) {
-            const std::uint32_t code = code_at(view, node.row[row]);
-            const bool is_first = start[code] == first[code] && code < view.n_values;
-            node.entries[offset + start[code]++] = row | (is_first ? FIRST_OF_GROUP : 0);
-        }
-        node.columns.push_back(column);
+        add_root_column(problem, j, node, start);
     }
     planned.set(watch.control(), 0);
     return node.book(watch.control());

@@ -131,17 +131,9 @@ private:
             const bool every_group = task_.n_supports > 0 || column.is_nominal ||
                                      problem_->is_regression() || !problem_->use.pure_runs;
             list_runs(*node_, static_cast<int>(k), every_group, runs_);
-            std::size_t n_runs = runs_.size() - first;
-            Traversal traversal = Traversal::RUNS;
-            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal &&
-                column.n_present == node_->n) {
-                traversal =
-                    column.n_groups == node_->n ? Traversal::ROWS : Traversal::ROWS_WITH_TIES;
-                n_runs = 0;
-                runs_.resize(first);
-            }
-            columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
-                                column.n_present, column.is_nominal, traversal});
+            columns_.push_back({node_->order(k), nullptr,
+                                static_cast<std::uint32_t>(runs_.size() - first), column.n_present,
+                                column.is_nominal});
         }
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {
@@ -165,7 +157,7 @@ private:
     // in the table.
     void choose_classes() {
         two_classes_ = false;
-        if (problem_->is_regression()) return;
+        if (problem_->is_regression() || !problem_->use.two_classes) return;
         const int n_classes = problem_->n_classes;
         int present = 0;
         positive_ = negative_ = 0;
@@ -358,7 +350,7 @@ private:
                     if (poll(this)) return;
                     const bool has_missing = node_->columns[k].n_present < node_->n;
                     for (int missing_left = 0; missing_left <= has_missing; ++missing_left) {
-                        for (const Division& one :
+                        for (const AbsoluteDivision& one :
                              absolute_.divide(static_cast<int>(k), missing_left != 0)) {
                             free = std::min(free, one.cost);
                             if (one.cost < supported && has_minima(one)) supported = one.cost;
@@ -376,7 +368,7 @@ private:
         }
     }
 
-    bool has_minima(const Division& one) const {
+    bool has_minima(const AbsoluteDivision& one) const {
         return supports_leaf(*problem_, one.n_left, one.weight_left) &&
                supports_leaf(*problem_, absolute_.n_rows() - one.n_left,
                              absolute_.weight() - one.weight_left);
@@ -437,9 +429,6 @@ private:
     bool two_classes_ = true;
     int positive_ = 0, negative_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
-    // Below this number of rows to a run, traversing row by row is faster, because it has no
-    // branches to mispredict.
-    static constexpr std::size_t SHORT_RUN = 4;
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
     std::vector<std::uint8_t> key_, signed_key_, inside_;

@@ -254,8 +254,7 @@ private:
         NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
         solver.solve_by_values(
             root_, outcome_.cost,
-            [this](int n_items, const SubtreeSolver::Task& task) { in_parallel(n_items, task); },
-            nullptr, result);
+            [this](int n_items, const auto& task) { in_parallel(n_items, task); }, nullptr, result);
         if (result.cost < outcome_.cost) {
             outcome_.cost = result.cost;
             outcome_.plan = solver.plan(root_, result);

@@ -67,9 +67,9 @@ private:
                     bool missing_left, SmallTree& best) {
         describe_column_tests(problem, node, k, missing_left, tests_);
         if (problem.is_absolute) {
-            const std::vector<Division>& divisions = absolute_.divide(k, missing_left);
+            const std::vector<AbsoluteDivision>& divisions = absolute_.divide(k, missing_left);
             for (int p = 0; p < tests_.n_positions; ++p) {
-                const Division& one = divisions[p];
+                const AbsoluteDivision& one = divisions[p];
                 offer(problem, node, p, one.cost + problem.split_cost, one.n_left, one.weight_left,
                       best);
             }

@@ -3,45 +3,27 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "sktree_opt/simd/instruction_sets.hpp"
 #include "sktree_opt/preprocessing/ranked_column.hpp"
+#include "sktree_opt/utils/switches.hpp"
 
 namespace sktree_opt::thresholds {
 
-// Techniques that tests and benchmarks switch off: the optimum stays, the search is slower.
 // clang-format off
 #define SKTREE_THRESHOLD_SWITCHES(SWITCH)                                               \
     SWITCH(intervals)   /* bounds between solved positions of a chain */                \
     SWITCH(column_bounds)      /* bounds of columns, inherited along a chain one level up */   \
     SWITCH(caps)        /* sub-problems are solved only up to the cost that would exclude them */\
+    SWITCH(two_classes) /* two classes need one signed sum */                           \
+    SWITCH(narrow_lanes) /* 16 bits for each sum, where all sums fit */                 \
     SWITCH(pure_runs)   /* no tests between equal codes of one class */                 \
     SWITCH(leaf_groups) /* the bound of few leaves, at the root */                      \
     SWITCH(categories)  /* the bound of a nominal column, by all its categories */      \
     SWITCH(value_sweep) /* tables of pairs of values, where columns have few */
 // clang-format on
-struct ThresholdSwitches {
-#define SWITCH(name) bool name = true;
-    SKTREE_THRESHOLD_SWITCHES(SWITCH)
-#undef SWITCH
-
-    static std::vector<std::string> names() {
-#define SWITCH(name) #name,
-        return {SKTREE_THRESHOLD_SWITCHES(SWITCH)};
-#undef SWITCH
-    }
-
-    // Null if there is none of this name.
-    bool* find(const std::string& asked) {
-#define SWITCH(name) \
-    if (asked == #name) return &name;
-        SKTREE_THRESHOLD_SWITCHES(SWITCH)
-#undef SWITCH
-        return nullptr;
-    }
-};
+SKTREE_SWITCHES(ThresholdSwitches, SKTREE_THRESHOLD_SWITCHES);
 
 // The training set and the limits of one search. Weights, costs of classes and their `split_cost`
 // are multiples of one power of two, so small that every sum of them is exact in a double: sums do

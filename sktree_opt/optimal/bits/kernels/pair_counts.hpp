@@ -127,34 +127,29 @@ SKTREE_INLINE void add_counts(Lane coefficient, const Vector16 (&counts)[ROWS][V
     }
 }
 
-// Sums of real values over the rows listed, of CHANNELS channels in VECTORS vectors of columns from
-// j: a row adds its value in the columns that it has. Sums stay in registers.
-template <int CHANNELS, int ROWS, int VECTORS>
-SKTREE_INLINE void sum_listed(const SweepTask<double>& task, const std::int32_t* last, int channel,
-                              int j, double* tile) {
-    Pack<double> sums[CHANNELS][VECTORS];
+// Sums over the rows listed, of CHANNELS of `n_values` values of each row, in N native vectors of
+// columns from j: a row adds its value in the columns that it has. Sums stay in registers.
+template <int CHANNELS, int N, class Task, class Value>
+SKTREE_INLINE void sum_listed(const Task& task, const Value* values, int n_values,
+                              const std::int32_t* last, int j, Value* out, int channel_step) {
+    Native<Value, VECTOR_BYTES> sums[CHANNELS][N];
     for (int c = 0; c < CHANNELS; ++c) {
-        for (int b = 0; b < VECTORS; ++b) sums[c][b] = fill_pack(0.0);
+        for (int k = 0; k < N; ++k) sums[c][k] = Native<Value, VECTOR_BYTES>{};
     }
     for (const std::int32_t* at = task.listed; at != last; ++at) {
         const std::ptrdiff_t slot = task.slots[*at];
         const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
-        const double* values = task.values + slot * task.n_all_channels + channel;
+        const Value* row = values + slot * n_values;
         SKTREE_UNROLL
         for (int c = 0; c < CHANNELS; ++c) {
             SKTREE_UNROLL
-            for (int b = 0; b < VECTORS; ++b) {
-                SKTREE_UNROLL
-                for (int p = 0; p < Pack<double>::PARTS; ++p) {
-                    sums[c][b].part[p] =
-                        add_value(sums[c][b].part[p], bits + b * (LANES / 8), p, values[c]);
-                }
-            }
+            for (int k = 0; k < N; ++k) sums[c][k] = add_value(sums[c][k], bits, k, row[c]);
         }
     }
+    constexpr int WIDTH = VECTOR_BYTES / static_cast<int>(sizeof(Value));
     for (int c = 0; c < CHANNELS; ++c) {
-        for (int b = 0; b < VECTORS; ++b) {
-            store_pack(tile + (c * ROWS * VECTORS + b) * LANES, sums[c][b]);
+        for (int k = 0; k < N; ++k) {
+            store_native<Value, VECTOR_BYTES>(out + c * channel_step + k * WIDTH, sums[c][k]);
         }
     }
 }
@@ -206,12 +201,14 @@ SKTREE_APART void sum_tile(const SweepTask<double>& task, int i, int j, double* 
         const bool has_most = 2 * (last - task.listed) > task.n_slots;
         if (has_most) last = list_rows(task, i + a, false);
         double* const row = tile + a * VECTORS * LANES;
+        constexpr int N = VECTORS * Pack<double>::PARTS;
+        const int n_values = task.n_all_channels;
         int c = first;
         for (; c + 2 <= task.n_counted; c += 2) {
-            sum_listed<2, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
+            sum_listed<2, N>(task, task.values + c, n_values, last, j, row + c * STEP, STEP);
         }
         for (; c < task.n_counted; ++c) {
-            sum_listed<1, ROWS, VECTORS>(task, last, c, j, row + c * STEP);
+            sum_listed<1, N>(task, task.values + c, n_values, last, j, row + c * STEP, STEP);
         }
         for (c = first; c < task.n_counted && has_most; ++c) {
             for (int b = 0; b < VECTORS; ++b) {
@@ -258,21 +255,19 @@ SKTREE_APART void count_tile(const SweepTask<Lane>& task, int i, int j, Lane* ti
     }
 }
 
-// Sums of each column alone.
-inline void sum_marginals(const SweepTask<double>& task, double* marginals) {
+// Sums of each column alone, of all values of the rows.
+template <class Task, class Value>
+void sum_marginals(const Task& task, const Value* values, int n_values, Value* marginals) {
+    constexpr int N = LANES * static_cast<int>(sizeof(Value)) / VECTOR_BYTES;
     for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
     const std::int32_t* last = task.listed + task.n_slots;
     for (int j = 0; j < task.n_columns; j += LANES) {
+        Value* out = marginals + j;
         int c = 0;
-        for (; c + 2 <= task.n_all_channels; c += 2) {
-            double tile[2 * LANES];
-            sum_listed<2, 1, 1>(task, last, c, j, tile);
-            store_pack(marginals + c * task.stride + j, load_pack(tile));
-            store_pack(marginals + (c + 1) * task.stride + j, load_pack(tile + LANES));
+        for (; c + 2 <= n_values; c += 2, out += 2 * task.stride) {
+            sum_listed<2, N>(task, values + c, n_values, last, j, out, task.stride);
         }
-        for (; c < task.n_all_channels; ++c) {
-            sum_listed<1, 1, 1>(task, last, c, j, marginals + c * task.stride + j);
-        }
+        if (c < n_values) sum_listed<1, N>(task, values + c, n_values, last, j, out, task.stride);
     }
 }
 
@@ -284,7 +279,7 @@ void count_marginals(const SweepTask<Lane>& task, Lane* marginals) {
     }
     if constexpr (sizeof(Lane) == sizeof(double)) {
         if (task.values != nullptr) {
-            sum_marginals(task, marginals);
+            sum_marginals(task, task.values, task.n_all_channels, marginals);
             return;
         }
     }

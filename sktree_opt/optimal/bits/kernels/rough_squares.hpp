@@ -28,31 +28,8 @@ constexpr int STRIP = 2 * LANES;     // columns at a time, and lanes of a channe
 template <int FIRST, int LAST, int N_UNITS>
 SKTREE_INLINE void sum_wholes(const RoughTask& task, const std::int32_t* last, int j,
                               std::int32_t* tile) {
-    constexpr int CHANNELS = LAST - FIRST, PARTS = UNIT / FLOATS;
-    Wholes sums[CHANNELS][N_UNITS * PARTS];
-    for (int c = 0; c < CHANNELS; ++c) {
-        for (int k = 0; k < N_UNITS * PARTS; ++k) {
-            sums[c][k] = Wholes{};
-        }
-    }
-    for (const std::int32_t* at = task.listed; at != last; ++at) {
-        const std::ptrdiff_t slot = task.slots[*at];
-        const std::uint8_t* bits = task.rows + slot * task.row_bytes + j / 8;
-        const std::int32_t* values = task.values + slot * ROUGH_CHANNELS + FIRST;
-        SKTREE_UNROLL
-        for (int c = 0; c < CHANNELS; ++c) {
-            SKTREE_UNROLL
-            for (int k = 0; k < N_UNITS * PARTS; ++k) {
-                sums[c][k] = add_whole(sums[c][k], bits, k, values[c]);
-            }
-        }
-    }
-    for (int c = 0; c < CHANNELS; ++c) {
-        for (int k = 0; k < N_UNITS * PARTS; ++k) {
-            store_native<std::int32_t, VECTOR_BYTES>(tile + (FIRST + c) * STRIP + k * FLOATS,
-                                                     sums[c][k]);
-        }
-    }
+    sum_listed<LAST - FIRST, N_UNITS*(UNIT / FLOATS)>(task, task.values + FIRST, ROUGH_CHANNELS,
+                                                      last, j, tile + FIRST * STRIP, STRIP);
 }
 
 // Weights of pairs where all rows weigh 1, of VECTORS vectors of columns from j.
@@ -338,15 +315,6 @@ inline void sum_rough_pairs(RoughTask& task) {
     }
 }
 
-// Sums of each column alone.
 inline void sum_rough_marginals(const RoughTask& task, std::int32_t* marginals) {
-    for (int k = 0; k < task.n_slots; ++k) task.listed[k] = k;
-    const std::int32_t* last = task.listed + task.n_slots;
-    for (int j = 0; j < task.n_columns; j += LANES) {
-        std::int32_t tile[ROUGH_CHANNELS * STRIP];
-        sum_wholes<0, ROUGH_CHANNELS, UNITS>(task, last, j, tile);
-        for (int c = 0; c < ROUGH_CHANNELS; ++c) {
-            store_pack(marginals + c * task.stride + j, load_pack(tile + c * STRIP));
-        }
-    }
+    sum_marginals(task, task.values, ROUGH_CHANNELS, marginals);
 }

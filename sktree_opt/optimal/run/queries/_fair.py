@@ -181,7 +181,7 @@ def find_fair_tree(plan, session, groups):
     """
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
     control = session.control
-    known = Known(problem, tests, groups)
+    known = FairTrees(problem, tests, groups)
     known.offer(np.array([[-1, -1, -1]], dtype=np.int32))
     moments = []
     if limits.max_depth > 0 and limits.max_splits > 0:
@@ -222,7 +222,7 @@ def find_fair_tree(plan, session, groups):
     )
 
 
-class Known:
+class FairTrees:
     """The trees that are known, and the front of their costs and differences.
 
     Attributes

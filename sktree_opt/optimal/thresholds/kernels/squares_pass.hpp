@@ -6,7 +6,7 @@
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 struct SquaresSide {
-    using Sums = Branch<Lane, 2, SUPPORTS>;  // of weighted targets, and of weights
+    using Sums = BranchLanes<Lane, 2, SUPPORTS>;  // of weighted targets, and of weights
     struct Fraction {
         Vector<Lane> above, below;
 

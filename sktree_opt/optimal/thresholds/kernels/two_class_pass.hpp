@@ -12,7 +12,7 @@
 
 template <class Lane, bool UNIT, bool SUPPORTS>
 struct TwoClassSide {
-    using Sums = Branch<Lane, 1, SUPPORTS>;
+    using Sums = BranchLanes<Lane, 1, SUPPORTS>;
     Sums branch;
     Vector<Lane> low, high, low_supported, high_supported;
     Supports<Lane, SUPPORTS> supports;
