@@ -106,6 +106,9 @@ def read_source(X):
 
     Infinite numbers of a matrix are left to ``Source.survey``.
     """
+    if type(X) is np.memmap:
+        # The same pages of the file, which are not copied.
+        X = X.view(np.ndarray)
     if is_plain_matrix(X):
         return Source(*X.shape, numbers=X)
     try:

@@ -30,6 +30,10 @@ FLOATS = (np.float32, np.float64)
 FEW_CATEGORIES = 30
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
+# What is made of the categories anew when an encoder is loaded. A file need not have them, and not
+# every format keeps False as a key.
+LOOKUPS = ("_has_categories", "_code_of", "_code_table", "_numbers_are_codes")
+
 
 class TableEncoder:
     """Decides in ``fit`` what each column is, and turns tables into float matrices.
@@ -210,6 +214,14 @@ class TableEncoder:
             self.categories_[j] = object_array([c for c in column.order if c in present])
         else:
             self.kinds_[j], self.categories_[j] = ORDINAL, column.order
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name not in LOOKUPS}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if "categories_" in state:
+            self._index_categories()
 
     def _index_categories(self):
         self._has_categories = any(categories is not None for categories in self.categories_)

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import pickle
 
 import numpy as np
 import pytest
@@ -350,3 +351,22 @@ def test_codes_of_any_strings(seen, new):
         encoder = TableEncoder().fit(make(seen))
         assert encoder.categories_[0].tolist() == categories
         np.testing.assert_array_equal(encoder.transform(make(new))[:, 0], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool, np.float32, np.float64])
+def test_a_memory_mapped_array_is_not_copied(dtype, tmp_path):
+    np.save(tmp_path / "table.npy", (np.arange(60) % 3 == 0).reshape(20, 3).astype(dtype))
+    X = np.load(tmp_path / "table.npy", mmap_mode="r")
+    matrix = TableEncoder().fit_transform(X, keep_integers=True)
+    assert matrix.dtype == dtype
+    assert np.shares_memory(matrix, X)
+
+
+def test_lookups_are_made_again_when_an_encoder_is_loaded():
+    X = np.array([[True, "a"], [False, "b"]], dtype=object)
+    encoder = TableEncoder()
+    matrix = encoder.fit_transform(X)
+    assert "_code_of" in vars(encoder).keys() - encoder.__getstate__().keys()
+    loaded = pickle.loads(pickle.dumps(encoder))
+    np.testing.assert_array_equal(loaded.transform(X), matrix)
+    assert "categories_" not in vars(pickle.loads(pickle.dumps(TableEncoder())))

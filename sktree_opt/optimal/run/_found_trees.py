@@ -126,6 +126,11 @@ class FoundTrees:
 
     def __setstate__(self, state):
         vars(self).update(state)
+        if self.graph.n_nodes == 0:
+            raise ValueError(
+                "The graph of a tree set is lost by formats without compiled objects, such "
+                "as skops: save the set with pickle, or its trees one by one."
+            )
         self._count(self.graph.count(SearchControl()))
 
     @property
