@@ -19,6 +19,7 @@ from tests.effort import examples
 from tests.fuzz import make, random_case
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
 @examples(25)
 @given(seed=st.integers(0, 2**20))
 def test_random_tables(seed):
