@@ -266,10 +266,9 @@ def warn_of_limit(estimator, status, found):
 
 
 def warn_user(message, category=UserWarning):
-    """Warn at the user's line: the last one outside this package and scikit-learn."""
-    inside = tuple(
-        str(Path(sys.modules[name].__file__).parent) for name in ("sktree_opt", "sklearn")
-    )
+    """Warn at the user's line: the last one outside this package, scikit-learn and joblib."""
+    names = ("sktree_opt", "sklearn", "joblib")
+    inside = tuple(str(Path(sys.modules[name].__file__).parent) for name in names)
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back

@@ -71,6 +71,20 @@ def test_incumbents_close_the_gap(max_leaf_nodes, objective, global_random_seed)
     assert bounds[-1] == pytest.approx(model.objective_)
 
 
+@pytest.mark.parametrize("objective", ["error", "gini"])
+def test_the_bound_rises_while_thresholds_are_searched(objective, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(250, 4))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=250) > 0).astype(int)
+    model = OptimalTreeClassifier(objective=objective, n_jobs=2).fit(X, y)
+    _, objectives, bounds = np.array(model.incumbents_).T
+    assert (np.diff(bounds) >= 0).all()
+    assert len(np.unique(bounds)) > 5
+    assert (bounds <= model.objective_ * (1 + 1e-12)).all()
+    again = clone(model).set_params(n_jobs=1).fit(X, y).incumbents_
+    np.testing.assert_array_equal(np.array(again)[:, 1:], np.column_stack([objectives, bounds]))
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("max_leaf_nodes", [None, 11, 26])
 def test_dives_are_trees_within_the_limits(n_classes, max_leaf_nodes, global_random_seed):

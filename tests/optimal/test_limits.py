@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from sktree_opt.optimal import (
     OptimalTreeClassifier,
@@ -293,6 +295,12 @@ def test_a_warning_of_a_limit_names_it_and_points_at_the_user():
     (warning,) = caught
     assert "time_limit=0.02" in str(warning.message)
     assert warning.filename == __file__
+    # Fits that others call, too.
+    model = make_pipeline(OptimalTreeClassifier(max_depth=6, time_limit=0.02))
+    search = GridSearchCV(model, {"optimaltreeclassifier__min_samples_leaf": [1]}, cv=2)
+    with pytest.warns(ConvergenceWarning) as caught:
+        search.fit(X, y)
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_limits_may_be_infinite_or_floats():

@@ -133,6 +133,8 @@ public:
     static constexpr int MOST_LEVELS = 4;
     // Lanes that are always spent on the search for fewer tests.
     static constexpr std::int64_t FEW_LANES = 10'000;
+    // A lower bound is recorded when it has risen by this share of the objective.
+    static constexpr double SHOWN_RISE = 0.01;
 
     RootSearch(const ThresholdProblem& problem, SearchControl* control, int depth, int n_splits)
         : held_(control->hold()),
@@ -271,6 +273,13 @@ private:
         outcome_.lower = std::max(outcome_.lower, std::min(lower, outcome_.cost));
     }
 
+    // Raises the bound while a level is explored, and records it when it has risen enough.
+    void show_bound() {
+        raise_bound(std::min(lower_, search_->open_bound()));
+        const double shown = outcome_.incumbents.back().lower;
+        if (outcome_.lower > shown + SHOWN_RISE * outcome_.cost) record();
+    }
+
     void close_level() {
         const bool is_stopped = watch_.stopped();
         const double lower = is_stopped ? std::min(lower_, search_->open_bound()) : lower_;
@@ -299,6 +308,7 @@ private:
         while (!watch_.stopped()) {
             if (watch_.control()->seconds() > end) return false;
             if (gives_up()) break;
+            show_bound();
             const double incumbent = outcome_.cost;
             const double limit = problem_.limit_below(incumbent);
             items.clear();
