@@ -13,7 +13,7 @@ import numpy as np
 
 from sktree_opt import OptimalTreeClassifier
 
-CHOICES = ["mdlp", "ensemble", 10, "all"]
+CHOICES = ["mdlp", "ensemble", 10, 32, 50, "all"]
 
 
 def make_table(n_rows, n_columns):

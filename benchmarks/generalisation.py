@@ -40,8 +40,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import (
     GridSearchCV,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
+    KFold,
+    StratifiedKFold,
     train_test_split,
 )
 from sklearn.pipeline import make_pipeline
@@ -135,24 +135,31 @@ def methods(y, options):
     return {name: found[name] for name in options.methods}
 
 
+def folds_of(y, most_rows, seed):
+    """Rows of a set, drawn at random if it has more, and their folds as places among them."""
+    is_numeric, rows = y.dtype.kind == "f", np.arange(len(y))
+    if len(y) > most_rows:
+        part = {"train_size": most_rows, "random_state": seed}
+        rows, _ = train_test_split(rows, **part, stratify=None if is_numeric else y)
+    kind = KFold if is_numeric else StratifiedKFold
+    folds = kind(N_FOLDS, shuffle=True, random_state=seed)
+    for train, test in folds.split(rows, y[rows]):
+        yield rows, train, test
+
+
 def scores_of(name, options):
     """Score of each method on each fold, and the share of folds with all trees proved."""
     X, y = load_set(name)
     y = np.asarray(y)
-    is_numeric = y.dtype.kind == "f"
-    if len(y) > options.most_rows:
-        part = {"train_size": options.most_rows, "random_state": options.seed}
-        X, _, y, _ = train_test_split(X, y, **part, stratify=None if is_numeric else y)
-        X = X.reset_index(drop=True)
-    kind = RepeatedKFold if is_numeric else RepeatedStratifiedKFold
-    folds = kind(n_splits=N_FOLDS, n_repeats=options.repeats, random_state=options.seed)
     scores = {method: [] for method in options.methods}
     n_proved = 0
-    for train, test in folds.split(X, y):
-        for method, model in methods(y, options).items():
-            fitted = model.fit(X.iloc[train], y[train])
-            scores[method].append(fitted.score(X.iloc[test], y[test]))
-            n_proved += method == "optimal" and fitted.status_ == "optimal"
+    for seed in range(options.seed, options.seed + options.repeats):
+        for rows, train, test in folds_of(y, options.most_rows, seed):
+            train, test = rows[train], rows[test]
+            for method, model in methods(y, options).items():
+                fitted = model.fit(X.iloc[train].reset_index(drop=True), y[train])
+                scores[method].append(fitted.score(X.iloc[test], y[test]))
+                n_proved += method == "optimal" and fitted.status_ == "optimal"
     arrays = {method: 100 * np.array(found) for method, found in scores.items()}
     return arrays, n_proved / len(next(iter(arrays.values())))
 
@@ -178,7 +185,7 @@ def main():
     parser.add_argument("--sets", nargs="+", choices=UCI + CONTINUOUS + REGRESSION)
     parser.add_argument("--methods", nargs="+", default=["optimal", "cart", "forest"])
     parser.add_argument("--depth", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=1, help="of 5 folds")
+    parser.add_argument("--repeats", type=int, default=1, help="of 5 folds, each with other rows")
     parser.add_argument("--seed", type=int, default=0, help="of the rows and folds")
     parser.add_argument("--thresholds", default="all", help="a name, or a number of quantiles")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of each fit")
