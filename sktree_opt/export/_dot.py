@@ -64,8 +64,8 @@ def export_dot(
         edge [fontname="sans-serif"];
         graph [fontname="sans-serif", labelloc=b, label="A missing value goes ... the weights."];
         0 [label="petal length (cm)"];
-        0 -> 1 [label="<= 2.45"];
-        0 -> 2 [label="> 2.45"];
+        0 -> 1 [label="<= 2"];
+        0 -> 2 [label="> 2"];
         1 [label="0\n50"];
         2 [label="1\n1 50, 2 50"];
     }

@@ -91,9 +91,9 @@ def to_sklearn(
     >>> from sktree_opt.export import to_sklearn
     >>> X, y = load_iris(return_X_y=True)
     >>> print(export_text(to_sklearn(GreedyTreeClassifier(max_depth=1).fit(X, y))))
-    |--- feature_2 <= 2.45
+    |--- feature_2 <= 2.00
     |   |--- class: 0
-    |--- feature_2 >  2.45
+    |--- feature_2 >  2.00
     |   |--- class: 1
     """
     words = Description(estimator)

@@ -57,8 +57,8 @@ def export_text(
     >>> iris = load_iris(as_frame=True)
     >>> tree = GreedyTreeClassifier(max_depth=2).fit(iris.data, iris.target_names[iris.target])
     >>> print(export_text(tree))
-    petal length (cm) <= 2.45: setosa (50)
-    petal length (cm) > 2.45
+    petal length (cm) <= 2: setosa (50)
+    petal length (cm) > 2
     |   petal width (cm) <= 1.75: versicolor (versicolor 49, virginica 5)
     |   petal width (cm) > 1.75: virginica (virginica 45, versicolor 1)
     A missing value goes down every branch, in proportion to the weights.

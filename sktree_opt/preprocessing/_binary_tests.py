@@ -258,11 +258,11 @@ def midpoints(lower, upper):
 
 
 def midpoint(lower, upper):
-    """The shortest decimal close to the middle of two values.
+    """The shortest decimal between two values, at least a hundredth of their distance from both.
 
-    Close means within a fiftieth of the distance of the two values, so that a threshold is as far
-    from both as a midpoint is. Where no decimal of 17 digits is as close, the threshold is the
-    middle, or `lower` where the middle rounds to `upper`.
+    It has the fewest significant digits, and of equally short ones it is the closest to the middle.
+    Where no decimal of 17 digits is between, the threshold is the middle, or `lower` where the
+    middle rounds to `upper`.
     """
     # Halves are added, as the sum of two large values may overflow.
     middle, half = lower / 2.0 + upper / 2.0, upper / 2.0 - lower / 2.0
@@ -270,21 +270,26 @@ def midpoint(lower, upper):
         return lower
     if not 0.0 < half < math.inf:
         return middle
-    found = middle
-    # A step of which some multiple is close for sure, and then steps ten times as large.
-    exponent = math.floor(math.log10(half)) - 2
+    found, fewest = middle, math.inf
+    # Single precision, as to_sklearn has it, tells the threshold from the upper value too.
+    singles = c_float(lower).value, c_float(upper).value
+    ceiling = min(upper, singles[1]) if singles[0] < singles[1] else upper
+    # A step of which some multiple is between for sure, and then steps ten times as large.
+    exponent = math.floor(math.log10(half)) - 1
     while abs(exponent) <= 22:
         # Powers of ten up to 22 are exact, so that the quotient is the decimal's double.
         power = float(10 ** abs(exponent))
         count = middle * power if exponent < 0 else middle / power
         if not abs(count) < 2.0**53:
             break
-        decimal = round(count) / power if exponent < 0 else round(count) * power
-        # Between the values, also after rounding to single precision, as to_sklearn does.
-        is_between = lower < decimal < upper and c_float(decimal).value < upper
-        if not (is_between and abs(decimal - middle) <= half / 25.0):
+        count = round(count)
+        decimal = count / power if exponent < 0 else count * power
+        is_between = lower < decimal < upper and abs(decimal - middle) <= 0.98 * half
+        if not (is_between and c_float(decimal).value < ceiling):
             break
-        found = decimal
+        n_digits = len(str(abs(count)).rstrip("0"))
+        if n_digits < fewest:
+            found, fewest = decimal, n_digits
         exponent += 1
     return found
 

@@ -98,7 +98,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     thresholds_ : list of ndarray
-        By column, the cuts in ascending order, midpoints between two values of the training data:
+        By column, the cuts in ascending order, decimals between two values of the training data:
         a row is below if its value is less or equal.
 
     n_bins_ : ndarray of int64, shape (n_features,)
@@ -129,7 +129,7 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> discretizer = MDLPDiscretizer().fit(X, y)
     >>> [thresholds.round(2).tolist() for thresholds in discretizer.thresholds_]
-    [[5.55, 6.15], [2.95, 3.35], [2.45, 4.75], [0.8, 1.75]]
+    [[5.55, 6.15], [2.95, 3.35], [2.0, 4.75], [0.8, 1.75]]
     >>> discretizer.transform([[5.0, 3.0, 4.8, 0.8]])
     array([[0., 1., 2., 0.]])
     """

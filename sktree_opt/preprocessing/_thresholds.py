@@ -1,7 +1,7 @@
 """The thresholds of numeric columns that an optimal tree may use: all of them, or chosen ones.
 
 A choice is an object with `codes` and `scope`. `codes` lists, for each column of a table, the codes
-after which it may be cut, in ascending order; the threshold is the midpoint to the next value. None
+after which it may be cut, in ascending order; the threshold is below the next value. None
 means all. `scope` says in words what a proof over these thresholds is relative to. The array of a
 nominal column is ignored. `control` is the clock of the fit: where it stops the choice, there are
 fewer thresholds, and the search that follows proves nothing.
@@ -20,9 +20,9 @@ from sktree_opt.preprocessing._discretizer import mdlp_codes
 
 
 class AllThresholds:
-    """Every midpoint between two values of a column: nothing is left out."""
+    """A threshold between every two values of a column: nothing is left out."""
 
-    scope = "every midpoint between two values of a column"
+    scope = "every threshold between two values of a column"
 
     def codes(self, table, data, control=None):
         """Leave nothing out."""

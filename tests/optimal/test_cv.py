@@ -202,7 +202,7 @@ def test_folds_search_few_thresholds_and_the_tree_all():
     assert model.objective_ < model.path_.objectives[2, 3]
     best = OptimalTreeRegressor(max_depth=2).fit(X, y)
     assert model.objective_ == pytest.approx(best.objective_)
-    assert "every midpoint" in model.optimality_scope_
+    assert "every threshold" in model.optimality_scope_
     same = clone(model).set_params(fold_thresholds=None).fit(X, y)
     assert same.objective_ == pytest.approx(same.path_.objectives[2, 3])
 

@@ -226,7 +226,7 @@ def test_census(data_dir):
 
 @given(st.floats(-1e15, 1e15), st.floats(-1e15, 1e15))
 @examples(300)
-def test_thresholds_are_the_shortest_decimals_near_the_middle(first, second):
+def test_thresholds_are_the_shortest_decimals(first, second):
     lower, upper = sorted([first, second])
     # Two values that rounding does not bring together.
     assume(upper - lower > max(1e-15, 1e-12 * abs(lower), 1e-12 * abs(upper)))
@@ -236,32 +236,34 @@ def test_thresholds_are_the_shortest_decimals_near_the_middle(first, second):
         Fraction(lower) / 2 + Fraction(upper) / 2,
         Fraction(upper) / 2 - Fraction(lower) / 2,
     )
-    assert abs(Fraction(threshold) - middle) <= half / 25 + abs(middle) * Fraction(2) ** -50
-    # A decimal with a digit less is farther from the middle.
-    exponent = Decimal(repr(threshold)).normalize().as_tuple().exponent
-    step = Fraction(10) ** (exponent + 1)
-    shorter = round(middle / step) * step
-    is_exact = -22 < exponent < 21 and abs(middle / step) < 2**49
-    if (
-        threshold
-        and is_exact
-        and float(shorter) not in (lower, threshold)
-        and np.float32(shorter) < upper
-    ):
-        assert abs(shorter - middle) > half / 25 * (1 - Fraction(2) ** -40)
+    margin = half * Fraction(98, 100)
+    assert abs(Fraction(threshold) - middle) <= margin + abs(middle) * Fraction(2) ** -50
+    # No decimal of fewer digits is between.
+    _, digits, exponent = Decimal(repr(threshold)).normalize().as_tuple()
+    for larger in range(exponent + 1, 17) if exponent > -22 else ():
+        step = Fraction(10) ** larger
+        count = round(middle / step)
+        shorter, n_digits = count * step, len(str(abs(count)).rstrip("0"))
+        is_single = np.float32(shorter) < min(np.float32(upper), upper)
+        if abs(shorter - middle) <= margin * (1 - Fraction(2) ** -40) and is_single:
+            assert n_digits >= (len(digits) if threshold else 0)
 
 
 @pytest.mark.parametrize(
     ("lower", "upper", "text"),
     [
-        (448.7, 449.2, "448.95"),
+        (448.7, 449.2, "449.0"),
         (448.90000000000003, 449.0, "448.95"),
         (448.0, 450.0, "449.0"),
-        (1.9, 3.0, "2.45"),
+        (448.0, 449.9, "449.0"),
+        (448.0, 449.00000000000006, "448.5"),
+        (1.9, 3.0, "2.0"),
+        (4.4, 10.4, "7.0"),
+        (18, 35, "30.0"),
         (57, 58, "57.5"),
         (12345, 12346, "12345.5"),
         (0.1, 0.30000000000000004, "0.2"),
-        (-0.00157, -0.0005, "-0.00103"),
+        (-0.00157, -0.0005, "-0.001"),
         (0.0, 1000.0, "500.0"),
     ],
 )

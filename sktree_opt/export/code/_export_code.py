@@ -89,8 +89,8 @@ def export_code(
     >>> print(export_code(tree, language="sql", name="flowers"))
     WITH tree_leaves AS (
       SELECT *, CASE
-        WHEN "petal length (cm)" <= 2.45e0 THEN 1
-        WHEN ("petal length (cm)" IS NULL OR "petal length (cm)" > 2.45e0) THEN 2
+        WHEN "petal length (cm)" <= 2.0 THEN 1
+        WHEN ("petal length (cm)" IS NULL OR "petal length (cm)" > 2.0) THEN 2
       END AS tree_leaf FROM "flowers"
     )
     SELECT *,

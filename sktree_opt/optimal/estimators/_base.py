@@ -155,7 +155,7 @@ search_stats_ : dict
 """,
     "thresholds": """\
 thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
-    Which thresholds of numeric columns the tests may use. "all": every midpoint between two values.
+    Which thresholds of numeric columns the tests may use. "all": one between every two values.
     "quantile" or an int: 10 quantiles of each column, or as many as the int says. "mdlp": the cuts
     of :class:`~sktree_opt.preprocessing.MDLPDiscretizer`. "ensemble": the thresholds of a small
     ensemble of boosted trees. A transformer with ``thresholds_`` or ``bin_edges_``, such as
@@ -165,7 +165,7 @@ thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, defaul
 """,
     "regression_thresholds": """\
 thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
-    Which thresholds of numeric columns the tests may use. "all": every midpoint between two values.
+    Which thresholds of numeric columns the tests may use. "all": one between every two values.
     "quantile" or an int: 10 quantiles of each column, or as many as the int says. "ensemble": the
     thresholds of a small ensemble of boosted trees. A transformer with ``thresholds_`` or
     ``bin_edges_``, such as scikit-learn's KBinsDiscretizer: its cuts; it is fitted to each column

@@ -44,7 +44,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     """The best classification tree within a depth and a number of leaves, with proof.
 
     No tree whose tests come from the table has a smaller objective. A numeric column is
-    compared with the midpoints between its values, a nominal one with each category, and a column
+    compared with thresholds between its values, a nominal one with each category, and a column
     with missing values may be asked whether it misses one. Every other test sends missing values to
     the side that is better.
 
@@ -145,7 +145,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     each row, count as equal. Metrics take fractional weights of a class if none is more than
     ``1e7`` times as large as another.
 
-    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
+    A search of binary tests takes at most 10,000 of them (thresholds, categories, missing values).
     If there are more, some thresholds of each column are searched, with a warning. Tables of many
     thresholds or categories are searched by ranks instead, whatever their number, by "error",
     "balanced_error", "cost", "f1" and, for two classes, "gini", without

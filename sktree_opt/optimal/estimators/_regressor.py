@@ -36,7 +36,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     """The best regression tree within a depth and a number of leaves, with proof.
 
     No tree whose tests come from the table has a smaller objective. A numeric column is
-    compared with the midpoints between its values, a nominal one with each category, and a column
+    compared with thresholds between its values, a nominal one with each category, and a column
     with missing values may be asked whether it misses one. Every other test sends missing values to
     the side that is better.
 
@@ -85,7 +85,7 @@ class OptimalTreeRegressor(TreeRegressorMixin, BaseOptimalTree):
     Section 4.8.2 of [1]_; tables with many thresholds, and absolute errors, after [2]_. Sums of
     real numbers are exact to about 12 digits, and so is the proof.
 
-    A search of binary tests takes at most 10,000 of them (midpoints, categories, missing values).
+    A search of binary tests takes at most 10,000 of them (thresholds, categories, missing values).
     If there are more, some thresholds of each column are searched, with a warning. Tables of many
     thresholds or categories are searched by ranks instead, whatever their number, without
     ``categorical_splits="subset"``.
