@@ -10,11 +10,13 @@ SOURCES := $(shell find sktree_opt -name '*.pyx' -o -name '*.pxd' -o -name '*.hp
 PYTEST_ARGS ?=
 GUARD_ARGS ?=
 FIGURES_ARGS ?=
+TRUST_ARGS ?=
 SPHINX_ARGS ?=
 export MPLBACKEND := Agg
 .NOTPARALLEL:
 
-.PHONY: quickstart test lint format docs bench bench-page figures guard fuzz fuzz-readers soak faults clean
+.PHONY: quickstart test lint format docs bench bench-page figures guard fuzz fuzz-readers soak faults sanitize \
+	peers trust clean
 
 quickstart: $(VENV)/.extra-plot $(VENV)/.built
 	$(PY) examples/quickstart.py
@@ -82,6 +84,20 @@ faults: $(VENV)/.extra-test $(VENV)/.built
 	SKTREE_OPT_FAULTS=1 $(PY) -m pytest -n 2 -o faulthandler_timeout=0 \
 		tests/test_faults.py tests/test_interrupts.py tests/utils/test_forks.py
 	$(PY) -m pytest -n 2 tests -k "ctrl_c or interrupt or callback or distributed"
+
+# Addresses and undefined behaviour, then threads, on builds of their own; an hour or two.
+sanitize: $(VENV)/.extra-test
+	VENV=$(VENV) MINUTES=$(MINUTES) .ci/sanitize address,undefined
+	VENV=$(VENV) MINUTES=$(MINUTES) .ci/sanitize thread
+
+# Agreement with other solvers on public sets.
+peers: $(VENV)/.extra-test $(VENV)/.built
+	$(MAKE) $(VENV)/.extra-bench || echo "Some solvers cannot be installed here: their tests are skipped." >&2
+	SKTREE_OPT_LONG_TESTS=1 $(PY) -m pytest -n 2 -q tests/peers -k public
+
+# The figures of the page on trust: make trust TRUST_ARGS="--only fuzz soak"
+trust: $(VENV)/.extra-test $(VENV)/.built
+	$(PY) benchmarks/trust.py $(TRUST_ARGS)
 
 clean:
 	rm -rf $(VENV) build build-* doc/_build doc/auto_examples doc/api/generated *.egg-info

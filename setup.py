@@ -7,6 +7,8 @@ SKTREE_OPT_DEBUG_DIRECTIVES=1
     views); slow, for tests.
 SKTREE_OPT_NO_OPENMP=1
     Builds without OpenMP, as on a compiler that lacks it: same answers, one thread.
+SKTREE_OPT_SANITIZE=address,undefined
+    Builds with sanitizers of gcc or clang, for `make sanitize`.
 """
 
 import os
@@ -24,9 +26,11 @@ from setuptools.errors import CompileError, LinkError
 
 PACKAGE = "sktree_opt"
 DEBUG_DIRECTIVES = os.environ.get("SKTREE_OPT_DEBUG_DIRECTIVES", "0") != "0"
+SANITIZE = os.environ.get("SKTREE_OPT_SANITIZE", "")
 NO_OPENMP = os.environ.get("SKTREE_OPT_NO_OPENMP", "0") != "0"
 # Generated code and objects of one variant must not be taken for those of another.
 BUILD_BASE = "build" + "-debug" * DEBUG_DIRECTIVES + "-no-openmp" * NO_OPENMP
+BUILD_BASE += "-" * bool(SANITIZE) + SANITIZE.replace(",", "-")
 
 OPENMP_PROBE = """
 #include <omp.h>
@@ -102,6 +106,11 @@ class BuildExtension(build_ext):
             flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]
             if DEBUG_DIRECTIVES:
                 flags += ["-O1", "-D_GLIBCXX_ASSERTIONS"]
+            if SANITIZE:
+                # The optimiser hides little at this level, and the larger headers still compile.
+                flags += ["-O1", "-g1", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS"]
+                flags += [f"-fsanitize={SANITIZE}"]
+                openmp_link = [*openmp_link, f"-fsanitize={SANITIZE}"]
         for extension in self.extensions:
             extension.extra_compile_args = flags + openmp_compile
             extension.extra_link_args = list(openmp_link)

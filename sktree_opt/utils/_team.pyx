@@ -16,8 +16,17 @@ cdef extern from *:
     #else
     #define SKTREE_HAS_OPENMP 0
     #endif
+    #ifdef __SANITIZE_THREAD__
+    #include <sanitizer/tsan_interface.h>
+    #else
+    #define __tsan_release(address)
+    #define __tsan_acquire(address)
+    #endif
     """
     bint HAS_OPENMP "SKTREE_HAS_OPENMP"
+    # ThreadSanitizer does not see how OpenMP starts threads and waits for them.
+    void hand_over "__tsan_release"(void* address) noexcept nogil
+    void take_over "__tsan_acquire"(void* address) noexcept nogil
 
 
 cdef void run_team(int n_threads, TeamWork work, void* context) noexcept nogil:
@@ -27,8 +36,12 @@ cdef void run_team(int n_threads, TeamWork work, void* context) noexcept nogil:
     the other: no call may wait for another one to begin.
     """
     cdef int thread
+    hand_over(context)
     for thread in prange(n_threads, num_threads=n_threads, schedule="static", chunksize=1):
+        take_over(context)
         work(context, thread)
+        hand_over(context)
+    take_over(context)
 
 
 def has_openmp():

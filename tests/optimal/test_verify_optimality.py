@@ -22,6 +22,7 @@ from tests.fuzz import make, random_case
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 @examples(25)
 @given(seed=st.integers(0, 2**20))
+@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
 def test_random_tables(seed):
     X, y, weights, parameters, rng = random_case(seed)
     if parameters["objective"] == "cost":
