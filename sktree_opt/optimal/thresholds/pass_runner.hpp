@@ -131,9 +131,17 @@ private:
             const bool every_group = task_.n_supports > 0 || column.is_nominal ||
                                      problem_->is_regression() || !problem_->use.pure_runs;
             list_runs(*node_, static_cast<int>(k), every_group, runs_);
-            columns_.push_back({node_->order(k), nullptr,
-                                static_cast<std::uint32_t>(runs_.size() - first), column.n_present,
-                                column.is_nominal});
+            std::size_t n_runs = runs_.size() - first;
+            Traversal traversal = Traversal::RUNS;
+            if (n_runs * SHORT_RUN > node_->n && !column.is_nominal &&
+                column.n_present == node_->n) {
+                traversal =
+                    column.n_groups == node_->n ? Traversal::ROWS : Traversal::ROWS_WITH_TIES;
+                n_runs = 0;
+                runs_.resize(first);
+            }
+            columns_.push_back({node_->order(k), nullptr, static_cast<std::uint32_t>(n_runs),
+                                column.n_present, column.is_nominal, traversal});
         }
         const Run* runs = runs_.data();
         for (PassColumn& column : columns_) {
@@ -429,6 +437,9 @@ private:
     bool two_classes_ = true;
     int positive_ = 0, negative_ = 0;
     std::vector<Lane> member_[2][2], signed_member_[2][2];  // [chain or set][side]
+    // Below this number of rows to a run, traversing row by row is faster, because it has no
+    // branches to mispredict.
+    static constexpr std::size_t SHORT_RUN = 4;
     std::vector<PassColumn> columns_;
     std::vector<Run> runs_;
     std::vector<std::uint8_t> key_, signed_key_, inside_;

@@ -72,13 +72,11 @@ SKTREE_INLINE void consider_pair(const PassTask<Lane>& task, MultiClassSide<Lane
     }
 }
 
-// Adds run k of a column: rows of one class, whose channel is kept in registers.
+// Rows of one class: their channel is kept in registers.
 template <class Lane, bool UNIT, bool SUPPORTS>
-SKTREE_INLINE void add_run(const PassTask<Lane>& task, const PassColumn& column, std::uint32_t k,
-                           int offset, MultiClassSide<Lane, SUPPORTS> sides[2]) {
-    const std::uint32_t* order = column.order;
-    const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
-    const Run& run = column.runs[k];
+SKTREE_INLINE void add_run(const PassTask<Lane>& task, const std::uint32_t* order,
+                           std::uint32_t begin, const Run& run, int offset,
+                           MultiClassSide<Lane, SUPPORTS> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
     if (SUPPORTS || (!UNIT && task.gain != nullptr)) {
         add_rows<Lane, UNIT, SUPPORTS>(task, order, begin, run.end, offset, sides);
@@ -101,28 +99,48 @@ SKTREE_INLINE void add_run(const PassTask<Lane>& task, const PassColumn& column,
     }
 }
 
-// Takes in the test before run k, if there is one.
-template <class Lane, bool SUPPORTS>
-SKTREE_INLINE void consider_run(const PassTask<Lane>& task, const PassColumn& column,
-                                std::uint32_t k, MultiClassSide<Lane, SUPPORTS> sides[2]) {
+// Adds element k of a column: a row, or a run of them.
+template <class Lane, bool UNIT, bool SUPPORTS, Traversal TRAVERSAL>
+SKTREE_INLINE void add_element(const PassTask<Lane>& task, const PassColumn& column,
+                               std::uint32_t k, int offset,
+                               MultiClassSide<Lane, SUPPORTS> sides[2]) {
+    if (TRAVERSAL != Traversal::RUNS) {
+        add_row<Lane, UNIT, SUPPORTS>(task, column.order[k] & ROW_MASK, offset, sides);
+    } else {
+        const std::uint32_t begin = k == 0 ? 0 : column.runs[k - 1].end;
+        add_run<Lane, UNIT, SUPPORTS>(task, column.order, begin, column.runs[k], offset, sides);
+    }
+}
+
+// Takes in the test before element k; between rows of equal codes there is none.
+template <class Lane, bool SUPPORTS, Traversal TRAVERSAL>
+SKTREE_INLINE void consider_element(const PassTask<Lane>& task, const PassColumn& column,
+                                    std::uint32_t k, MultiClassSide<Lane, SUPPORTS> sides[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    if (!column.runs[k].starts_position) return;
+    if (TRAVERSAL == Traversal::RUNS && !column.runs[k].starts_position) return;
     for (int b = 0; b < 2; ++b) {
         const Vector<Lane> other = load(task.tops + (2 * k + b) * WIDTH);
-        consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + other);
+        if (TRAVERSAL == Traversal::ROWS_WITH_TIES) {
+            const Lane is_test = static_cast<Lane>(column.order[k] >> 31);
+            consider_pair<Lane, SUPPORTS>(task, sides[b],
+                                          (sides[b].top + other) * splat<Lane>(is_test));
+        } else {
+            consider_pair<Lane, SUPPORTS>(task, sides[b], sides[b].top + other);
+        }
     }
 }
 
 // Traverses the column from both ends at once. Until the two meet, each stores its maxima.
 // Afterwards each adds its own maxima to those that the other stored. The two do not depend on each
 // other, so the latencies of one hide behind those of the other.
-template <class Lane, bool UNIT, bool SUPPORTS>
+template <class Lane, bool UNIT, bool SUPPORTS, Traversal TRAVERSAL>
 SKTREE_INLINE void traverse_chain(const PassTask<Lane>& task, const PassColumn& column, int offset,
                                   bool missing_below, MultiClassSide<Lane, SUPPORTS> up[2],
                                   MultiClassSide<Lane, SUPPORTS> down[2]) {
     constexpr int WIDTH = VECTOR_BYTES / sizeof(Lane);
-    const std::uint32_t n = column.n_runs, half = n / 2;
-    // tops[2 * k + b]: below run k in the first half, from it on in the second.
+    const std::uint32_t n = TRAVERSAL == Traversal::RUNS ? column.n_runs : column.n_present;
+    const std::uint32_t half = n / 2;
+    // tops[2 * k + b]: below element k in the first half, from it on in the second.
     Lane* const tops = task.tops;
     for (int b = 0; b < 2; ++b) {
         empty_channels(task, up[b]);
@@ -135,18 +153,18 @@ SKTREE_INLINE void traverse_chain(const PassTask<Lane>& task, const PassColumn& 
         const std::uint32_t last = n - 1 - k;
         if (k < half) {
             for (int b = 0; b < 2; ++b) store(tops + (2 * k + b) * WIDTH, up[b].top);
-            add_run<Lane, UNIT, SUPPORTS>(task, column, k, offset, up);
+            add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, k, offset, up);
         }
-        add_run<Lane, UNIT, SUPPORTS>(task, column, last, offset, down);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, last, offset, down);
         for (int b = 0; b < 2; ++b) store(tops + (2 * last + b) * WIDTH, down[b].top);
     }
     for (std::uint32_t k = half; k < n; ++k) {
-        consider_run<Lane, SUPPORTS>(task, column, k, up);
-        add_run<Lane, UNIT, SUPPORTS>(task, column, k, offset, up);
+        consider_element<Lane, SUPPORTS, TRAVERSAL>(task, column, k, up);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, k, offset, up);
         if (n - 1 - k >= half) continue;
         const std::uint32_t first = n - 1 - k;
-        add_run<Lane, UNIT, SUPPORTS>(task, column, first, offset, down);
-        consider_run<Lane, SUPPORTS>(task, column, first, down);
+        add_element<Lane, UNIT, SUPPORTS, TRAVERSAL>(task, column, first, offset, down);
+        consider_element<Lane, SUPPORTS, TRAVERSAL>(task, column, first, down);
     }
     for (int b = 0; b < 2; ++b) {
         consider_pair<Lane, SUPPORTS>(task, up[b], up[b].top + load(tops + (2 * n + b) * WIDTH));
@@ -172,7 +190,7 @@ template <class Lane, bool UNIT, bool SUPPORTS>
 SKTREE_INLINE void traverse_categories(const PassTask<Lane>& task, const PassColumn& column,
                                        int offset, bool missing_below,
                                        MultiClassSide<Lane, SUPPORTS> sides[2]) {
-    std::uint32_t k = 0;
+    std::uint32_t i = 0, k = 0;
     do {
         for (int b = 0; b < 2; ++b) empty_channels(task, sides[b]);
         if (missing_below) {
@@ -181,7 +199,8 @@ SKTREE_INLINE void traverse_categories(const PassTask<Lane>& task, const PassCol
         }
         if (k == 0 && missing_below) consider_category<Lane, SUPPORTS>(task, offset, sides);
         do {
-            add_run<Lane, UNIT, SUPPORTS>(task, column, k, offset, sides);
+            add_run<Lane, UNIT, SUPPORTS>(task, column.order, i, column.runs[k], offset, sides);
+            i = column.runs[k].end;
             ++k;
         } while (k < column.n_runs && !column.runs[k].starts_position);
         consider_category<Lane, SUPPORTS>(task, offset, sides);
@@ -208,9 +227,15 @@ void multi_class_lanes(PassTask<Lane>& task) {
                 if (column.is_nominal) {
                     traverse_categories<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0,
                                                               up);
+                } else if (column.traversal == Traversal::ROWS) {
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::ROWS>(task, column, offset,
+                                                                          false, up, down);
+                } else if (column.traversal == Traversal::ROWS_WITH_TIES) {
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::ROWS_WITH_TIES>(
+                        task, column, offset, false, up, down);
                 } else {
-                    traverse_chain<Lane, UNIT, SUPPORTS>(task, column, offset, variant != 0, up,
-                                                         down);
+                    traverse_chain<Lane, UNIT, SUPPORTS, Traversal::RUNS>(task, column, offset,
+                                                                          variant != 0, up, down);
                 }
             }
             if (task.poll(task.poll_argument)) return;

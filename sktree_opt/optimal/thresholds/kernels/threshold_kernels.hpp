@@ -25,12 +25,17 @@ struct Run {
     bool starts_position;  // the rows before it are a branch of some test
 };
 
+// How a column's order is traversed: by runs, whose ends are branches to mispredict, or row by row
+// where runs are short, with or without equal codes among which no test can divide.
+enum class Traversal { RUNS, ROWS_WITH_TIES, ROWS };
+
 struct PassColumn {
     const std::uint32_t* order;
     const Run* runs;
     std::uint32_t n_runs;
     std::uint32_t n_present;
     bool is_nominal;
+    Traversal traversal;
 };
 
 // One pass: for each of BATCH root tests ("lanes"), the best single test of every column on each of

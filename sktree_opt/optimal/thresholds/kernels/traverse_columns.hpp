@@ -12,6 +12,12 @@ struct BranchLanes {
         for (auto& each : sum) each = splat<Lane>(0);
         for (auto& each : count) each = splat<Lane>(0);
     }
+    // Sums times a factor, which is 0 or 1.
+    SKTREE_INLINE BranchLanes times(Vector<Lane> factor) const {
+        BranchLanes scaled = *this;
+        for (auto& each : scaled.sum) each = each * factor;
+        return scaled;
+    }
     SKTREE_INLINE BranchLanes plus(const BranchLanes& other) const {
         BranchLanes both = *this;
         for (int k = 0; k < N_SUMS; ++k) both.sum[k] = sum[k] + other.sum[k];
@@ -21,6 +27,26 @@ struct BranchLanes {
         return both;
     }
 };
+
+// A column without missing values, row by row: no branches of the processor. Rows of equal codes
+// cannot be divided, so the empty branch is considered between them.
+template <class Side, bool TIES, class Lane>
+SKTREE_INLINE void traverse_rows(const PassTask<Lane>& task, const PassColumn& column, int offset,
+                                 Side sides[2]) {
+    Side s[2] = {sides[0], sides[1]};
+    const std::uint32_t* order = column.order;
+    const std::uint32_t n = column.n_present;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const Vector<Lane> is_test = splat<Lane>(static_cast<Lane>(order[i] >> 31));
+        const std::uint32_t row = order[i] & ROW_MASK;
+        for (int b = 0; b < 2; ++b) {
+            s[b].consider(task, TIES ? s[b].branch.times(is_test) : s[b].branch);
+        }
+        for (int b = 0; b < 2; ++b) s[b].add_row(task, row, offset, b);
+    }
+    sides[0] = s[0];
+    sides[1] = s[1];
+}
 
 template <class Side, class Lane>
 SKTREE_INLINE void traverse_runs(const PassTask<Lane>& task, const PassColumn& column, int offset,
@@ -68,7 +94,13 @@ void traverse_columns(PassTask<Lane>& task) {
         for (int k = 0; k < task.n_columns; ++k) {
             const PassColumn& column = task.columns[k];
             for (int b = 0; b < 2; ++b) sides[b].branch.clear();
-            traverse_runs<Side>(task, column, offset, sides);
+            if (column.traversal == Traversal::ROWS) {
+                traverse_rows<Side, false>(task, column, offset, sides);
+            } else if (column.traversal == Traversal::ROWS_WITH_TIES) {
+                traverse_rows<Side, true>(task, column, offset, sides);
+            } else {
+                traverse_runs<Side>(task, column, offset, sides);
+            }
             if (task.poll(task.poll_argument)) return;
         }
         for (int b = 0; b < 2; ++b) sides[b].close(task, offset, b);
