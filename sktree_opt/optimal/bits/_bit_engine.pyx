@@ -69,7 +69,10 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
             double sweeps,
             const vector[RootColumn]& known,
         ) except +
+        void open_part(int depth, const vector[int32_t]& columns) except +
+        vector[int32_t] root_columns() except +
         vector[RootColumn] known_columns() except +
+        void learn(const vector[RootColumn]& known) except +
         void search_discrepancies(int discrepancies) except +
         cpp_bool covers_any_depth()
         vector[TreeNode] known_tree() except +
@@ -161,6 +164,20 @@ cdef node_array(const vector[TreeNode]& nodes):
     for k in range(view.shape[0]):
         view[k, 0], view[k, 1], view[k, 2] = nodes[k].column, nodes[k].with_, nodes[k].without
     return array
+
+
+cdef vector[RootColumn] bounds_of_columns(given_places, given_bounds) except *:
+    cdef const int32_t[:, ::1] places = given_places
+    cdef const double[:, ::1] bounds = given_bounds
+    cdef vector[RootColumn] columns
+    cdef Py_ssize_t k
+    if len(given_places) != len(given_bounds):
+        raise ValueError("places and bounds must have the same length")
+    columns.resize(places.shape[0])
+    for k in range(places.shape[0]):
+        columns[k].column, columns[k].budget = places[k, 0], places[k, 1]
+        columns[k].with_, columns[k].without = bounds[k, 0], bounds[k, 1]
+    return columns
 
 
 cdef class BitEngine:
@@ -293,20 +310,29 @@ cdef class BitEngine:
         """
         cdef cpp_bool is_done
         cdef vector[RootColumn] columns
-        cdef const int32_t[:, ::1] places
-        cdef const double[:, ::1] bounds
-        cdef Py_ssize_t k
         if known is not None:
-            places, bounds = known
-            columns.resize(places.shape[0])
-            for k in range(places.shape[0]):
-                columns[k].column, columns[k].budget = places[k, 0], places[k, 1]
-                columns[k].with_, columns[k].without = bounds[k, 0], bounds[k, 1]
+            columns = bounds_of_columns(known[0], known[1])
         with nogil:
             is_done = self.engine.get().deepen(
                 depth, upper - self.engine.get().constant(), n_threads, seconds, sweeps, columns
             )
         return bool(is_done)
+
+    def open_part(self, int depth, columns):
+        """Begin a search to `depth` of trees with one of some ``root_columns`` at the root.
+
+        Nothing else is searched by ``deepen``. The best tree and ``known_columns`` are its answer.
+        """
+        self.engine.get().open_part(depth, columns)
+
+    @property
+    def root_columns(self):
+        """Columns of the root in the order in which a depth that has begun tries them."""
+        return list(self.engine.get().root_columns())
+
+    def learn(self, places, bounds):
+        """Take ``known_columns`` of another search to the depth that has begun."""
+        self.engine.get().learn(bounds_of_columns(places, bounds))
 
     @property
     def known_columns(self):

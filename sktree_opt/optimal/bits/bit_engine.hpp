@@ -35,8 +35,15 @@ public:
     // With ANY_DEPTH, trees of all depths are searched, and `sweeps` may be over first, too.
     virtual bool deepen(int depth, double upper, int n_threads, double seconds, double sweeps,
                         const std::vector<RootColumn>& known) = 0;
+    // Begins a search to `depth` of trees with one of some columns at the root. Other levels and
+    // columns are searched elsewhere: only the incumbent and `known_columns` are its answer.
+    virtual void open_part(int depth, const std::vector<std::int32_t>& columns) = 0;
+    // The columns of the root in the order in which the level that has begun tries them.
+    virtual std::vector<std::int32_t> root_columns() const = 0;
     // What has become known of columns of the root in the level that was searched last.
     virtual std::vector<RootColumn> known_columns() const = 0;
+    // Takes what another search of the level that has begun knows of columns of the root.
+    virtual void learn(const std::vector<RootColumn>& known) = 0;
     // Whether trees of all depths can be searched at once: each split has a cost, and the depths
     // that are allowed include all trees that are better than the best one known.
     virtual bool covers_any_depth() const = 0;
@@ -169,6 +176,10 @@ public:
         cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * size_cost_;
         if (!(cost < incumbent_.cost)) return;
         incumbent_ = {cost, depth_of(nodes, 0), nodes};
+        if (shared_ && cost < shared_->best.load()) {
+            shared_->best.store(cost);
+            shared_->incumbent = incumbent_;
+        }
         add_moment();
     }
 
@@ -186,6 +197,30 @@ public:
         if (!(problem_.split_cost > problem_.tie_cost)) return false;
         // A tree has no more levels than splits.
         return max_depth_ == ANY_DEPTH || incumbent_.cost <= (max_depth_ + 1) * problem_.split_cost;
+    }
+
+    void open_part(int depth, const std::vector<std::int32_t>& columns) override {
+        for (const std::int32_t column : columns) {
+            if (column < 0 || column >= searches_[0]->root().n_columns) {
+                throw std::invalid_argument("a column that the root does not have");
+            }
+        }
+        proved_depth_ = depth - 1;
+        shared_.reset(new SharedRoot());
+        shared_->best.store(incumbent_.cost);
+        shared_->incumbent = incumbent_;
+        shared_->is_part = true;
+        shared_->sequence = columns;
+    }
+
+    std::vector<std::int32_t> root_columns() const override {
+        return shared_ ? shared_->sequence : std::vector<std::int32_t>();
+    }
+
+    void learn(const std::vector<RootColumn>& known) override {
+        if (!shared_) return;
+        const int depth = proved_depth_ + 1, budget = std::min(budget_, full_budget(depth));
+        take_known(searches_[0]->open_root(depth, budget).n_budgets, known);
     }
 
     std::vector<RootColumn> known_columns() const override {
@@ -455,6 +490,10 @@ private:
         moments_.insert(moments_.end(), shared.moments.begin(), shared.moments.end());
         shared.moments.clear();
         collect_stats();
+        if (shared.is_part) {
+            return control_.stopped() || problem_.is_perfect(shared.best.load()) ||
+                   shared.next.load() >= static_cast<int>(shared.sequence.size());
+        }
         if (shared.is_last) lower_bound_ = std::max(lower_bound_, shared.bound);
         if (control_.stopped()) return true;
         const double best = std::min(incumbent_.cost, upper);

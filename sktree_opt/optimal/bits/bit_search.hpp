@@ -89,6 +89,7 @@ struct SharedRoot {
     std::atomic<double> best;
     double seconds = std::numeric_limits<double>::infinity();  // when to pause
     bool counts_splits = false;  // goes on for smaller trees where one is perfect
+    bool is_part = false;        // other columns are tried elsewhere
     bool is_last = false;        // no deeper trees are asked for, so that bounds are bounds on all
     // All threads take columns from one sequence, because their own bounds differ.
     std::vector<std::int32_t> sequence;

@@ -22,6 +22,7 @@ from sktree_opt.optimal.run._trees import (
     is_within,
     tree_and_objective,
 )
+from sktree_opt.optimal.run.remote._rounds import solve_columns
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 
 # Bytes that caches may take when the user sets no limit.
@@ -80,7 +81,7 @@ def open_engine(problem, tests, session, off=()):
     return session.open(problem, tests, ("depths",), make)
 
 
-def find_tree_of_tests(problem, tests, session, off=(), record=None):
+def find_tree_of_tests(problem, tests, session, off=(), record=None, is_remote=False):
     """Find the best tree of binary tests.
 
     Parameters
@@ -97,6 +98,9 @@ def find_tree_of_tests(problem, tests, session, off=(), record=None):
     record : Record or None
         What is known of the search, and where it is written.
 
+    is_remote : bool, default=False
+        Whether workers search the last level.
+
     Returns
     -------
     solution : Solution
@@ -108,7 +112,7 @@ def find_tree_of_tests(problem, tests, session, off=(), record=None):
     engine.begin(max_depth, limits.max_splits, limits.split_cost / problem.form.scale)
     # A deep tree is put together from one sweep of all rows for each level.
     session.keep_back((limits.max_depth - 2) * (control.seconds - start))
-    levels = Levels(problem, tests, session, engine, record)
+    levels = Levels(problem, tests, session, engine, record, is_remote)
     if opened.known is not None:
         levels.offer(opened.known)
     levels.take_up()
@@ -116,11 +120,11 @@ def find_tree_of_tests(problem, tests, session, off=(), record=None):
     levels.look_ahead() if looks_ahead else levels.search(limits.max_depth)
     levels.write()
     is_proved = engine.cost <= engine.lower_bound
-    is_plain = (session.kept is None and limits.n_threads == 1) or looks_ahead
+    is_plain = (session.kept is None and limits.n_threads == 1) or looks_ahead or is_remote
     if is_proved and engine.costs_nothing and not is_plain:
         nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
     else:
-        is_known = levels.ended_by_discrepancy or looks_ahead
+        is_known = levels.ended_by_discrepancy or looks_ahead or is_remote
         nodes = engine.known_tree() if is_known else engine.tree(SHARE_FOR_SIZE)
         has_fewest_tests = engine.has_fewest_splits
     session.close(opened, nodes)
@@ -187,11 +191,14 @@ class Levels:
     record : Record or None, default=None
         What is known of the search, and where it is written: the best tree, and what is known of
         the root's columns in each level.
+
+    is_remote : bool, default=False
+        Whether workers search the last level.
     """
 
-    def __init__(self, problem, tests, session, engine, record=None):
+    def __init__(self, problem, tests, session, engine, record=None, is_remote=False):
         self.problem, self.tests, self.session, self.engine = problem, tests, session, engine
-        self.record, self.columns = record, {}
+        self.record, self.columns, self.is_remote = record, {}, is_remote
         self.discrepancies = 0
         self.pass_work = self.level_work = self.before_level = 0
         self.ended_by_discrepancy = False
@@ -251,6 +258,9 @@ class Levels:
     def _deepen(self, depth, upper):
         """Search one level; callbacks are told of each step, and may stop it."""
         self._begin_level(depth, upper)
+        if self.is_remote and depth == self.problem.limits.max_depth:
+            self.engine.deepen(depth, upper, self.problem.limits.n_threads, 0.0)
+            solve_columns(self, depth)
         is_done = False
         while not is_done and not self.session.control.stopped:
             is_done = self._search_level(depth, upper)
@@ -270,12 +280,16 @@ class Levels:
             "any depth" if depth == ANY_DEPTH else f"depth {depth}",
         )
         work = partial(self.engine.deepen, depth, upper, n_threads, seconds, None, sweeps)
-        is_done = session.step(self.problem, name, work, self._best_tree)
-        if self.record is not None:
-            self.columns[depth] = last_of_each(*self.engine.known_columns)
-            if self.record.is_due:
-                self.write()
+        is_done = session.step(self.problem, name, work, self.best_tree)
+        self.keep_columns(depth)
         return is_done
+
+    def keep_columns(self, depth):
+        """Keep what is known of the root's columns, where somebody wants to know."""
+        if self.record is not None or self.is_remote:
+            self.columns[depth] = largest_of_each(*self.engine.known_columns)
+        if self.record is not None and self.record.is_due:
+            self.write()
 
     def _search_any_depth(self, upper, by_discrepancy):
         """Search trees of all depths at once; bounds rise and trees improve step by step."""
@@ -325,9 +339,10 @@ class Levels:
 
     def _search_discrepancies(self, discrepancies):
         work = partial(self.engine.search_discrepancies, discrepancies)
-        self.session.step(self.problem, f"{discrepancies} discrepancies", work, self._best_tree)
+        self.session.step(self.problem, f"{discrepancies} discrepancies", work, self.best_tree)
 
-    def _best_tree(self, _):
+    def best_tree(self, _=None):
+        """The best tree so far: tests and nodes."""
         return self.tests, self.engine.known_tree()
 
     def _work(self):
@@ -336,10 +351,12 @@ class Levels:
         return stats["n_depth_two_counted"] + stats["n_depth_two_cached"] // 2
 
 
-def last_of_each(places, bounds):
-    """The last bounds of each place, which are the largest."""
-    found, last = np.unique(places[::-1], axis=0, return_index=True)
-    return found, bounds[::-1][last]
+def largest_of_each(places, bounds):
+    """The largest bounds of each place."""
+    found, at = np.unique(places, axis=0, return_inverse=True)
+    largest = np.full((len(found), 2), -np.inf)
+    np.maximum.at(largest, at.ravel(), bounds)
+    return found, largest
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from sktree_opt.optimal.run._look_ahead import LookAhead, find_tree_by_look_ahea
 from sktree_opt.optimal.run._metric import find_tree_by_metric
 from sktree_opt.optimal.run._one_column import find_tree_of_column
 from sktree_opt.optimal.run._thresholds_solver import search_thresholds
+from sktree_opt.utils._workers import has_local_backend
 
 
 def find_tree(plan, session):
@@ -33,12 +34,13 @@ def find_tree(plan, session):
         return find_tree_by_f1(plan, session)
     if metric is not None:
         return find_tree_by_metric(plan, session)
-    record = session.record("tree", plan)
+    record, is_remote = session.record("tree", plan), not has_local_backend()
     if plan.engine == "bits":
-        return find_tree_of_tests(plan.problem, plan.tests, session, plan.off, record)
+        problem, tests = plan.problem, plan.tests
+        return find_tree_of_tests(problem, tests, session, plan.off, record, is_remote)
     found = find_tree_of_column(plan, session) if plan.engine == "column" else None
     if found is not None:
         return found
     if looks_ahead:
         return find_tree_by_look_ahead(plan, session)
-    return search_thresholds(plan, session, LookAhead.of_plan(plan, session), record)
+    return search_thresholds(plan, session, LookAhead.of_plan(plan, session), record, is_remote)

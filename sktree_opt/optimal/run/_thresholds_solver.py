@@ -14,6 +14,7 @@ import sktree_opt.optimal.thresholds._threshold_search as _threshold_search
 from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
 from sktree_opt.optimal.run._problem import Solution, closed
 from sktree_opt.optimal.run._trees import checked_nodes, tree_and_objective
+from sktree_opt.optimal.run.remote._rounds import explore_intervals
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.preprocessing._bits import row_bytes_for
 from sktree_opt.tree._node import CATEGORY_ONE, IS_MISSING, NUMERIC
@@ -37,7 +38,7 @@ SECONDS_A_TURN = 0.2
 MOST_DIGITS = 6
 
 
-def search_thresholds(plan, session, first=None, record=None):
+def search_thresholds(plan, session, first=None, record=None, is_remote=False):
     """Find the tree of least cost over all thresholds and categories of a table.
 
     Parameters
@@ -54,6 +55,9 @@ def search_thresholds(plan, session, first=None, record=None):
     record : Record or None, default=None
         What is known of the search, and where it is written.
 
+    is_remote : bool, default=False
+        Whether workers search the last level.
+
     Returns
     -------
     solution : Solution
@@ -69,34 +73,31 @@ def search_thresholds(plan, session, first=None, record=None):
         table, leaves, group = with_equal_rows(problem, table, leaves)
     units = Units(problem, leaves, max_splits)
     weights = units.weights(leaves.weights)
-    engine = _threshold_search.ThresholdSearch(
-        table,
-        leaves.label,
-        weights,
-        leaves.savings,
-        leaves.target,
-        session.control,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        n_classes=leaves.n_classes,
-        split_cost=units.split_cost,
-        tolerance=0.0 if units.breaks_ties else leaves.tolerance * units.total,
-        no_loss=units.step,
-        min_rows=float(limits.min_samples_leaf),
-        min_weight=float(units.weights(limits.min_weight_leaf)),
-        n_threads=limits.n_threads,
-        lower_bound=0.0 if group is None else cost_of_groups(leaves, weights, group),
-        known_cost=np.inf if first is None else units.of_tree(*first.of_leaves()),
-        is_absolute=problem.form.score == "absolute",
-        off=[name for name in plan.off if name not in ("equal_rows", "look_ahead")],
-    )
+    arrays = leaves.label, weights, leaves.savings, leaves.target
+    numbers = {
+        "max_depth": max_depth,
+        "max_splits": max_splits,
+        "n_classes": leaves.n_classes,
+        "split_cost": units.split_cost,
+        "tolerance": 0.0 if units.breaks_ties else leaves.tolerance * units.total,
+        "no_loss": units.step,
+        "min_rows": float(limits.min_samples_leaf),
+        "min_weight": float(units.weights(limits.min_weight_leaf)),
+        "n_threads": limits.n_threads,
+        "lower_bound": 0.0 if group is None else cost_of_groups(leaves, weights, group),
+        "known_cost": np.inf if first is None else units.of_tree(*first.of_leaves()),
+        "is_absolute": problem.form.score == "absolute",
+        "off": [name for name in plan.off if name not in ("equal_rows", "look_ahead")],
+    }
+    engine = _threshold_search.ThresholdSearch(table, *arrays, session.control, **numbers)
 
     def best_tree(_=None):
         is_best = is_first_best(problem, units, engine.outcome(), session, first)
         found = first.plan() if is_best else engine.plan()
         return tests_of_plan(found, plan.table, plan.around)
 
-    explore(problem, session, engine, best_tree, first, record)
+    inputs = (table, arrays, numbers) if is_remote else None
+    explore(problem, session, engine, best_tree, first, record, inputs)
     return solution_of(problem, units, engine.outcome(), session, first, *best_tree())
 
 
@@ -222,8 +223,10 @@ def merged_moments(moments, others, bound):
     return merged
 
 
-def explore(problem, session, engine, best_tree, first=None, record=None):
+def explore(problem, session, engine, best_tree, first=None, record=None, inputs=None):
     """Let a search run to its end; callbacks are told of each step, and may stop it.
+
+    Workers explore the last level if they are given the `inputs` of the engine.
 
     If it may be stopped before it has a proof, the tree to begin with becomes better in a third of
     the time.
@@ -242,6 +245,11 @@ def explore(problem, session, engine, best_tree, first=None, record=None):
         return any(control.poll() or control.seconds > end for _ in steps)
 
     is_done = False
+    if inputs is not None:
+        while engine.level < problem.limits.max_depth and not engine.go_on(session.seconds_a_step):
+            pass
+        engine.go_on(0.0)
+        explore_intervals(problem, session, engine, inputs, record, best_tree)
     while not is_done and not control.stopped:
         seconds = min(session.seconds_a_step, turn) if improves else session.seconds_a_step
         work = partial(engine.go_on, seconds)

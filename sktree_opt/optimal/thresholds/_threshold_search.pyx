@@ -103,7 +103,7 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
         void begin() except +
         cpp_bool go_on(double seconds) except +
         RootState state() except +
-        void resume(const RootState& state, const SearchOutcome& found) except +
+        cpp_bool resume(const RootState& state, const SearchOutcome& found) except +
         const SearchOutcome& outcome()
         int level()
 
@@ -250,7 +250,11 @@ cdef class ThresholdSearch:
         }
 
     def resume(self, given):
-        """Go on where another search was, given its ``state``, after ``begin``."""
+        """Go on where another search was, given its ``state``, after ``begin``.
+
+        False if the search has to end before that.
+        """
+        cdef cpp_bool goes_on
         cdef RootState state
         cdef SearchOutcome found
         cdef OpenInterval each
@@ -271,7 +275,8 @@ cdef class ThresholdSearch:
         found.cost, found.lower = given["cost"], given["lower_bound"]
         found.is_known = given["is_known"]
         with nogil:
-            deref(self.root).resume(state, found)
+            goes_on = deref(self.root).resume(state, found)
+        return bool(goes_on)
 
     @property
     def level(self):

@@ -199,22 +199,27 @@ public:
         return state;
     }
 
-    // Goes on where another search was that had found this plan.
-    void resume(const RootState& state, const SearchOutcome& found) {
-        if (watch_.stopped() || root_.columns.empty()) return;
+    // Goes on where another search was that had found this plan. Returns false if the search has to
+    // end before that.
+    bool resume(const RootState& state, const SearchOutcome& found) {
+        if (root_.columns.empty()) return false;
         outcome_.plan = found.plan;
         outcome_.cost = found.cost;
         outcome_.is_known = found.is_known;
-        outcome_.lower = std::max(outcome_.lower, found.lower);
+        outcome_.lower = found.lower;
         record();
+        if (watch_.stopped()) return false;
         level_ = state.level;
-        if (!state.is_open || level_ > depth_ || !open_level()) return;
+        search_.reset();
+        if (!state.is_open || level_ > depth_) return true;
+        if (!open_level()) return false;
         lower_ = state.lower;
         for (const OpenInterval& item : state.intervals) {
             if (!search_->has(item)) throw std::invalid_argument("an interval of no column");
         }
         heap_ = state.intervals;
         std::make_heap(heap_.begin(), heap_.end(), explored_later);
+        return true;
     }
 
     const SearchOutcome& outcome() {

@@ -7,15 +7,13 @@ handed to it as joblib tasks. The result is the same.
 
 import joblib
 import numpy as np
-from joblib.parallel import BACKENDS, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.subset.complete._streams import OnDemandStream, search_slices
+from sktree_opt.utils._workers import has_local_backend
 
 # The last of the decisions about a feature: undecided, in, out.
 OUT = 2
-
-LOCAL_BACKENDS = ("sequential", "threading", "loky", "multiprocessing")
 
 
 class CompleteRun:
@@ -188,10 +186,3 @@ def fingerprint(problem, rules):
             "known again."
         )
     return bytes.fromhex(joblib.hash((problem.__reduce__()[1], rules)))
-
-
-def has_local_backend():
-    """Whether joblib would run tasks on this machine, where threads do better."""
-    backend, _ = get_active_backend()
-    local = tuple(BACKENDS[name] for name in LOCAL_BACKENDS if name in BACKENDS)
-    return isinstance(backend, local)
