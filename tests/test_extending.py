@@ -79,8 +79,8 @@ def objective(name, code, cost):
 # "~~~" is the text that was looked for.
 RECIPES = {
     "Criterion, of a measure that the kernel knows": criterion(
-        "gini_ratio",
-        '''class GiniRatioCriterion(GiniCriterion):
+        "gini_gain_ratio",
+        '''class GiniGainRatioCriterion(GiniCriterion):
     """Decrease of the Gini index, divided by the entropy of the split."""
 
     gain_ratio = True
@@ -222,23 +222,23 @@ struct CubeMeasure : CountMeasure<CubeMeasure<WEIGHTED>, double, WEIGHTED>, Real
         (
             "sktree_opt/preprocessing/_thresholds.py",
             "THRESHOLDS = {\n",
-            '''class LowestThresholds:
-    """The lowest threshold of each column."""
+            '''class AlternateThresholds:
+    """Every other threshold of each column."""
 
-    scope = "the lowest threshold of each column"
+    scope = "every other threshold of each column"
 
     def codes(self, table, data, control=None):
-        """Cut above the lowest value."""
-        return [np.arange(min(1, max(0, len(values) - 1))) for values in table.values]
+        """Cut above every other value."""
+        return [np.arange(0, max(0, len(values) - 1), 2) for values in table.values]
 
 
-~~~    "lowest": LowestThresholds,
+~~~    "alternate": AlternateThresholds,
 ''',
         ),
-        (TYPING, '"quantile", "mdlp"', '"lowest", ~~~'),
-        (TYPING, '"quantile", "ensemble"', '"lowest", ~~~'),
-        (OPTIMAL + "estimators/_base.py", '"quantile", "mdlp"', '"lowest", ~~~'),
-        (OPTIMAL + "estimators/_base.py", '"quantile", "ensemble"', '"lowest", ~~~'),
+        (TYPING, '"quantile", "mdlp"', '"alternate", ~~~'),
+        (TYPING, '"quantile", "ensemble"', '"alternate", ~~~'),
+        (OPTIMAL + "estimators/_base.py", '"quantile", "mdlp"', '"alternate", ~~~'),
+        (OPTIMAL + "estimators/_base.py", '"quantile", "ensemble"', '"alternate", ~~~'),
     ],
     "Error estimate": [
         (
@@ -284,6 +284,8 @@ class HalvesError(ErrorEstimate):
             "sktree_opt/export/_size.py",
             "",
             '''"""The size of a tree in words."""
+
+from __future__ import annotations
 
 from sktree_opt.export._description import Model, describe
 
@@ -336,11 +338,11 @@ PYTHON = [entry for entry in RECIPES if "new" not in entry]
 COMPILED = [entry for entry in RECIPES if "new" in entry]
 # What tests each entry, by name; and all of them.
 NAMES = {
-    "tests/greedy/test_oracle.py": "gini_ratio cubes",
+    "tests/greedy/test_oracle.py": "gini_gain_ratio cubes",
     "tests/optimal/test_oracle.py": "ranked_error cubes",
     "tests/optimal/test_tree_sets.py": "ranked_error cubes",
     "tests/optimal/test_oracle_questions.py": "ranked_error cubes",
-    "tests/optimal/test_thresholds.py": "lowest",
+    "tests/optimal/test_thresholds.py": "alternate",
     "tests/subset/test_errors.py": "halves",
     "tests/subset/test_estimators.py": "halves",
     "tests/export/test_formats.py": "size",
@@ -393,7 +395,7 @@ def run_tests(folder, names):
 @long_test
 def test_recipes_in_python(tmp_path):
     follow(PYTHON, tmp_path / "copy")
-    run_tests(tmp_path / "copy", ["gini_ratio", "ranked_error", "lowest", "halves", "size"])
+    run_tests(tmp_path / "copy", ["gini_gain_ratio", "ranked_error", "alternate", "halves", "size"])
     score = "OptimalTreeClassifier(objective='jaccard').fit([[0], [1], [1]], [0, 1, 1]).objective_"
     assert run(tmp_path / "copy", "-c", f"from sktree_opt import *; print({score})") == "0.0\n"
 
