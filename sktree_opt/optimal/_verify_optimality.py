@@ -182,12 +182,13 @@ class TestedRows:
         if sample_weight is not None:
             weights = weights * np.asarray(sample_weight, dtype=np.float64)
         self.kept = np.flatnonzero(weights)
+        given_labels = y
         y, weights = y[self.kept], weights[self.kept]
         if getattr(model, "class_weight", None) is not None:
             weights = weights * compute_sample_weight(model.class_weight, y)
         self.y, self.weights, self.objective = y, weights, model.objective
         n, total = len(y), float(weights.sum())
-        self._set_costs(model)
+        self._set_costs(model, given_labels)
         self.split_cost = model.complexity_cost * total
         least = model.min_samples_leaf
         self.min_rows = least if isinstance(least, int) else ceil(least * n)
@@ -211,7 +212,7 @@ class TestedRows:
         root = self.leaf_cost(np.arange(n))
         self.tolerance = ROUNDING * max(root, abs(float(model.objective_)), total * 1e-3)
 
-    def _set_costs(self, model):
+    def _set_costs(self, model, given_labels):
         n = len(self.y)
         if isinstance(model, OptimalTreeRegressor):
             middle = self.y.astype(np.float64) - np.average(self.y, weights=self.weights)
@@ -233,10 +234,10 @@ class TestedRows:
             )
             self.costs = factors[:, np.newaxis] * self.costs
         elif self.objective == "cost":
-            present = np.isin(model.classes_, self.classes)
-            self.costs = np.asarray(model.cost_matrix, dtype=np.float64)
-            if len(self.costs) == len(present):
-                self.costs = self.costs[np.ix_(present, present)]
+            # The matrix has a row for each class of `y`, those without weight, too.
+            present = np.isin(np.unique(given_labels), self.classes)
+            costs = np.asarray(model.cost_matrix, dtype=np.float64)
+            self.costs = costs[np.ix_(present, present)]
         elif self.objective not in ("error", "gini", "entropy", "log_loss"):
             raise ValueError(
                 f"verify_optimality does not know objective={self.objective!r}: it is not a plain "

@@ -104,7 +104,9 @@ def test_ranking_picks_the_first_of_all_trees(problem, ranking, max_error, split
     if answer is not None:
         of = {"error": answer.cost, "size": answer.n_splits, "depth": depth_of(answer.nodes)}
         found = tuple(of[name] for name in ranking)
-    assert found == expected
+    # Where costs are no whole numbers, each test costs a rounding error more, which settles ties.
+    assert (found is None) == (expected is None)
+    assert found is None or found == pytest.approx(expected, abs=1e-9)
 
 
 @examples(300)

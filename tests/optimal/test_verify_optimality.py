@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,9 +22,10 @@ from tests.fuzz import make, random_case
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 @examples(25)
 @given(seed=st.integers(0, 2**20))
-@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
 def test_random_tables(seed):
     X, y, weights, parameters, rng = random_case(seed)
+    # Beyond, sums of squares differ by more than what counts as rounding.
+    assume(weights is None or weights.max() <= 1e8 * weights[weights > 0].min())
     if parameters["objective"] == "cost":
         parameters["cost_matrix"] = rng.integers(0, 5, (len(np.unique(y)),) * 2)
     model = make(parameters).fit(X, y, weights)

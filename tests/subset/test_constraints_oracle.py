@@ -48,7 +48,7 @@ def columns_of(case, kept):
 def test_kept_features_are_in_every_subset(case, kept, penalty):
     kept = columns_of(case, kept)
     brute = case.brute_force(kept)
-    problem = case.problem(kept=kept)
+    problem = case.problem(kept=kept, has_penalty=penalty > 0.0)
     assert set(problem.kept_features.tolist()) == brute.kept
     assert features_of(OnDemandStream(problem, SearchControl())) == brute.distinct()
     prices = [problem.to_cost(penalty)] * brute.n_features
