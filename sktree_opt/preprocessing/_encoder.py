@@ -30,7 +30,7 @@ FLOATS = (np.float32, np.float64)
 FEW_CATEGORIES = 30
 NUMERIC, NOMINAL, ORDINAL = "numeric", "nominal", "ordinal"
 
-# What is made of the categories anew when an encoder is loaded. A file need not have them, and not
+# Made of the categories anew when an encoder is loaded. A file need not have them, and not
 # every format keeps False as a key.
 LOOKUPS = ("_has_categories", "_code_of", "_code_table", "_numbers_are_codes")
 
