@@ -28,7 +28,7 @@ FIGURES = {
 
 
 def figures_of(name, minutes):
-    """What ``make <name>`` says at its end, run now."""
+    """Run ``make <name>`` and return the figures that it prints at its end."""
     words = ["make", name, f"MINUTES={minutes:g}"]
     print("+", *words, flush=True)
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)

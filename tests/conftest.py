@@ -45,3 +45,16 @@ def data_dir():
     if not folder.is_dir():
         pytest.skip("SKTREE_OPT_DATA does not name a folder with data sets")
     return folder
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A client of two dask workers, each a process."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

@@ -36,6 +36,7 @@ from sktree_opt import (
 )
 from sktree_opt.__main__ import main as run_command
 from sktree_opt.simd._dispatch import available_instruction_sets
+from tests.export.interpreter import share_of
 from tests.reference import brute_force_thresholds as brute
 
 NUMBERS = {
@@ -186,25 +187,6 @@ def check_answers(model, X, y, weights, parameters, scale):
     assert loss is None or close(cost + loss(), model.objective_, scale)
 
 
-HOLDS = {
-    "<=": lambda value, bound: value <= bound,
-    ">": lambda value, bound: value > bound,
-    "between": lambda value, bounds: bounds[0] < value <= bounds[1],
-    "in": lambda value, categories: value in categories,
-    "not in": lambda value, categories: value not in categories,
-    "known": lambda value, _: True,
-    "missing": lambda value, _: False,
-}
-
-
-def is_met(condition, row):
-    """Whether a row meets a condition of a rule."""
-    value = row[condition["feature"]]
-    if np.isnan(value):
-        return condition["missing"] == 1.0
-    return HOLDS[condition["operator"]](value, condition["value"])
-
-
 def check_exports(model, X, answers):
     """JSON, code, rules and scikit-learn's tree answer as the model does."""
     assert (from_json(to_json(model)).predict(X) == answers).all()
@@ -218,11 +200,9 @@ def check_exports(model, X, answers):
     module, rules = {}, export_rules(model)
     exec(export_code(model), module)
     for row, answer in zip(X, answers, strict=True):
-        cells = {f"x{j}": value for j, value in enumerate(row)}
+        cells = {f"x{j}": None if np.isnan(value) else value for j, value in enumerate(row)}
         assert module["predict"](cells) == answer
-        (rule,) = [
-            rule for rule in rules if all(is_met(part, cells) for part in rule["conditions"])
-        ]
+        (rule,) = [rule for rule in rules if share_of(rule, cells) == 1.0]
         assert rule["prediction"] == answer
 
 

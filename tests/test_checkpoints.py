@@ -237,10 +237,14 @@ def test_forged_states_are_refused_or_used(name, tmp_path, global_random_seed):
         checkpoint = Checkpoint(tmp_path / "file", type(model).__name__)
         forge(checkpoint._searches, rng)
         checkpoint.write()
+        refusal = "checkpoint"
         try:
             model.fit(X, y)
-        except (ValueError, RuntimeError) as error:
-            assert "checkpoint" in str(error) or isinstance(error, RuntimeError)  # noqa: PT017
+        except ValueError as error:
+            refusal = str(error)
+        except RuntimeError:
+            continue  # the tree does not cost what the file says
+        assert "checkpoint" in refusal
 
 
 def forge(value, rng):

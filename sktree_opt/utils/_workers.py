@@ -82,7 +82,7 @@ class Workers:
 
 
 class KeptInWorker:
-    """What a worker process has made for the tasks of one search, for the next ones.
+    """Objects that a worker process keeps from one task of a search to the next.
 
     Tasks of several threads take what is not in use, or make another one.
     """

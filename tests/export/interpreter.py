@@ -146,3 +146,31 @@ def predict(root, row, columns, classes=None):
             sums = np.array([leaf.content.get(name, 0.0) for name in classes])
             total += share * sums / sums.sum()
     return total
+
+
+# Operators of the records of `export_rules`.
+OPERATORS = {
+    "<=": lambda v, a: v <= a,
+    ">": lambda v, a: v > a,
+    "between": lambda v, a: a[0] < v <= a[1],
+    "in": lambda v, a: v in a,
+    "not in": lambda v, a: v not in a,
+    "known": lambda v, a: True,
+    "missing": lambda v, a: False,
+}
+
+
+def share_of(rule, row, listed=()):
+    """Share of a row, a dict, that a rule holds for, by the records alone.
+
+    `listed` are the categories that the rules list, by feature.
+    """
+    share = 1.0
+    for condition in rule["conditions"]:
+        name, value = condition["feature"], row[condition["feature"]]
+        is_by_weight = 0.0 < condition["missing"] < 1.0
+        if value is None or (is_by_weight and name in listed and value not in listed[name]):
+            share *= condition["missing"]
+        else:
+            share *= OPERATORS[condition["operator"]](value, condition["value"])
+    return share

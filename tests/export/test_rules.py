@@ -11,20 +11,10 @@ from sktree_opt.export import export_rules
 from sktree_opt.optimal import OptimalTreeClassifier
 from sktree_opt.tree._node import LEAF
 from tests.effort import examples
+from tests.export.interpreter import share_of
 from tests.tree.random_tree import COLUMNS, model_of, random_rows, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-OPERATORS = {
-    "<=": lambda v, a: v <= a,
-    ">": lambda v, a: v > a,
-    "between": lambda v, a: a[0] < v <= a[1],
-    "in": lambda v, a: v in a,
-    "not in": lambda v, a: v not in a,
-    "known": lambda v, a: True,
-    "missing": lambda v, a: False,
-}
 
 
 def listed_categories(rules):
@@ -35,19 +25,6 @@ def listed_categories(rules):
             if condition["operator"] in ("in", "not in"):
                 listed.setdefault(condition["feature"], []).extend(condition["value"])
     return listed
-
-
-def share_of(rule, row, listed):
-    """Share of a row, a dict, that a rule holds for, by the records alone."""
-    share = 1.0
-    for condition in rule["conditions"]:
-        name, value = condition["feature"], row[condition["feature"]]
-        is_by_weight = 0.0 < condition["missing"] < 1.0
-        if value is None or (is_by_weight and name in listed and value not in listed[name]):
-            share *= condition["missing"]
-        else:
-            share *= OPERATORS[condition["operator"]](value, condition["value"])
-    return share
 
 
 def rows_as_dicts(rows):

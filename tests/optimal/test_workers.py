@@ -20,17 +20,6 @@ from tests.effort import also_long, long_test
 distributed = pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 def bits(n_rows=400, n_columns=20):
     """Rows of 0 and 1, and classes with noise."""
     rng = np.random.default_rng(0)

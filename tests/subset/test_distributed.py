@@ -7,18 +7,7 @@ from sklearn.datasets import load_breast_cancer
 
 from sktree_opt.subset import AcceptableSubsetSelector, BootstrapError, DistinctTreeEnumerator
 
-distributed = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ public:
     virtual void open_part(int depth, const std::vector<std::int32_t>& columns) = 0;
     // The columns of the root in the order in which the level that has begun tries them.
     virtual std::vector<std::int32_t> root_columns() const = 0;
-    // What has become known of columns of the root in the level that was searched last.
+    // Columns of the root with the bounds that the last level has proved.
     virtual std::vector<RootColumn> known_columns() const = 0;
     // Takes what another search of the level that has begun knows of columns of the root.
     virtual void learn(const std::vector<RootColumn>& known) = 0;

@@ -229,7 +229,7 @@ private:
         return store(key, least, depth >= remembered_depth_) ? least : 0.0;
     }
 
-    // False when there is no memory left.
+    // False when memory runs out.
     bool store(const RowKey& key, double found, bool remembers) {
         const bool is_new = known_costs_.change(key, [&](double& cost, bool) { cost = found; });
         if (remembers) {

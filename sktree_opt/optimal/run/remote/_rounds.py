@@ -20,7 +20,7 @@ FIRST_SECONDS, MOST_SECONDS = 0.5, 16.0
 # Tasks for each worker, so that none waits long for the last one.
 TASKS_A_WORKER = 2
 
-# What a state has for each open interval.
+# Entries of a state that have one value for each open interval.
 OF_INTERVALS = ("intervals", "bounds")
 
 _kept = KeptInWorker()
