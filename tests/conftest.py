@@ -15,9 +15,9 @@ collect_ignore = ["fuzz_readers.py"]
 # Shells let background commands start with Ctrl-C ignored; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in every run: a quarter of those of ``.ci/run``, which sets
+# The same examples in every run: a seventh of those of ``.ci/run``, which sets
 # SKTREE_OPT_HYPOTHESIS=ci. "thorough" tries twenty times as many as that, others each time.
-settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("SKTREE_OPT_HYPOTHESIS", "quick"))
@@ -47,7 +47,7 @@ def data_dir():
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster():
     """A client of two dask workers, each a process."""
     distributed = pytest.importorskip("distributed")

@@ -19,7 +19,7 @@ def also_long(quick, *values):
 
 
 def number_of_examples(count):
-    """A share of `count` examples: a quarter in ``make test``, all of them in ``.ci/run``.
+    """A share of `count` examples: a seventh in ``make test``, all of them in ``.ci/run``.
 
     The thorough profile tries twenty times as many.
     """

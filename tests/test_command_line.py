@@ -234,8 +234,6 @@ def test_a_process_in_a_terminal(loans, tmp_path):
     X, _ = load_loans(return_X_y=True, as_frame=True)
     predicted = run("predict", tree, loans).stdout.split()
     assert predicted == ["prediction", *from_json(Path(tree).read_text("utf-8")).predict(X)]
-    failed = run("predict", tree, tmp_path / "absent.csv")
-    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
     browser = Browser()
     browser.open(page)
     assert browser.run("document.querySelector('#node-0').textContent").startswith("rating")

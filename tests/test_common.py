@@ -32,10 +32,12 @@ from sktree_opt.utils import all_estimators
 from tests.effort import IS_LONG_RUN
 
 # Every midpoint is a test for optimal trees: shallow ones take as many checks in less time. The
-# long run has forests, the defaults' number of folds, and sets by all thresholds of targets, too.
+# long run has forests, the defaults' number of folds, and all thresholds where there are many fits,
+# too.
+FEW = {"thresholds": 5, "fold_thresholds": None}
 QUICK = {
-    "OptimalTreeClassifierCV": {"max_depth": 2, "cv": 2},
-    "OptimalTreeRegressorCV": {"max_depth": 2, "cv": 2, "targets": "given"},
+    "OptimalTreeClassifierCV": {"max_depth": 2, "cv": 2, **FEW},
+    "OptimalTreeRegressorCV": {"max_depth": 2, "cv": 2, "targets": "given", **FEW},
     "OptimalTreeRegressor": {"max_depth": 2},
     "FairTreeClassifier": {"max_depth": 2},
     "SmallestTreeClassifier": {"max_depth": 2},

@@ -14,6 +14,7 @@ from sktree_opt.datasets import load_loans
 from sktree_opt.export import to_sklearn
 from sktree_opt.greedy import GreedyTreeClassifier
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+from tests.effort import also_long
 
 pd = pytest.importorskip("pandas")
 # These tools warn of their own dependencies.
@@ -174,9 +175,9 @@ def by_mlflow(case, rows):
     return np.searchsorted(case.classes, found[0]) if case.classes else found[0]
 
 
-READ_HOLES = [by_mlflow, by_shap, by_treelite]
+READ_HOLES = [by_shap, *also_long(by_treelite, by_mlflow)]
 # These send a missing number right, or say nothing about it, or refuse it.
-READ_NUMBERS = [by_dtreeviz, by_m2cgen, by_nyoka, by_skl2onnx, by_supertree]
+READ_NUMBERS = [by_dtreeviz, by_m2cgen, *also_long(by_skl2onnx, by_nyoka, by_supertree)]
 
 
 @pytest.mark.parametrize("read", READ_HOLES)

@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sktree_opt import (
@@ -28,6 +28,7 @@ from sktree_opt import (
 )
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._times import TIME_KINDS, round_time, time_of_seconds, time_text
+from tests.effort import examples
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -189,7 +190,7 @@ def test_code_of_times(tmp_path):
         assert json.loads(out.stdout) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     lower=st.integers(-(2**33), 2**33),
     gap=st.integers(1, 2**31),

@@ -71,11 +71,11 @@ def test_ctrl_c_keeps_what_has_been_searched():
     X, y = load_breast_cancer(return_X_y=True)
     options = {"error": BootstrapError(10), "random_state": 0, "time_limit": None}
     selector = AcceptableSubsetSelector(**options, warm_start=True)
-    assert interrupt_after(2.0, lambda: selector.fit(X, y))
+    assert interrupt_after(1.0, lambda: selector.fit(X, y))
     assert selector.status_ == "stopped"
     n_before = selector._unfinished["state"]["n_decisions"]
     with pytest.warns(ConvergenceWarning):
-        selector.set_params(time_limit=3.0).fit(X, y)
+        selector.set_params(time_limit=1.5).fit(X, y)
     assert selector._unfinished["state"]["n_decisions"] > n_before
     # Without, nothing is kept.
     fresh = AcceptableSubsetSelector(**options)

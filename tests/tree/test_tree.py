@@ -254,14 +254,14 @@ def leaves_of(tree, X):
     return tree.evaluate(X, tree.node_values())[0].tolist()
 
 
-def test_shared_by_processes_and_threads():
+def test_shared_by_processes_and_threads(tmp_path):
     rng = np.random.default_rng(1)
     tree = random_tree(rng, max_depth=6)
     X = encode(random_rows(rng, 500), COLUMNS)
     expected = leaves_of(tree, X)
-    # max_nbytes=1: joblib hands every array to the workers as a read-only memory map.
-    with joblib.Parallel(n_jobs=2, max_nbytes=1) as processes:
-        found = processes(joblib.delayed(leaves_of)(tree, X) for _ in range(4))
+    # joblib hands large arrays to processes as read-only memory maps.
+    joblib.dump((tree, X), tmp_path / "shared")
+    found = [leaves_of(*joblib.load(tmp_path / "shared", mmap_mode="r"))]
     found += joblib.Parallel(n_jobs=4, backend="threading")(
         joblib.delayed(leaves_of)(tree, X) for _ in range(8)
     )
