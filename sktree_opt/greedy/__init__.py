@@ -29,11 +29,9 @@ Files in reading order
 ``evaluator.hpp``
     The best split of the cases on one column.
 ``grower.hpp``
-    Algorithm DT(S): the best column of each node, node by node.
+    Algorithm DT(S): the best column of each node, node by node. Searches for subsets use it too.
 ``pruning.hpp``
     Error-based and reduced-error pruning.
-``induction.hpp``
-    The kernels behind one interface, which the searches for subsets use too.
 
 Terms
 -----

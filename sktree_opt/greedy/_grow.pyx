@@ -2,111 +2,16 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
-from libcpp cimport bool as cbool
 from libcpp.utility cimport move
-from libcpp.vector cimport vector
 
-from sktree_opt.preprocessing._table cimport ColumnView, Table
-from sktree_opt.utils._control cimport CppSearchControl, SearchControl
+from sktree_opt.utils._control cimport SearchControl
 
 from sktree_opt.tree._node import NODE_DTYPE
 
 # Above this total the table of logarithms would outgrow the data: entropy is summed in float64.
 cdef enum:
     MAX_WHOLE_WEIGHT = 1 << 22
-
-
-cdef extern from "sktree_opt/greedy/induction.hpp" namespace "sktree_opt::greedy" nogil:
-    cdef enum class CppMeasure "sktree_opt::greedy::Measure"(uint8_t):
-        ENTROPY
-        GINI
-        GINI_COST
-        ERROR
-        SQUARED_ERROR
-
-    cdef enum class NominalSplit(uint8_t):
-        MULTIWAY
-        ONE_VS_REST
-        SUBSET
-
-    cdef enum class WeightKind(uint8_t):
-        UNIT
-        INTEGER
-        FRACTIONAL
-
-    cdef uint32_t CPP_MAX_SUBSET_CATEGORIES "sktree_opt::greedy::MAX_SUBSET_CATEGORIES"
-
-    cdef cppclass Node "sktree_opt::Node":
-        pass
-
-    cdef cppclass Column:
-        Column(const ColumnView& view, const double* values_of_ranks)
-
-    cdef cppclass Target:
-        uint32_t n_classes
-        const uint16_t* classes
-        const double* values
-
-    cdef cppclass CaseSet:
-        vector[uint32_t] rows
-        vector[double] weights
-        WeightKind kind
-
-    cdef cppclass SplitRules:
-        cbool gain_ratio
-        cbool numeric_gain_penalty
-        NominalSplit nominal
-        cbool above_average
-        double min_leaf_weight
-        cbool every_branch
-        uint32_t min_leaf_rows
-        double min_gain
-        cbool allow_zero_gain
-        cbool missing_to_heaviest
-
-    cdef cppclass GrowthLimits:
-        double min_split_weight
-        uint32_t min_split_rows
-        double acceptable_error
-        int32_t max_depth
-        int32_t max_leaf_nodes
-        uint32_t max_features
-        uint64_t seed
-        int n_threads
-        uint32_t max_block_cases
-        int64_t min_parallel_work
-
-    cdef cppclass CppGrownTree "sktree_opt::greedy::GrownTree":
-        vector[Node] nodes
-        vector[double] values
-        vector[int32_t] category_branch
-        vector[uint32_t] codes
-        uint32_t n_outputs
-        int32_t size()
-
-    cdef cppclass ErrorBound:
-        double confidence
-        double z
-
-    cdef cppclass CppInduction "sktree_opt::greedy::Induction":
-        vector[Column] columns
-        Target target
-        CppMeasure measure
-        vector[double] costs
-        SplitRules rules
-        GrowthLimits limits
-        void prepare(uint64_t total_weight) except +
-        CppGrownTree grow(
-            CaseSet cases, vector[int32_t] features, CppSearchControl& control
-        ) except +
-        CppGrownTree prune_by_error_bound(
-            CppGrownTree tree, CaseSet cases, const ErrorBound& bound, CppSearchControl& control
-        ) except +
-        CppGrownTree prune_by_validation(
-            CppGrownTree tree, CaseSet validation, CppSearchControl& control
-        ) except +
 
 # A weight that should equal a limit may fall short of it by what summing fractions loses.
 ROUNDING = 1.0 - 1e-9
@@ -121,14 +26,86 @@ MEASURES = {
 }
 
 NOMINAL_SPLITS = {
-    "multiway": <int> NominalSplit.MULTIWAY,
-    "one_vs_rest": <int> NominalSplit.ONE_VS_REST,
-    "subset": <int> NominalSplit.SUBSET,
+    "multiway": <int> CppNominalSplit.MULTIWAY,
+    "one_vs_rest": <int> CppNominalSplit.ONE_VS_REST,
+    "subset": <int> CppNominalSplit.SUBSET,
+}
+
+# How trees are grown, unless told otherwise; `measure` and `nominal_split` have to be given.
+RULES = {
+    "gain_ratio": False,
+    "numeric_gain_penalty": False,
+    "min_split_weight": 2.0,
+    "min_leaf_weight": 1.0,
+    "every_branch": False,
+    "min_split_rows": 2,
+    "min_leaf_rows": 1,
+    "min_gain": 0.0,
+    "allow_zero_gain": False,
+    "missing_to_heaviest": False,
+    "acceptable_error": 0.0,
+    "max_depth": None,
 }
 
 # With three or more classes, "subset" tries all partitions of columns of at most so many
 # categories.
 MAX_SUBSET_CATEGORIES = CPP_MAX_SUBSET_CATEGORIES
+
+
+cdef object set_learner(
+    CppInduction* cpp, Table table, target, n_classes, costs, dict rules
+):
+    """Tell the kernels what trees are grown from, and by which rules.
+
+    Returns the target, which they point at, as at the table: both have to live as long.
+    """
+    cdef const uint16_t[::1] classes
+    cdef const double[::1] numbers
+    cdef const double[::1] values
+    cdef Py_ssize_t j
+    if unknown := rules.keys() - RULES.keys() - {"measure", "nominal_split"}:
+        raise TypeError(f"Unknown rules: {sorted(unknown)}.")
+    rules = RULES | rules
+    for j in range(table.n_columns):
+        values = table.values[j]
+        cpp.columns.push_back(CppColumn(table.views[j], &values[0] if values.shape[0] else NULL))
+    cpp.target.n_classes = n_classes
+    target = np.ascontiguousarray(target, dtype=np.uint16 if n_classes else np.float64)
+    if n_classes:
+        classes = target
+        cpp.target.classes = &classes[0]
+    else:
+        numbers = target
+        cpp.target.values = &numbers[0]
+    if costs is not None:
+        cpp.costs = np.ravel(costs).tolist()
+    cpp.measure = <CppMeasure> <int> rules["measure"]
+    cpp.rules.gain_ratio = rules["gain_ratio"]
+    cpp.rules.numeric_gain_penalty = rules["numeric_gain_penalty"]
+    cpp.rules.nominal = <CppNominalSplit> <int> rules["nominal_split"]
+    cpp.rules.min_leaf_weight = rules["min_leaf_weight"] * ROUNDING
+    cpp.rules.every_branch = rules["every_branch"]
+    cpp.rules.min_leaf_rows = min(rules["min_leaf_rows"], 2**31 - 1)
+    cpp.rules.min_gain = rules["min_gain"]
+    cpp.rules.allow_zero_gain = rules["allow_zero_gain"]
+    cpp.rules.missing_to_heaviest = rules["missing_to_heaviest"]
+    cpp.limits.min_split_rows = min(rules["min_split_rows"], 2**31 - 1)
+    cpp.limits.min_split_weight = rules["min_split_weight"] * ROUNDING
+    cpp.limits.acceptable_error = rules["acceptable_error"]
+    if rules["max_depth"] is not None:
+        cpp.limits.max_depth = min(rules["max_depth"], 2**31 - 1)
+    return target
+
+
+cdef CppWeightKind kind_of_weights(weights, double* total) except *:
+    """How weights are summed; `total` becomes their sum, or 1 where logarithms have no table."""
+    total[0] = np.sum(weights)
+    if np.all(np.equal(weights, 1.0)):
+        return CppWeightKind.UNIT
+    if total[0] <= MAX_WHOLE_WEIGHT and np.all(np.floor(weights) == weights):
+        return CppWeightKind.INTEGER
+    total[0] = 1.0
+    return CppWeightKind.FRACTIONAL
 
 
 cdef class GrownTree:
@@ -221,24 +198,23 @@ cdef class Induction:
     nominal_split : int
         One of ``NOMINAL_SPLITS``.
 
-    gain_ratio, above_average, numeric_gain_penalty : bool
-    min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
-    min_split_rows, min_leaf_rows : int
-    every_branch, allow_zero_gain, missing_to_heaviest : bool
-    max_depth, max_leaf_nodes : int or None
+    above_average : bool
+    max_leaf_nodes : int or None
 
     n_threads : int, default=1
 
     max_block_cases : int or None
         Nodes up to this size are grown in presorted blocks; None for the largest that fits. For
         tests: the tree does not depend on it.
+
+    **rules
+        ``RULES`` that are not the default.
     """
 
     cdef CppInduction cpp
-    cdef WeightKind kind
+    cdef CppWeightKind kind
     cdef readonly Table table
-    cdef const uint16_t[::1] classes
-    cdef const double[::1] numbers
+    cdef object target
     cdef const double[::1] weights
 
     def __init__(
@@ -249,54 +225,18 @@ cdef class Induction:
         weights=None,
         costs=None,
         *,
-        measure,
-        nominal_split,
-        gain_ratio=False,
         above_average=False,
-        numeric_gain_penalty=False,
-        min_split_weight=2.0,
-        min_leaf_weight=1.0,
-        every_branch=False,
-        min_split_rows=2,
-        min_leaf_rows=1,
-        min_gain=0.0,
-        allow_zero_gain=False,
-        missing_to_heaviest=False,
-        acceptable_error=0.0,
-        max_depth=None,
         max_leaf_nodes=None,
         max_features=0,
         seed=0,
         n_threads=1,
         max_block_cases=None,
+        **rules,
     ):
+        cdef double total = table.n_rows
         self.table = table
-        self._set_columns()
-        self.cpp.target.n_classes = n_classes
-        if n_classes > 0:
-            self.classes = np.ascontiguousarray(target, dtype=np.uint16)
-            self.cpp.target.classes = &self.classes[0]
-        else:
-            self.numbers = np.ascontiguousarray(target, dtype=np.float64)
-            self.cpp.target.values = &self.numbers[0]
-        self.cpp.measure = <CppMeasure> <int> measure
-        if costs is not None:
-            self.cpp.costs = np.ascontiguousarray(costs, dtype=np.float64).ravel()
-        self.cpp.rules.gain_ratio = gain_ratio
-        self.cpp.rules.numeric_gain_penalty = numeric_gain_penalty
-        self.cpp.rules.nominal = <NominalSplit> <int> nominal_split
-        self.cpp.rules.min_leaf_weight = min_leaf_weight * ROUNDING
+        self.target = set_learner(&self.cpp, table, target, n_classes, costs, rules)
         self.cpp.rules.above_average = above_average
-        self.cpp.rules.every_branch = every_branch
-        self.cpp.rules.min_leaf_rows = min(min_leaf_rows, 2**31 - 1)
-        self.cpp.rules.min_gain = min_gain
-        self.cpp.rules.allow_zero_gain = allow_zero_gain
-        self.cpp.rules.missing_to_heaviest = missing_to_heaviest
-        self.cpp.limits.min_split_rows = min(min_split_rows, 2**31 - 1)
-        self.cpp.limits.acceptable_error = acceptable_error
-        self.cpp.limits.min_split_weight = min_split_weight * ROUNDING
-        if max_depth is not None:
-            self.cpp.limits.max_depth = min(max_depth, 2**31 - 1)
         if max_leaf_nodes is not None:
             self.cpp.limits.max_leaf_nodes = min(max_leaf_nodes, 2**31 - 1)
         self.cpp.limits.max_features = max_features
@@ -305,31 +245,14 @@ cdef class Induction:
         if max_block_cases is not None:
             self.cpp.limits.max_block_cases = max_block_cases
             self.cpp.limits.min_parallel_work = 0
-        self._set_weights(weights)
-
-    def _set_columns(self):
-        cdef const double[::1] values
-        cdef Py_ssize_t j
-        for j in range(self.table.n_columns):
-            values = self.table.values[j]
-            self.cpp.columns.push_back(
-                Column(self.table.views[j], &values[0] if values.shape[0] else NULL)
-            )
-
-    def _set_weights(self, weights):
-        total = self.table.n_rows
-        self.kind = WeightKind.UNIT
+        self.kind = CppWeightKind.UNIT
         if weights is not None:
             self.weights = np.ascontiguousarray(weights, dtype=np.float64)
-            total = float(np.sum(weights))
-            whole = bool(np.all(np.floor(weights) == weights)) and total <= MAX_WHOLE_WEIGHT
-            self.kind = WeightKind.INTEGER if whole else WeightKind.FRACTIONAL
-            if not whole:
-                total = 1
+            self.kind = kind_of_weights(weights, &total)
         self.cpp.prepare(<uint64_t> total)
 
-    cdef CaseSet _cases(self, rows):
-        cdef CaseSet cases
+    cdef CppCaseSet _cases(self, rows):
+        cdef CppCaseSet cases
         cdef Py_ssize_t i
         cdef const int64_t[::1] picked
         cases.kind = self.kind
@@ -339,7 +262,7 @@ cdef class Induction:
         cases.rows.resize(picked.shape[0])
         for i in range(picked.shape[0]):
             cases.rows[i] = <uint32_t> picked[i]
-        if self.kind != WeightKind.UNIT:
+        if self.kind != CppWeightKind.UNIT:
             cases.weights.resize(picked.shape[0])
             for i in range(picked.shape[0]):
                 cases.weights[i] = self.weights[picked[i]]
@@ -365,7 +288,7 @@ cdef class Induction:
         tree : GrownTree
         """
         cdef GrownTree tree = GrownTree.__new__(GrownTree)
-        cdef CaseSet cases = self._cases(rows)
+        cdef CppCaseSet cases = self._cases(rows)
         cdef vector[int32_t] tested
         if features is None:
             features = np.arange(self.table.n_columns)
@@ -398,12 +321,14 @@ cdef class Induction:
         tree : GrownTree
         """
         cdef GrownTree pruned = GrownTree.__new__(GrownTree)
-        cdef CaseSet cases = self._cases(rows)
-        cdef ErrorBound bound
+        cdef CppCaseSet cases = self._cases(rows)
+        cdef CppErrorBound bound
         bound.confidence = confidence
         bound.z = normal_quantile
         with nogil:
-            pruned.cpp = self.cpp.prune_by_error_bound(tree.cpp, move(cases), bound, control.cpp[0])
+            pruned.cpp = prune_by_error_bound(
+                self.cpp, tree.cpp, move(cases), bound, control.cpp[0]
+            )
         return pruned
 
     def prune_reduced_error(self, GrownTree tree, SearchControl control, rows):
@@ -421,7 +346,7 @@ cdef class Induction:
         tree : GrownTree
         """
         cdef GrownTree pruned = GrownTree.__new__(GrownTree)
-        cdef CaseSet cases = self._cases(rows)
+        cdef CppCaseSet cases = self._cases(rows)
         with nogil:
-            pruned.cpp = self.cpp.prune_by_validation(tree.cpp, move(cases), control.cpp[0])
+            pruned.cpp = prune_reduced_error(self.cpp, tree.cpp, move(cases), control.cpp[0])
         return pruned

@@ -42,6 +42,7 @@
 #include "sktree_opt/greedy/measures.hpp"
 #include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/hash.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::greedy {
@@ -69,14 +70,6 @@ inline bool has_acceptable_error(const NodeTotals& totals, const GrowthLimits& l
         error = (totals.weight - most) / totals.weight;
     }
     return error <= limits.acceptable_error * (1.0 + 1e-9);
-}
-
-// A random number that depends on `x` alone (the finalizer of splitmix64).
-inline std::uint64_t random_from(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
 }
 
 // A node whose split is still to be looked for: a case set, or a range of a block.
@@ -173,7 +166,7 @@ private:
 
     PendingNode make_root(CaseSet&& cases, std::vector<std::int32_t>&& features, Growth& growth) {
         PendingNode root;
-        root.key = random_from(limits_.seed);
+        root.key = split_mix(limits_.seed);
         root.active = std::make_shared<std::vector<std::int32_t>>(std::move(features));
         GrowthWorkspace& ws = growth.ws;
         ws.targets.gather(target_, cases.rows);
@@ -293,8 +286,7 @@ private:
         for (std::size_t i = 0; i < active.size(); ++i) {
             const std::int32_t column =
                 pending.block ? pending.block->columns[active[i]] : active[i];
-            order[i] = {random_from(pending.key ^ random_from(static_cast<std::uint64_t>(column))),
-                        i};
+            order[i] = {split_mix(pending.key ^ split_mix(static_cast<std::uint64_t>(column))), i};
             ws.candidates[i].reset(column);
             ws.varies[i] = 1;
         }
@@ -416,7 +408,7 @@ private:
         PendingNode child;
         child.node = first + static_cast<std::int32_t>(b);
         child.depth = pending.depth + 1;
-        child.key = random_from(pending.key + b + 1);
+        child.key = split_mix(pending.key + b + 1);
         child.totals = totals;
         return child;
     }
@@ -581,6 +573,36 @@ private:
     bool above_average_, missing_to_heaviest_;
     std::vector<std::unique_ptr<Evaluator>> evaluators_;
     std::vector<GrowthWorkspace> workspaces_;
+};
+
+// One learning problem: columns, target and rules; grows trees on any of its cases and features.
+// What the extension module, and any search over trees, start from.
+struct Induction {
+    std::vector<Column> columns;
+    Target target;
+    Measure measure = Measure::ENTROPY;
+    std::vector<double> costs;  // n_classes x n_classes, or empty
+    SplitRules rules;
+    GrowthLimits limits;
+
+    // Must be called once before the rest; `total_weight` bounds the weight of any case set whose
+    // weights are whole numbers.
+    void prepare(std::uint64_t total_weight) {
+        if (measure == Measure::ENTROPY) logs_.build(total_weight);
+    }
+
+    MeasureContext context() const {
+        return {target.n_classes, &logs_, costs.empty() ? nullptr : costs.data()};
+    }
+
+    GrownTree grow(CaseSet cases, std::vector<std::int32_t> features,
+                   SearchControl& control) const {
+        Grower grower(columns, target, measure, context(), rules, limits, control);
+        return grower.grow(std::move(cases), std::move(features));
+    }
+
+private:
+    LogTable logs_;
 };
 
 }  // namespace sktree_opt::greedy

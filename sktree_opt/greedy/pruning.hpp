@@ -31,28 +31,19 @@
 #include <vector>
 
 #include "sktree_opt/greedy/evaluator.hpp"
+#include "sktree_opt/greedy/grower.hpp"
 #include "sktree_opt/greedy/split.hpp"
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/upper_errors.hpp"
 
 namespace sktree_opt::greedy {
 
-// Upper limit of the binomial error, normal approximation with continuity correction, exact for no
-// error; between no error and one error it is interpolated (Quinlan 1993, program file Subset.c).
 struct ErrorBound {
     double confidence = 0.25;
     double z = 0.6744897501960817;  // the normal quantile of 1 - confidence
 
-    double extra(double n, double errors) const {
-        if (n <= 0.0) return 0.0;
-        const double extra_of_none = n * (1.0 - std::exp(std::log(confidence) / n));
-        if (errors < 1e-6) return extra_of_none;
-        if (errors < 0.9999) return extra_of_none + errors * (extra(n, 1.0) - extra_of_none);
-        if (errors + 0.5 >= n) return 0.67 * std::max(0.0, n - errors);
-        const double z2 = z * z, corrected = errors + 0.5;
-        const double rate = (corrected + z2 / 2.0 +
-                             std::sqrt(z2 * (corrected * (1.0 - corrected / n) + z2 / 4.0))) /
-                            (n + z2);
-        return n * rate - errors;
+    double estimate(double n, double errors) const {
+        return upper_errors(n, errors, z, confidence);
     }
 };
 
@@ -208,7 +199,7 @@ private:
 
     double leaf_errors(const NodeTotals& totals) const {
         const double errors = cost_.errors(totals);
-        return errors + bound_.extra(totals.weight, errors);
+        return bound_.estimate(totals.weight, errors);
     }
 
     void open(std::int32_t node, std::int32_t parent, CaseSet&& cases, const NodeTotals* totals) {
@@ -348,12 +339,21 @@ private:
     std::vector<NodeTotals> totals_;
 };
 
+inline GrownTree prune_by_error_bound(const Induction& problem, GrownTree tree, CaseSet cases,
+                                      const ErrorBound& bound, SearchControl& control) {
+    const auto evaluator =
+        make_evaluator(problem.measure, WeightKind::FRACTIONAL, problem.context(), problem.rules);
+    ErrorBasedPruner pruner(tree, problem.columns, problem.target, problem.context().costs, bound,
+                            *evaluator, control);
+    pruner.run(std::move(cases));
+    return tree.in_order();
+}
+
 // `cases` is the validation part. The tree must have its children after their parents.
-inline void prune_reduced_error(GrownTree& tree, const std::vector<Column>& columns,
-                                const Target& target, const double* costs, CaseSet cases,
-                                SearchControl& control) {
-    CaseRouter router(columns, target);
-    const AnswerCost cost(target, costs);
+inline GrownTree prune_reduced_error(const Induction& problem, GrownTree tree, CaseSet cases,
+                                     SearchControl& control) {
+    CaseRouter router(problem.columns, problem.target);
+    const AnswerCost cost(problem.target, problem.context().costs);
     const auto n_nodes = static_cast<std::size_t>(tree.size());
     std::vector<double> as_leaf(n_nodes, 0.0), as_is(n_nodes, 0.0);
     std::vector<std::pair<std::int32_t, CaseSet>> open_nodes;
@@ -372,7 +372,7 @@ inline void prune_reduced_error(GrownTree& tree, const std::vector<Column>& colu
             open_nodes.emplace_back(child, std::move(sets[b]));
         }
     }
-    if (control.stopped()) return;
+    if (control.stopped()) return tree.in_order();
     for (std::size_t i = n_nodes; i-- > 0;) {
         const Node& record = tree.nodes[i];
         as_is[i] = as_leaf[i];
@@ -386,6 +386,7 @@ inline void prune_reduced_error(GrownTree& tree, const std::vector<Column>& colu
             tree.make_leaf(static_cast<std::int32_t>(i));
         }
     }
+    return tree.in_order();
 }
 
 }  // namespace sktree_opt::greedy

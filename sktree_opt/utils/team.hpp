@@ -14,6 +14,13 @@
 
 namespace sktree_opt {
 
+// Makes a number that threads share the smaller one.
+inline void lower_to(std::atomic<double>& least, double value) {
+    double known = least.load(std::memory_order_relaxed);
+    while (value < known && !least.compare_exchange_weak(known, value)) {
+    }
+}
+
 // Hands out tasks to the threads of a team, in order.
 template <class Task>
 class TeamTasks {

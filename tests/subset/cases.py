@@ -45,7 +45,8 @@ class Case:
     ):
         self.table, self.nominal, self.y, self.parts = table, nominal, y, parts
         self.criterion = criterion
-        self.parameters = {"numeric_gain_penalty": False, "min_gain": 0.0, **parameters}
+        defaults = {"nominal_split": "multiway", "numeric_gain_penalty": False, "min_gain": 0.0}
+        self.parameters = defaults | parameters
         self.n_classes = max(y) + 1 if loss is None else 0
         self.loss = loss
         self.costs = None if costs is None else np.array(costs)[: self.n_classes, : self.n_classes]
@@ -64,6 +65,7 @@ class Case:
 
     def problem(self, **options):
         quality = {**CLASSIFICATION_CRITERIA, **REGRESSION_CRITERIA}[self.criterion]
+        nominal_split = self.parameters["nominal_split"]
         if self.loss is not None:
             options["loss"] = self.loss
         return SubsetProblem(
@@ -75,11 +77,7 @@ class Case:
             gain_ratio=quality.gain_ratio,
             costs=self.costs,
             groups=self.groups,
-            **{
-                **self.parameters,
-                "min_split_weight": self.parameters["min_split_weight"] - 1e-9,
-                "min_leaf_weight": self.parameters["min_leaf_weight"] - 1e-9,
-            },
+            **{**self.parameters, "nominal_split": NOMINAL_SPLITS[nominal_split].code},
             **self.reading,
             **options,
         )

@@ -14,7 +14,8 @@ from sktree_opt.subset.lattice._subset_problem cimport (
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
 
-cdef extern from "sktree_opt/subset/elimination/backward.hpp" namespace "sktree_opt::subset" nogil:
+cdef extern from "sktree_opt/subset/elimination/elimination.hpp" \
+        namespace "sktree_opt::subset" nogil:
     cdef cppclass EliminationStep:
         vector[int32_t] removed
         vector[int32_t] units
@@ -30,34 +31,38 @@ cdef extern from "sktree_opt/subset/elimination/backward.hpp" namespace "sktree_
         int64_t min_features
         int64_t max_features
         int64_t target_features
-
-    cdef enum class EliminationMethod:
-        DTSBE
-        PSBE
-        SBE
-        BLACK_BOX
+        cbool unused_leave_at_once
 
     cdef cppclass BackwardSearch:
         cbool next(EliminationStep& step) except +
         CppLatticeStats stats()
 
-    cdef unique_ptr[BackwardSearch] make_backward_search(
-        const CppProblem& problem,
-        EliminationMethod method,
-        const EliminationRules& rules,
-        CppSearchControl& control,
-        int64_t budget,
-        int n_threads,
-        int64_t min_parallel_work,
-        cbool gives_up,
-    ) except +
 
-METHODS = {
-    "dtsbe": <int> EliminationMethod.DTSBE,
-    "psbe": <int> EliminationMethod.PSBE,
-    "sbe": <int> EliminationMethod.SBE,
-    "black_box": <int> EliminationMethod.BLACK_BOX,
-}
+cdef extern from "sktree_opt/subset/elimination/dtsbe.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass IncrementalSearch(BackwardSearch):
+        IncrementalSearch(
+            const CppProblem& problem,
+            const EliminationRules& rules,
+            CppSearchControl& control,
+            int64_t budget,
+            int n_threads,
+            int64_t min_parallel_work,
+            cbool gives_up,
+        ) except +
+
+
+cdef extern from "sktree_opt/subset/elimination/sbe.hpp" namespace "sktree_opt::subset" nogil:
+    cdef cppclass RebuildingSearch(BackwardSearch):
+        RebuildingSearch(
+            const CppProblem& problem,
+            const EliminationRules& rules,
+            CppSearchControl& control,
+            cbool skips_unused,
+            cbool is_black_box,
+            int n_threads,
+        ) except +
+
+METHODS = ("dtsbe", "psbe", "sbe", "black_box")
 
 
 cdef class BackwardStream:
@@ -70,7 +75,7 @@ cdef class BackwardStream:
     control : SearchControl
 
     method : str
-        A key of ``METHODS``.
+        One of ``METHODS``.
 
     tie_goes_on : bool
 
@@ -112,24 +117,34 @@ cdef class BackwardStream:
         bint gives_up=True,
     ):
         cdef EliminationRules rules
-        cdef EliminationMethod chosen = <EliminationMethod> <int> METHODS[method]
+        cdef cbool skips_unused = method in ("dtsbe", "psbe")
+        cdef cbool is_black_box = method == "black_box"
         rules.tie_goes_on = tie_goes_on
         rules.min_features = min_features
         if max_features is not None:
             rules.max_features = max_features
         rules.target_features = -1 if target_features is None else target_features
         self.problem, self.control = problem, control
-        with nogil:
-            self.cpp = make_backward_search(
-                problem.cpp,
-                chosen,
-                rules,
-                control.cpp[0],
-                budget,
-                n_threads,
-                min_parallel_work,
-                gives_up,
+        # The user's own error is not a sum over nodes: there only whole trees can be spared.
+        if method == "dtsbe" and problem.cpp.rating == NULL:
+            self.cpp.reset(
+                new IncrementalSearch(
+                    problem.cpp,
+                    rules,
+                    control.cpp[0],
+                    budget,
+                    n_threads,
+                    min_parallel_work,
+                    gives_up,
+                )
             )
+            return
+        rules.unused_leave_at_once = not is_black_box
+        self.cpp.reset(
+            new RebuildingSearch(
+                problem.cpp, rules, control.cpp[0], skips_unused, is_black_box, n_threads
+            )
+        )
 
     def __iter__(self):
         return self

@@ -287,4 +287,6 @@ private:
     Outcome outcome_;
 };
 
+using IncrementalSearch = BackwardSearchWith<IncrementalTrees>;
+
 }  // namespace sktree_opt::subset

@@ -164,4 +164,29 @@ private:
     std::vector<Trial> trials_;
 };
 
+// An elimination and its trees; it can be left between steps.
+class BackwardSearch {
+public:
+    virtual ~BackwardSearch() = default;
+    // As Elimination::next; not to be called again when it has been false.
+    virtual bool next(EliminationStep& step) = 0;
+    virtual LatticeStats stats() const = 0;
+};
+
+template <class Trees>
+class BackwardSearchWith final : public BackwardSearch {
+public:
+    template <class... Arguments>
+    BackwardSearchWith(const SearchProblem& problem, const EliminationRules& rules,
+                       SearchControl& control, Arguments... arguments)
+        : trees_(problem, control, arguments...), elimination_(problem, trees_, rules, control) {}
+
+    bool next(EliminationStep& step) override { return elimination_.next(step); }
+    LatticeStats stats() const override { return trees_.stats(); }
+
+private:
+    Trees trees_;
+    Elimination<Trees> elimination_;
+};
+
 }  // namespace sktree_opt::subset

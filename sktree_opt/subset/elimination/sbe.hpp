@@ -102,4 +102,6 @@ private:
     std::mutex stats_mutex_;
 };
 
+using RebuildingSearch = BackwardSearchWith<RebuiltTrees>;
+
 }  // namespace sktree_opt::subset

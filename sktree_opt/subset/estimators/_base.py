@@ -381,16 +381,12 @@ class BaseSubsetSearch(CallbackSupportMixin, SubsetPredictorMixin, BaseEstimator
     def _make_problem(self, search, parts, has_penalty=False):
         """The problem that the kernels search: trees of `parts`, rated by the estimate."""
         learner, tree = search.learner, search.learner.tree
-        rules = {**learner.rules, "nominal_split": tree.nominal_split}
-        # Sums of weights may differ from a whole number by rounding.
-        for name in ("min_split_weight", "min_leaf_weight"):
-            rules[name] *= 1.0 - 1e-9
         problem = SubsetProblem(
             learner.table,
             learner.data.y,
             learner.n_classes,
             parts,
-            **rules,
+            **learner.rules,
             confidence=tree.confidence if search.is_pessimistic else None,
             costs=learner.costs,
             loss="squared_error" if self.loss is None else self.loss,

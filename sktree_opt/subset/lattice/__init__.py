@@ -11,7 +11,6 @@ Reading order:
 - ``lattice.hpp``: case nodes, how they are found again, and their rankings, on one thread or
   several.
 - ``node_growth.hpp``: how the features of one case set are ranked. It uses ``order_index.hpp``
-  (cases in the order of a column without sorting), ``equal_cases.hpp`` (equal cases merged) and
-  ``two_classes.hpp`` (cuts of two classes).
+  (cases in the order of a column without sorting) and ``equal_cases.hpp`` (equal cases merged).
 - ``tree_walk.hpp``: the error, size and features of DT(S).
 """

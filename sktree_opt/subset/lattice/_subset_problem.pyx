@@ -3,18 +3,9 @@
 import numpy as np
 from scipy.special import ndtri
 
+from sktree_opt.greedy._grow cimport CppWeightKind, kind_of_weights, set_learner
+
 from sktree_opt.subset.lattice._units import MAX_UNITS, choose_unit
-
-# Above this total the learner's table of logarithms would outgrow the data.
-cdef enum:
-    MAX_WHOLE_WEIGHT = 1 << 22
-
-NOMINAL_SPLITS = {
-    "multiway": CppNominalSplit.MULTIWAY,
-    "one_vs_rest": CppNominalSplit.ONE_VS_REST,
-    "subset": CppNominalSplit.SUBSET,
-}
-
 
 LOSSES = {"squared_error": CppLoss.SQUARED, "absolute_error": CppLoss.ABSOLUTE}
 LOSS_POWERS = {"squared_error": 2, "absolute_error": 1}
@@ -28,30 +19,14 @@ MAX_BITS_OF_NUMBERS = 58
 # The unit of a callback's error, as a share of its scale: finer than any difference that matters.
 cdef double CALLBACK_UNIT = 2.0**-40
 
-# How trees are grown, unless told otherwise; `measure` has to be given.
-RULES_OF_GROWTH = {
-    "measure": None,
-    "nominal_split": "multiway",
-    "gain_ratio": False,
-    "numeric_gain_penalty": False,
-    "min_split_weight": 2.0,
-    "min_leaf_weight": 1.0,
-    "every_branch": False,
-    "min_split_rows": 2,
-    "min_leaf_rows": 1,
-    "min_gain": 0.0,
-    "allow_zero_gain": False,
-    "missing_to_heaviest": False,
-    "acceptable_error": 0.0,
-    "max_depth": None,
-}
 # How the cases of a node are read.
 RULES_OF_READING = {
     "order_index": (32, 10),
     "merge_equal": (0.5, 10),
     "reads_cuts": True,
 }
-RULES = RULES_OF_GROWTH | RULES_OF_READING | {
+# Besides those of growing (``greedy._grow.RULES``).
+RULES = RULES_OF_READING | {
     "confidence": None,
     "costs": None,
     "loss": "squared_error",
@@ -115,10 +90,8 @@ cdef class SubsetProblem:
     measure : int
         A value of ``greedy._grow.MEASURES``.
 
-    nominal_split : str
-        A key of ``NOMINAL_SPLITS``.
-
-    max_depth : int or None
+    nominal_split : int
+        A value of ``greedy._grow.NOMINAL_SPLITS``.
 
     confidence : float or None
         Of C4.5's error bound; None to count errors on search rows.
@@ -149,26 +122,24 @@ cdef class SubsetProblem:
     reads_cuts : bool
         Whether cuts of two classes are read off the order of the column.
 
-    min_split_weight, min_leaf_weight, min_gain, acceptable_error : float
-    min_split_rows, min_leaf_rows : int
-    every_branch, allow_zero_gain, missing_to_heaviest : bool
-
-    gain_ratio, numeric_gain_penalty : bool
+    **rules
+        ``greedy._grow.RULES`` that are not the default.
     """
 
     def __init__(self, Table table not None, y, n_classes, parts, **rules):
-        if rules.keys() - RULES.keys():
-            raise TypeError(f"Unknown rules: {sorted(rules.keys() - RULES.keys())}.")
+        growth = {name: rules.pop(name) for name in rules.keys() - RULES.keys()}
         rules = {**RULES, **rules}
         rules["kept"] = [int(column) for column in rules["kept"]]
-        self.recipe = {"y": np.asarray(y), "n_classes": n_classes, "parts": list(parts), **rules}
-        self._set_rows(table, y, n_classes)
-        self._set_rules(**{name: rules[name] for name in RULES_OF_GROWTH})
+        self.recipe = {"y": np.asarray(y), "n_classes": n_classes, "parts": list(parts)}
+        self.recipe |= rules | growth
+        self.table, self.cpp.n_rows = table, table.n_rows
+        self.target = set_learner(
+            &self.cpp.induction, table, y, n_classes, rules["costs"], growth
+        )
         self._set_reading(**{name: rules[name] for name in RULES_OF_READING})
         if n_classes == 0:
             self.cpp.loss = LOSSES[rules["loss"]]
         if rules["costs"] is not None:
-            self.cpp.induction.costs = np.ravel(rules["costs"]).tolist()
             self.cpp.largest_loss = max(np.max(rules["costs"]), 1e-300)
         self._set_units(rules["groups"])
         self._keep(rules["kept"])
@@ -177,63 +148,6 @@ cdef class SubsetProblem:
         for part in parts:
             heaviest = max(heaviest, self._add_part(part))
         self.cpp.induction.prepare(int(heaviest))
-
-    def _set_rows(self, Table table, y, n_classes):
-        """Show the kernels the targets and the columns, which this object holds alive."""
-        cdef const uint16_t[::1] class_view
-        cdef const double[::1] number_view, value_view
-        cdef CppInduction* induction = &self.cpp.induction
-        cdef Py_ssize_t j
-        self.table = table
-        self.target = np.ascontiguousarray(y, dtype=np.uint16 if n_classes else np.float64)
-        induction.target.n_classes = n_classes
-        if n_classes:
-            class_view = self.target
-            induction.target.classes = &class_view[0]
-        else:
-            number_view = self.target
-            induction.target.values = &number_view[0]
-        for j in range(table.n_columns):
-            value_view = table.values[j]
-            induction.columns.push_back(
-                CppColumn(table.views[j], &value_view[0] if value_view.shape[0] else NULL)
-            )
-        self.cpp.n_rows = table.n_rows
-
-    def _set_rules(
-        self,
-        measure,
-        nominal_split,
-        gain_ratio,
-        numeric_gain_penalty,
-        min_split_weight,
-        min_leaf_weight,
-        bint every_branch,
-        min_split_rows,
-        min_leaf_rows,
-        min_gain,
-        bint allow_zero_gain,
-        bint missing_to_heaviest,
-        acceptable_error,
-        max_depth,
-    ):
-        """Tell the kernels which splits a tree may have, and when a node is a leaf."""
-        cdef CppInduction* induction = &self.cpp.induction
-        induction.measure = <CppMeasure> <int> measure
-        induction.rules.gain_ratio = gain_ratio
-        induction.rules.numeric_gain_penalty = numeric_gain_penalty
-        induction.rules.nominal = NOMINAL_SPLITS[nominal_split]
-        induction.rules.min_leaf_weight = min_leaf_weight
-        induction.rules.every_branch = every_branch
-        induction.rules.min_leaf_rows = min(min_leaf_rows, 0x7fffffff)
-        induction.rules.min_gain = min_gain
-        induction.rules.allow_zero_gain = allow_zero_gain
-        induction.rules.missing_to_heaviest = missing_to_heaviest
-        induction.limits.min_split_rows = min(min_split_rows, 0x7fffffff)
-        induction.limits.acceptable_error = acceptable_error
-        induction.limits.min_split_weight = min_split_weight
-        if max_depth is not None:
-            induction.limits.max_depth = min(max_depth, 0x7fffffff)
 
     def _set_reading(self, order_index, merge_equal, bint reads_cuts):
         """Tell the kernels in which ways they may read the cases of a node."""
@@ -315,14 +229,10 @@ cdef class SubsetProblem:
         cdef const int64_t[::1] cost_view
         cdef const double[::1] scale_view
         cdef CppPart cpp
+        cdef double total = 0.0
         cpp.cases.rows.assign(&rows[0], &rows[0] + rows.shape[0])
-        build_weights = np.asarray(part.build_weights)
-        total = build_weights.sum()
-        if (build_weights == 1.0).all():
-            cpp.cases.kind = CppWeightKind.UNIT
-        else:
-            whole = (build_weights == np.floor(build_weights)).all() and total <= MAX_WHOLE_WEIGHT
-            cpp.cases.kind = CppWeightKind.INTEGER if whole else CppWeightKind.FRACTIONAL
+        cpp.cases.kind = kind_of_weights(part.build_weights, &total)
+        if cpp.cases.kind != CppWeightKind.UNIT:
             cpp.cases.weights.assign(&weights[0], &weights[0] + weights.shape[0])
         if not self.cpp.is_pessimistic:
             search_rows = np.ascontiguousarray(part.search_rows, dtype=np.uint32)
@@ -337,9 +247,8 @@ cdef class SubsetProblem:
             costs[part.search_rows] = np.rint(part.search_weights / self.cpp.cost_unit)
         cost_view = costs
         cpp.costs.assign(&cost_view[0], &cost_view[0] + cost_view.shape[0])
-        kind = cpp.cases.kind
         self.cpp.parts.push_back(cpp)
-        return 1.0 if kind == CppWeightKind.FRACTIONAL else total
+        return total
 
     def __reduce__(self):
         if self.is_callable:

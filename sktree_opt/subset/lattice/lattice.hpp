@@ -34,8 +34,9 @@
 #include <vector>
 
 #include "sktree_opt/subset/lattice/node_growth.hpp"
-#include "sktree_opt/utils/team.hpp"
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/hash.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::subset {
 
@@ -97,14 +98,6 @@ struct LatticeKey {
 struct LatticeKeyHash {
     std::size_t operator()(const LatticeKey& key) const { return key.low; }
 };
-
-// splitmix64: the hash of a case set is the sum of its rows' hashes, so equal sets are equal.
-inline std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
 
 struct LatticeStats {
     std::int64_t n_case_sets = 0;  // made
@@ -515,9 +508,9 @@ private:
     LatticeKey key_of(const CaseNode& node, std::uint64_t number) const {
         LatticeKey key;
         const auto add = [&key](std::uint64_t value, std::uint64_t salt) {
-            const std::uint64_t hash = mix(value ^ salt);
+            const std::uint64_t hash = split_mix(value ^ salt);
             key.low += hash;
-            key.high += mix(hash ^ 0xd6e8feb86659fd93ull);
+            key.high += split_mix(hash ^ 0xd6e8feb86659fd93ull);
         };
         add(static_cast<std::uint64_t>(node.part) << 32 |
                 (problem_.limits_depth() ? node.depth : 0u),
@@ -526,12 +519,13 @@ private:
         const greedy::CaseSet& cases = node.cases;
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {
             std::uint64_t salt = 0x3000000000000ull;
-            if (!cases.weights.empty()) salt ^= mix(bits_of(cases.weights[i]));
+            if (!cases.weights.empty()) salt ^= split_mix(bits_of(cases.weights[i]));
             add(cases.rows[i], salt);
         }
         for (std::uint32_t row : node.search.whole) add(row, 0x4000000000000ull);
         for (std::size_t i = 0; i < node.search.shared.size(); ++i) {
-            add(node.search.shared[i], 0x5000000000000ull ^ mix(bits_of(node.search.shares[i])));
+            add(node.search.shared[i],
+                0x5000000000000ull ^ split_mix(bits_of(node.search.shares[i])));
         }
         return key;
     }
@@ -539,7 +533,7 @@ private:
     Cost leaf_cost(const CaseNode& node, const greedy::NodeTotals& totals) const {
         if (problem_.is_pessimistic) {
             const double errors = totals.weight - totals.outputs[node.answer.label];
-            const double feared = errors + problem_.error_bound.extra(totals.weight, errors);
+            const double feared = problem_.error_bound.estimate(totals.weight, errors);
             return std::llround(feared / problem_.cost_unit);
         }
         return wrong_cost(node);

@@ -16,7 +16,8 @@
 #include <map>
 #include <vector>
 
-#include "sktree_opt/greedy/induction.hpp"
+#include "sktree_opt/greedy/grower.hpp"
+#include "sktree_opt/greedy/pruning.hpp"
 #include "sktree_opt/subset/lattice/equal_cases.hpp"
 #include "sktree_opt/subset/lattice/order_index.hpp"
 #include "sktree_opt/utils/control.hpp"
@@ -80,7 +81,7 @@ struct SearchProblem {
     void* rating_context = nullptr;
     double largest_loss = 1.0;  // of induction.costs
     OrderRules order_rules;
-    bool reads_cuts = true;  // of two classes off the order (two_classes.hpp)
+    bool reads_cuts = true;  // of two classes off the order (CutSearch)
     MergeRules merge_rules;
     std::vector<std::int32_t> unit_of;             // by feature
     std::vector<std::vector<std::int32_t>> units;  // their features, increasing
@@ -154,7 +155,7 @@ struct SearchProblem {
         if (has_orders_) return;
         has_orders_ = true;
         OrderRules rules = order_rules;
-        // Only cuts between two classes are read off the order (two_classes.hpp).
+        // Only cuts between two classes are read off the order (CutSearch).
         if (!reads_cuts || target().n_classes != 2 ||
             induction.measure != greedy::Measure::ENTROPY) {
             rules.max_bytes = 0;
