@@ -182,7 +182,7 @@ struct CubeMeasure : CountMeasure<CubeMeasure<WEIGHTED>, double, WEIGHTED>, Real
         ),
         (OPTIMAL + "objectives/scores.hpp", "ENTROPY, PESSIMISTIC, SQUARED", "~~~, CUBE"),
         (
-            OPTIMAL + "bits/_bit_engine.pyx",
+            OPTIMAL + "objectives/_leaf_objectives.py",
             '"pessimistic", "squared")',
             '"pessimistic", "squared", "cubes")',
         ),

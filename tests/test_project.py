@@ -129,6 +129,26 @@ def test_names_of_files_are_unique():
     assert {k: v for k, v in folders.items() if len(v) > 1} == {}
 
 
+def test_headers_of_one_file_are_part_of_it():
+    """Unless they are kernels, which have folders of their own, or both would be too long."""
+    includers, lengths = defaultdict(set), {}
+    for path in project_files(".hpp", ".cpp", ".pyx", ".pxd"):
+        text = path.read_text("utf-8")
+        lengths[relative(path)] = text.count("\n")
+        for name in re.findall(r'(?:#include|cdef extern from) "([^"]+)"', text):
+            includers[name].add(relative(path))
+    alone = {name: found.pop() for name, found in includers.items() if len(found) == 1}
+    mergeable = {
+        name: by
+        for name, by in alone.items()
+        if by.endswith(".hpp")
+        and "/kernels/" not in name
+        and lengths[name] + lengths[by] <= MAX_FILE_LINES
+    }
+    assert len(alone) > 20
+    assert mergeable == {}
+
+
 def test_files_are_short():
     sources = project_files(".py", ".pyx", ".pxd", ".hpp", ".cpp")
     lengths = {relative(path): len(path.read_text("utf-8").splitlines()) for path in sources}
@@ -200,7 +220,9 @@ def test_names_of_classes_are_unique():
     found = defaultdict(set)
     for path in package_sources():
         text = path.read_text("utf-8")
-        pattern = r"^(?:cdef )?(?:enum )?(?:class|struct) (\w+)(?:[(:][^;\n]*)?(?: :.*)?(?: \{|:)"
+        pattern = r"(?:cdef )?(?:enum )?(?:class|struct) (\w+)(?:[(:][^;\n]*)?(?: :.*)?(?: \{|:)"
+        # Classes of C++ inside others, too.
+        pattern = (r"^ *" if path.suffix == ".hpp" else "^") + pattern
         for name in re.findall(pattern, text, re.MULTILINE):
             found[name].add(relative(path))
     assert len(found) > 300

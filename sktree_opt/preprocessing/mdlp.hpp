@@ -66,7 +66,7 @@ private:
     struct Range {
         std::size_t first, last;  // groups, half open
     };
-    struct Sums {
+    struct ClassSums {
         std::vector<double> of_class;
         double total = 0.0;
     };
@@ -118,8 +118,8 @@ private:
         }
     }
 
-    Sums sums_of(Range range) const {
-        Sums sums;
+    ClassSums sums_of(Range range) const {
+        ClassSums sums;
         sums.of_class.assign(static_cast<std::size_t>(n_classes_), 0.0);
         for (std::size_t i = start_[range.first]; i < start_[range.last]; ++i) {
             sums.of_class[label_[i]] += weight_[i];
@@ -131,7 +131,7 @@ private:
     // First group of the right side of the cut with the least entropy; range.first if there is
     // none.
     std::size_t best_cut(Range range) {
-        Sums right = sums_of(range);
+        ClassSums right = sums_of(range);
         std::vector<double> left(right.of_class.size(), 0.0);
         double left_total = 0.0, left_logs = 0.0, right_logs = 0.0, best = INFINITY;
         for (double weight : right.of_class) right_logs += x_log_x(weight);
@@ -163,8 +163,8 @@ private:
 
     // The MDL criterion (the paper's equation for accepting a cut).
     bool pays_off(Range range, std::size_t middle) const {
-        const Sums all = sums_of(range), left = sums_of({range.first, middle}),
-                   right = sums_of({middle, range.last});
+        const ClassSums all = sums_of(range), left = sums_of({range.first, middle}),
+                        right = sums_of({middle, range.last});
         const double n = all.total, k = n_present(all);
         const double gain =
             entropy(all) - (left.total * entropy(left) + right.total * entropy(right)) / n;
@@ -176,13 +176,13 @@ private:
         return gain > (std::log2(std::max(n - 1.0, 1.0)) + delta) / n;
     }
 
-    static double entropy(const Sums& sums) {
+    static double entropy(const ClassSums& sums) {
         double logs = 0.0;
         for (double weight : sums.of_class) logs += x_log_x(weight);
         return (x_log_x(sums.total) - logs) / sums.total;
     }
 
-    static double n_present(const Sums& sums) {
+    static double n_present(const ClassSums& sums) {
         return static_cast<double>(std::count_if(sums.of_class.begin(), sums.of_class.end(),
                                                  [](double weight) { return weight > 0.0; }));
     }

@@ -67,7 +67,7 @@ private:
     enum Presence : std::uint8_t { ANY, PRESENT, ABSENT };
 
     // What a path tells about a feature. Without `open_categories` all are open.
-    struct Known {
+    struct KnownOfFeature {
         double above = -std::numeric_limits<double>::infinity();
         double up_to = std::numeric_limits<double>::infinity();
         Presence presence = ANY;
@@ -77,7 +77,7 @@ private:
     struct Step {
         std::int32_t node;
         std::int32_t branch;
-        Known before;
+        KnownOfFeature before;
     };
 
     double* answer(std::int32_t node) {
@@ -114,7 +114,7 @@ private:
     void enter_branch(Step& step) {
         const Node& node = nodes_[step.node];
         if (top_test_[node.feature] < 0) top_test_[node.feature] = step.node;
-        Known& known = known_[node.feature];
+        KnownOfFeature& known = known_[node.feature];
         step.before = known;
         if (node.kind == IS_MISSING) {
             known.presence = step.branch == 0 ? ABSENT : PRESENT;
@@ -139,7 +139,7 @@ private:
     // Marks the branches of a test that are open to what is known of its feature; all if none is.
     // Rows whose path allows no value miss it.
     void find_open_branches(const Node& node) {
-        const Known& known = known_[node.feature];
+        const KnownOfFeature& known = known_[node.feature];
         open_.assign(node.n_children, 0);
         if (known.presence != ABSENT) open_known_branches(node, known);
         if (known.presence != PRESENT && is_none_open()) {
@@ -151,7 +151,7 @@ private:
 
     bool is_none_open() const { return std::find(open_.begin(), open_.end(), 1) == open_.end(); }
 
-    void open_known_branches(const Node& node, const Known& known) {
+    void open_known_branches(const Node& node, const KnownOfFeature& known) {
         if (node.kind == IS_MISSING) {
             open_[0] = known.presence == ANY;
             open_[1] = 1;
@@ -232,7 +232,7 @@ private:
     std::int32_t n_outputs_;
     double least_share_;
     std::vector<double> answers_;
-    std::vector<Known> known_;            // by feature
+    std::vector<KnownOfFeature> known_;   // by feature
     std::vector<std::int32_t> top_test_;  // by feature: the first node of the path that tests it
     std::vector<Step> path_;
     std::vector<double> mixture_;

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sktree_opt.optimal.objectives._leaf_objectives import REGRESSION_OBJECTIVES, LeafObjective
 from sktree_opt.optimal.tree_sets._bit_rows import LeafMinima, bit_rows, class_units, target_rows
-from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
+from sktree_opt.optimal.tree_sets._set_search import ParetoSearch
 from sktree_opt.optimal.tree_sets._tree_graph import GraphSearch
 from sktree_opt.utils._control import SearchControl
 from tests.effort import examples
@@ -117,7 +117,7 @@ def test_front_is_the_front_of_all_trees(problem):
     search = ParetoSearch(table, SearchControl(), **limits(problem))
     front = search.front(problem["max_depth"], problem["max_splits"])
 
-    assert [tuple(point) for point in front.errors * table.unit] == expected
+    assert [tuple(point) for point in front.sums * table.unit] == expected
     assert front.n_splits.tolist() == [attained[point] for point in expected]
     for rank, point in enumerate(expected):
         columns, labels = front.tree(rank, SearchControl())
@@ -268,8 +268,8 @@ def test_same_trees_for_any_number_of_threads(global_random_seed):
         graph = search.build(4, 15, search.least_cost(4, 15) + 2.5 / search.grid)
         results.append(
             (
-                front.errors.tolist(),
-                [front.tree(k, SearchControl())[0].tolist() for k in range(len(front.errors))],
+                front.sums.tolist(),
+                [front.tree(k, SearchControl())[0].tolist() for k in range(len(front.sums))],
                 pickle.dumps(graph),
             )
         )
@@ -292,9 +292,9 @@ def test_a_stopped_search_hands_over_what_it_has():
     control = SearchControl(time_limit=0.05)
     front = ParetoSearch(table, control).front(5, 31)
     assert control.status == "time_limit"
-    assert len(front.errors) >= 2
+    assert len(front.sums) >= 2
     columns, labels = front.tree(0, SearchControl())
     predicted = answers(columns, labels, matrix)
     fp = np.count_nonzero((classes == 0) & (predicted == 1))
     fn = np.count_nonzero((classes == 1) & (predicted == 0))
-    assert (fp, fn) == tuple(front.errors[0])
+    assert (fp, fn) == tuple(front.sums[0])

@@ -8,6 +8,8 @@ from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
+from sktree_opt.optimal.objectives._leaf_objectives import SCORES
+
 from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
 from sktree_opt.utils._control cimport CppSearchControl, SearchControl
 
@@ -103,7 +105,6 @@ cdef extern from "sktree_opt/optimal/bits/bit_engine.hpp" namespace "sktree_opt"
     ) except +
 
 
-SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
 SWITCHES = tuple((<bytes> name).decode() for name in BitSwitches.names())
 # The depth of a search for trees that only the cost of their tests limits.
 ANY_DEPTH = CPP_ANY_DEPTH

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "sktree_opt/optimal/bits/bit_search.hpp"
 #include "sktree_opt/optimal/bits/build_problem.hpp"
+#include "sktree_opt/optimal/bits/child_bounds.hpp"
 #include "sktree_opt/optimal/bits/discrepancy.hpp"
 #include "sktree_opt/optimal/bits/reconstruct.hpp"
-#include "sktree_opt/optimal/bits/bit_search.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt {
@@ -438,7 +439,7 @@ private:
         const int n_team = static_cast<int>(searches_.size());
         run_tasks(control_, n_team, n_team, [&](std::int64_t member, int) {
             try {
-                searches_[member]->explore_root(depth, budget, *shared_, LookAhead());
+                searches_[member]->explore_root(depth, budget, *shared_, TreeOfColumn());
             } catch (const std::bad_alloc&) {
                 control_.request_stop(MEMORY_LIMIT);
             }
@@ -461,7 +462,7 @@ private:
             level.counts_splits = true;
             level.sequence = search.root_sequence(depth, budget);
             try {
-                search.explore_root(depth, budget, level, LookAhead());
+                search.explore_root(depth, budget, level, TreeOfColumn());
             } catch (const std::bad_alloc&) {
                 control_.request_stop(MEMORY_LIMIT);
             }
@@ -474,7 +475,7 @@ private:
     }
 
     // Makes the tree of a column that beats the incumbent.
-    struct LookAhead {
+    struct TreeOfColumn {
         std::vector<TreeNode> operator()(BitSearch<Lane>& search, const SolvedColumn& root) const {
             Reconstruction<Lane> tree(search, Order::LOOK_AHEAD);
             std::vector<TreeNode> nodes = tree.below(root);

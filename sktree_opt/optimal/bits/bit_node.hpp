@@ -8,8 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "sktree_opt/optimal/bits/build_problem.hpp"
 #include "sktree_opt/optimal/bits/bit_problem.hpp"
+#include "sktree_opt/optimal/bits/buffer.hpp"
+#include "sktree_opt/optimal/bits/build_problem.hpp"
 #include "sktree_opt/optimal/bits/row_set.hpp"
 
 namespace sktree_opt {

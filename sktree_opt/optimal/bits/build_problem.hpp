@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/bit_problem.hpp"
+#include "sktree_opt/optimal/bits/buffer.hpp"
 #include "sktree_opt/optimal/bits/row_set.hpp"
 
 namespace sktree_opt {
@@ -68,7 +69,7 @@ public:
         std::vector<std::uint64_t> keys(places.size());
         for (int j = 0; j < n_columns; ++j) {
             const std::uint64_t key = std::min(hashes_[j], of_all_ - hashes_[j]);
-            std::size_t at = (key * 0x9E3779B97F4A7C15ull) >> (64 - bits);
+            std::size_t at = (key * HASH_FACTOR) >> (64 - bits);
             bool is_new = !is_constant(j);
             for (; is_new && places[at] >= 0; at = (at + 1) & (places.size() - 1)) {
                 is_new = keys[at] != key || !coincide(j, places[at]);
@@ -84,13 +85,12 @@ public:
 private:
     // Polynomial hashes: that of a complement follows by subtraction from that of all rows.
     void hash_columns() {
-        constexpr std::uint64_t FACTOR = 0x9E3779B97F4A7C15ull;
         hashes_.assign(stride_, 0);
         of_all_ = 0;
         for (int w = 0; w < n_words_; ++w) {
             const std::uint16_t* row = words_ + static_cast<std::ptrdiff_t>(w) * stride_;
-            for (int j = 0; j < stride_; ++j) hashes_[j] = hashes_[j] * FACTOR + row[j];
-            of_all_ = of_all_ * FACTOR + present_[w];
+            for (int j = 0; j < stride_; ++j) hashes_[j] = hashes_[j] * HASH_FACTOR + row[j];
+            of_all_ = of_all_ * HASH_FACTOR + present_[w];
         }
     }
 
@@ -167,7 +167,7 @@ inline std::uint64_t hash_bytes(const std::uint8_t* bytes, int size) {
     for (int k = 0; k < size; k += 4) {  // row_bytes is a multiple of 4
         std::uint32_t part;
         std::memcpy(&part, bytes + k, sizeof(part));
-        hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
+        hash = (hash ^ part) * HASH_FACTOR;
         hash ^= hash >> 29;
     }
     return hash;

@@ -21,10 +21,9 @@ namespace sktree_opt {
 
 // A subtree problem: row set, depth, splits.
 inline Key problem_key(Key rows, int depth, int splits, int salt) {
-    std::uint64_t state = (static_cast<std::uint64_t>(depth) << 56) +
-                          (static_cast<std::uint64_t>(salt) << 32) + static_cast<unsigned>(splits);
-    const std::uint64_t low = split_mix(state);
-    return {rows.low ^ low, rows.high ^ split_mix(state)};
+    std::uint64_t limits = (static_cast<std::uint64_t>(depth) << 56) +
+                           (static_cast<std::uint64_t>(salt) << 32) + static_cast<unsigned>(splits);
+    return {rows.low ^ split_mix(limits), rows.high ^ split_mix(limits + HASH_FACTOR)};
 }
 
 struct CachedBounds {
@@ -59,13 +58,13 @@ template <class Entry>
 class CacheTable {
 public:
     CacheTable(SearchControl& control, std::int64_t max_bytes)
-        : control_(control), max_bytes_(max_bytes), parts_(new Part[N_PARTS]) {}
+        : control_(control), max_bytes_(max_bytes), stripes_(new Stripe[N_STRIPES]) {}
     ~CacheTable() { control_.reserve(-bytes_.load()); }
 
     bool find(Key key, Entry& found) {
-        Part& part = part_of(key);
-        const std::lock_guard<SpinLock> guard(part.lock);
-        const Entry* entry = place_of(part, key);
+        Stripe& stripe = stripe_of(key);
+        const std::lock_guard<SpinLock> guard(stripe.lock);
+        const Entry* entry = place_of(stripe, key);
         const bool hit = entry != nullptr && entry->depth != 0;
         if (hit) found = *entry;
         return hit;
@@ -76,17 +75,17 @@ public:
     void store(Key key, Entry entry, Merge merge) {
         entry.low = key.low;
         entry.high = key.high;
-        Part& part = part_of(key);
-        const std::lock_guard<SpinLock> guard(part.lock);
-        if (part.used * 4 >= part.entries.size() * 3) grow(part);
-        Entry* place = place_of(part, key);
+        Stripe& stripe = stripe_of(key);
+        const std::lock_guard<SpinLock> guard(stripe.lock);
+        if (stripe.used * 4 >= stripe.entries.size() * 3) grow(stripe);
+        Entry* place = place_of(stripe, key);
         if (place != nullptr && place->depth != 0) {
             *place = merge(*place, entry);
         } else if (place != nullptr) {
             *place = entry;
-            ++part.used;
-        } else if (!part.entries.empty()) {
-            *shallowest(part, key) = entry;
+            ++stripe.used;
+        } else if (!stripe.entries.empty()) {
+            *shallowest(stripe, key) = entry;
         }
     }
 
@@ -94,53 +93,53 @@ public:
 
     std::int64_t n_entries() const {
         std::int64_t count = 0;
-        for (int k = 0; k < N_PARTS; ++k) {
-            const std::lock_guard<SpinLock> guard(parts_[k].lock);
-            count += static_cast<std::int64_t>(parts_[k].used);
+        for (int k = 0; k < N_STRIPES; ++k) {
+            const std::lock_guard<SpinLock> guard(stripes_[k].lock);
+            count += static_cast<std::int64_t>(stripes_[k].used);
         }
         return count;
     }
 
 private:
-    static constexpr int N_PARTS = 32;
+    static constexpr int N_STRIPES = 32;
     static constexpr std::size_t N_PLACES = 8;
 
-    struct Part {
+    struct Stripe {
         SpinLock lock;
         std::vector<Entry> entries;
         std::size_t used = 0;
     };
 
-    Part& part_of(Key key) { return parts_[(key.high >> 59) % N_PARTS]; }
-    static std::size_t start(const Part& part, Key key) {
-        return (key.high ^ (key.low >> 7)) & (part.entries.size() - 1);
+    Stripe& stripe_of(Key key) { return stripes_[(key.high >> 59) % N_STRIPES]; }
+    static std::size_t start(const Stripe& stripe, Key key) {
+        return (key.high ^ (key.low >> 7)) & (stripe.entries.size() - 1);
     }
 
     // The entry of the key, or the first free place of its run, or null.
-    static Entry* place_of(Part& part, Key key) {
-        if (part.entries.empty()) return nullptr;
-        const std::size_t mask = part.entries.size() - 1;
-        std::size_t at = start(part, key);
+    static Entry* place_of(Stripe& stripe, Key key) {
+        if (stripe.entries.empty()) return nullptr;
+        const std::size_t mask = stripe.entries.size() - 1;
+        std::size_t at = start(stripe, key);
         for (std::size_t k = 0; k < N_PLACES; ++k, at = (at + 1) & mask) {
-            Entry& entry = part.entries[at];
+            Entry& entry = stripe.entries[at];
             if (entry.depth == 0 || (entry.low == key.low && entry.high == key.high)) return &entry;
         }
         return nullptr;
     }
 
-    static Entry* shallowest(Part& part, Key key) {
-        const std::size_t mask = part.entries.size() - 1;
-        std::size_t at = start(part, key);
-        Entry* choice = &part.entries[at];
+    static Entry* shallowest(Stripe& stripe, Key key) {
+        const std::size_t mask = stripe.entries.size() - 1;
+        std::size_t at = start(stripe, key);
+        Entry* choice = &stripe.entries[at];
         for (std::size_t k = 1; k < N_PLACES; ++k) {
             at = (at + 1) & mask;
-            if (part.entries[at].depth < choice->depth) choice = &part.entries[at];
+            if (stripe.entries[at].depth < choice->depth) choice = &stripe.entries[at];
         }
         return choice;
     }
 
-    void grow(Part& part) {
-        const std::size_t old_size = part.entries.size();
+    void grow(Stripe& stripe) {
+        const std::size_t old_size = stripe.entries.size();
         const std::size_t size = old_size == 0 ? 16 : 2 * old_size;
         const std::int64_t added = static_cast<std::int64_t>((size - old_size) * sizeof(Entry));
         // Old and new entries exist together for a moment, so twice the memory is asked for.
@@ -149,23 +148,23 @@ private:
                                 control_.memory_used.load() + 2 * added > control_.memory_limit;
         if (peak > max_bytes_ || over_limit) return;
         std::vector<Entry> old(size);  // may throw, so that nothing is booked before
-        old.swap(part.entries);
+        old.swap(stripe.entries);
         bytes_.fetch_add(added);
         control_.reserve(added);
-        part.used = 0;
+        stripe.used = 0;
         for (const Entry& entry : old) {
             if (entry.depth == 0) continue;
-            Entry* place = place_of(part, {entry.low, entry.high});
+            Entry* place = place_of(stripe, {entry.low, entry.high});
             if (place == nullptr) continue;
             *place = entry;
-            ++part.used;
+            ++stripe.used;
         }
     }
 
     SearchControl& control_;
     const std::int64_t max_bytes_;
     std::atomic<std::int64_t> bytes_{0};
-    std::unique_ptr<Part[]> parts_;
+    std::unique_ptr<Stripe[]> stripes_;
 };
 
 }  // namespace sktree_opt

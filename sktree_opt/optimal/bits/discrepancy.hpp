@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sktree_opt/optimal/bits/child_bounds.hpp"
+#include "sktree_opt/optimal/bits/node_maker.hpp"
 #include "sktree_opt/optimal/bits/reconstruct.hpp"
 
 namespace sktree_opt {
@@ -64,7 +66,7 @@ public:
 private:
     // A subtree: a column and the plans of its children, or the best tree of two levels with
     // `splits`.
-    struct Plan {
+    struct Subtree {
         double cost;
         int splits;
         int column = -1;
@@ -77,7 +79,7 @@ private:
 
     double cost(int plan) const { return plans_[plan].cost; }
 
-    int add(const Plan& plan) {
+    int add(const Subtree& plan) {
         plans_.push_back(plan);
         return static_cast<int>(plans_.size()) - 1;
     }
@@ -111,7 +113,7 @@ private:
         std::size_t n = start;
         for (std::size_t k = start; k < plans_.size(); ++k) {
             if (places_[k - start] < 0) continue;
-            Plan plan = plans_[k];
+            Subtree plan = plans_[k];
             plan.with = moved(plan.with);
             plan.without = moved(plan.without);
             places_[k - start] = static_cast<int>(n);
@@ -233,7 +235,7 @@ private:
     }
 
     int rebuild(int level, int index) {
-        const Plan plan = plans_[index];
+        const Subtree plan = plans_[index];
         const int at = tree_.add_node();
         const BitNode<Lane>& node = search_.node(level);
         if (plan.column < 0) {
@@ -256,7 +258,7 @@ private:
     BitSearch<Lane>& search_;
     const BitProblem<Lane>& problem_;
     Reconstruction<Lane> tree_;
-    std::vector<Plan> plans_;
+    std::vector<Subtree> plans_;
     std::vector<int> places_;
     bool binds_ = false;
     int budget_ = 0;

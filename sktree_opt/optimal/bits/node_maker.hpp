@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/bit_node.hpp"
+#include "sktree_opt/optimal/bits/buffer.hpp"
 #include "sktree_opt/utils/control.hpp"
 
 namespace sktree_opt {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/bits/bit_search.hpp"
+#include "sktree_opt/optimal/bits/child_bounds.hpp"
 
 namespace sktree_opt {
 

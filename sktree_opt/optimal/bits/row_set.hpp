@@ -13,6 +13,8 @@
 #include <intrin.h>
 #endif
 
+#include "sktree_opt/utils/hash.hpp"
+
 namespace sktree_opt {
 
 struct Key {
@@ -41,13 +43,6 @@ inline void add_product(Key& sum, std::uint64_t word, Key factor) {
     sum.high += high + (sum.low < low);
 }
 
-inline std::uint64_t split_mix(std::uint64_t& state) {
-    std::uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
 // Column bits over the slots of the root, and the random factors of the key.
 struct RowSets {
     int n_words = 0;                     // of 64 slots
@@ -64,7 +59,8 @@ struct RowSets {
         factors.resize(n_words);
         std::uint64_t state = 0;
         for (Key& factor : factors) {
-            factor = {split_mix(state), split_mix(state)};
+            factor = {split_mix(state), split_mix(state + HASH_FACTOR)};
+            state += 2 * HASH_FACTOR;
         }
         for (int w = 0; w < n_narrow; ++w) {
             const int shift = 16 * (w % 4);

@@ -13,6 +13,9 @@ import numpy as np
 
 from sktree_opt.utils._validation import common_divisor
 
+# The leaf scores that kernels compute, in the order of ``scores.hpp``.
+SCORES = ("two_class", "largest", "gini", "entropy", "pessimistic", "squared")
+
 # Searches over binary tests make a table of classes by classes.
 MAX_CLASSES = 8192
 

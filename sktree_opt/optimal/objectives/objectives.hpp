@@ -34,20 +34,6 @@ SKTREE_INLINE Pack<T> x_log_x(Pack<T> pack, const ScoreParameters<T>& p) {
     return load_pack(lanes);
 }
 
-// C4.5's estimate of the errors on new rows that a leaf with `e` errors in weight `w` makes: the
-// upper limit of a binomial rate (Quinlan, C4.5, 1993, section 4.2). It is the normal approximation
-// with correction for continuity, exact at 0 errors and interpolated below 1. z belongs to
-// confidence `cf`.
-inline double upper_errors(double w, double e, double z, double cf) {
-    if (w <= 0.0) return 0.0;
-    const double none = w * (1.0 - std::pow(cf, 1.0 / w));
-    if (e < 1e-6) return none;
-    if (e < 0.9999) return none + e * (upper_errors(w, 1.0, z, cf) - none);
-    if (e + 0.5 >= w) return e + 0.67 * (w - e);
-    const double f = e + 0.5, z2 = z * z;
-    return w * (f + z2 / 2.0 + z * std::sqrt(f * (1.0 - f / w) + z2 / 4.0)) / (w + z2);
-}
-
 // Errors become minus the estimate, by lane.
 template <class T>
 SKTREE_APART void estimate_lanes(const T* weights, T* scores, const ScoreParameters<T>& p) {

@@ -17,7 +17,7 @@ from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._problem import Solution, closed, raised
 from sktree_opt.optimal.run._trees import Prunings, equal_rows_bound, rows_in
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
-from sktree_opt.optimal.tree_sets._pareto import ParetoSearch
+from sktree_opt.optimal.tree_sets._set_search import ParetoSearch
 from sktree_opt.utils._control import SearchControl
 
 # Seconds that it takes to find the best answers of known trees.
@@ -344,7 +344,7 @@ class MetricSearch:
     def cannot_improve(self, best, splits):
         if self.complexity_cost == 0.0:
             # The least loss is not enough: more levels may lengthen the front.
-            return not best.front.errors[best.rank].any()
+            return not best.front.sums[best.rank].any()
         return self.least_loss() + splits * self.complexity_cost >= best.value
 
     def least_loss(self):
@@ -352,7 +352,7 @@ class MetricSearch:
         return float(losses_of(self.metric, np.zeros((1, 2)), self.totals)[0])
 
     def evaluate(self, front):
-        errors = front.errors * self.table.unit
+        errors = front.sums * self.table.unit
         losses = losses_of(self.metric, errors, self.totals)
         values = losses + self.complexity_cost * front.n_splits
         # Equal values: the fewest splits, then the fewest false positives.

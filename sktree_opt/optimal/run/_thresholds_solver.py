@@ -246,13 +246,14 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
 
     is_done = False
     if inputs is not None:
-        while engine.level < problem.limits.max_depth and not engine.go_on(session.seconds_a_step):
-            pass
-        engine.go_on(0.0)
+        while engine.level < engine.max_depth and not control.stopped:
+            engine.deepen(session.seconds_a_step)
+        if engine.level == engine.max_depth:
+            engine.deepen(0.0)
         explore_intervals(problem, session, engine, inputs, record, best_tree)
     while not is_done and not control.stopped:
         seconds = min(session.seconds_a_step, turn) if improves else session.seconds_a_step
-        work = partial(engine.go_on, seconds)
+        work = partial(deepen, engine, control, seconds)
         is_done = session.step(problem, f"depth {engine.level}", work, best_tree)
         if record is not None and (is_done or record.is_due):
             record.write(engine.state)
@@ -260,6 +261,15 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
             start = control.seconds
             improves = session.step(problem, "look-ahead", improve, best_tree)
             turn = max(SECONDS_A_TURN, 2.0 * (control.seconds - start))
+
+
+def deepen(engine, control, seconds):
+    """Search level by level for some seconds; True when there is nothing more to do."""
+    end = control.seconds + seconds
+    while engine.level <= engine.max_depth and not control.stopped:
+        if not engine.deepen(end - control.seconds):
+            return False
+    return True
 
 
 def checked_state(state):

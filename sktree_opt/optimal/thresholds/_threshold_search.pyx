@@ -101,7 +101,9 @@ cdef extern from "sktree_opt/optimal/thresholds/root_search.hpp" \
             const ThresholdProblem& problem, CppSearchControl* control, int depth, int n_splits
         ) except +
         void begin() except +
-        cpp_bool go_on(double seconds) except +
+        cpp_bool can_sweep()
+        void sweep_level() except +
+        cpp_bool explore_level(double seconds) except +
         RootState state() except +
         cpp_bool resume(const RootState& state, const SearchOutcome& found) except +
         const SearchOutcome& outcome()
@@ -146,6 +148,7 @@ cdef class ThresholdSearch:
 
     cdef ThresholdProblem problem
     cdef unique_ptr[RootSearch] root
+    cdef readonly int max_depth
     cdef SearchControl control
     cdef object held
 
@@ -172,6 +175,7 @@ cdef class ThresholdSearch:
         bint is_absolute=False,
         off=(),
     ):
+        self.max_depth = max_depth
         # What the search points at.
         self.held = table, label, weight, target
         self.control = control
@@ -211,13 +215,16 @@ cdef class ThresholdSearch:
             deref(self.root).begin()
         self.control.raise_pending()
 
-    def go_on(self, double seconds):
-        """Go on for `seconds`, and return True when there is nothing more to do."""
-        cdef bint is_done
+    def deepen(self, double seconds):
+        """Search the current level for `seconds`; True when it is over, or the search is."""
+        cdef bint is_over = True
         with nogil:
-            is_done = deref(self.root).go_on(seconds)
+            if deref(self.root).can_sweep():
+                deref(self.root).sweep_level()
+            else:
+                is_over = deref(self.root).explore_level(seconds)
         self.control.raise_pending()
-        return is_done
+        return is_over
 
     @property
     def state(self):
@@ -280,7 +287,7 @@ cdef class ThresholdSearch:
 
     @property
     def level(self):
-        """Depth of the trees that are looked for."""
+        """Depth of the trees that are looked for; beyond `max_depth` at the end."""
         return deref(self.root).level()
 
     def plan(self):

@@ -81,16 +81,16 @@ public:
     double weight() const { return state_.weight; }
 
 private:
-    struct Part {
+    struct Half {
         double weight = 0.0, sum = 0.0;
     };
     struct State {
         std::int32_t median = -1;  // -1: no rows
-        Part below, above;
+        Half below, above;
         double n_rows = 0.0, weight = 0.0;
     };
 
-    void change(Part& part, std::int32_t row, double sign) const {
+    void change(Half& part, std::int32_t row, double sign) const {
         part.weight += sign * node_->weight[row];
         part.sum += sign * node_->weight[row] * node_->target[row];
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"
+#include "sktree_opt/optimal/thresholds/threshold_problem.hpp"
 
 namespace sktree_opt::thresholds {
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sktree_opt/optimal/thresholds/absolute.hpp"
 #include "sktree_opt/optimal/thresholds/column_tests.hpp"
 #include "sktree_opt/optimal/thresholds/kernels/threshold_kernels.hpp"
 #include "sktree_opt/optimal/thresholds/node_rows.hpp"

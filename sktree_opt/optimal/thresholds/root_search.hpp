@@ -1,4 +1,5 @@
-// The search at the root: levels, threads, incumbents, and steps of the work.
+// The search at the root: a level, its threads, incumbents, and steps of the work. Callers choose
+// when to go on to which level.
 //
 // Root intervals are explored in rounds of ROUND. All intervals of a round are solved against the
 // incumbent of its start and merged in order, so the search, and the tree, do not depend on the
@@ -11,7 +12,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sktree_opt/optimal/thresholds/depth_two_passes.hpp"
+#include "sktree_opt/optimal/thresholds/intervals.hpp"
 #include "sktree_opt/optimal/thresholds/subtree_solver.hpp"
+#include "sktree_opt/optimal/thresholds/threshold_problem.hpp"
 #include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::thresholds {
@@ -178,18 +182,36 @@ public:
         }
     }
 
-    // Goes on for about `seconds`. Returns true when there is nothing more to do.
-    bool go_on(double seconds) {
-        const double end = watch_.control()->seconds() + seconds;
-        while (level_ <= depth_ && !watch_.stopped()) {
-            if (!search_ && solvers_[0]->can_sweep(root_, level_, n_splits_)) {
-                sweep_level();
-                continue;
-            }
-            if (!search_ && !open_level()) break;
-            if (!explore(end)) return watch_.stopped();
-            close_level();
+    // Whether a level that has not begun is one for sweep_level().
+    bool can_sweep() const {
+        return search_ == nullptr && solvers_[0]->can_sweep(root_, level_, n_splits_);
+    }
+
+    // Searches a whole level by tables of pairs, without intervals.
+    void sweep_level() {
+        SubtreeSolver& solver = *solvers_[0];
+        // A leaf, to begin with.
+        NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
+        solver.solve_by_values(
+            root_, outcome_.cost,
+            [this](int n_items, const auto& task) { in_parallel(n_items, task); }, nullptr, result);
+        if (result.cost < outcome_.cost) {
+            outcome_.cost = result.cost;
+            outcome_.plan = solver.plan(root_, result);
+            outcome_.is_known = false;
         }
+        raise_bound(result.lower);
+        record();
+        ++level_;
+    }
+
+    // Searches a level by intervals, which is begun if need be, for about `seconds`. Returns true
+    // when it is over, or the search is.
+    bool explore_level(double seconds) {
+        const double end = watch_.control()->seconds() + seconds;
+        if (search_ == nullptr && !open_level()) return true;
+        if (!explore(end)) return watch_.stopped();
+        close_level();
         return true;
     }
 
@@ -252,24 +274,6 @@ private:
         }
         search_->open();
         return true;
-    }
-
-    // Explores a whole level by tables of pairs, without intervals.
-    void sweep_level() {
-        SubtreeSolver& solver = *solvers_[0];
-        // A leaf, to begin with.
-        NodeResult result = solver.solve(root_, 0, 0, INFEASIBLE);
-        solver.solve_by_values(
-            root_, outcome_.cost,
-            [this](int n_items, const auto& task) { in_parallel(n_items, task); }, nullptr, result);
-        if (result.cost < outcome_.cost) {
-            outcome_.cost = result.cost;
-            outcome_.plan = solver.plan(root_, result);
-            outcome_.is_known = false;
-        }
-        raise_bound(result.lower);
-        record();
-        ++level_;
     }
 
     // No tree with the levels so far costs less than `lower`. Deeper ones have more tests.

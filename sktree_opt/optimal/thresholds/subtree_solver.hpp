@@ -32,7 +32,11 @@
 #include <vector>
 
 #include "sktree_opt/optimal/thresholds/depth_two_passes.hpp"
+#include "sktree_opt/optimal/thresholds/few_values/rough_tables.hpp"
 #include "sktree_opt/optimal/thresholds/few_values/value_sweep.hpp"
+#include "sktree_opt/optimal/thresholds/intervals.hpp"
+#include "sktree_opt/optimal/thresholds/stump.hpp"
+#include "sktree_opt/optimal/thresholds/threshold_problem.hpp"
 
 namespace sktree_opt::thresholds {
 

@@ -3,8 +3,8 @@
 Problem: find all trees that no other tree betters in two kinds of errors, or all trees that cost no
 more than a bound, within a depth and a number of 0/1 tests. Read the files in this order:
 
-- ``_pareto.pyx``, ``_two_sums.pyx``, ``_tree_graph.pyx``: the searches, as Python sees them;
-  ``_bit_rows.py``: their table.
+- ``_set_search.pyx``, ``_tree_graph.pyx``: the searches, as Python sees them; ``_bit_rows.py``:
+  their table.
 - ``set_rows.hpp``: the rows of a node as bit columns, counts of pairs of columns, and the cache.
 - ``tree_graph.hpp``: a graph of trees, and what is counted in it; ``graph_search.hpp``: the search
   that makes it; ``graph_sums.hpp``: sums over its trees; ``leaf_costs.hpp``: what leaves

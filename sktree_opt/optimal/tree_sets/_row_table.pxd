@@ -1,11 +1,8 @@
-import numpy as np
-
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.vector cimport vector
 
 from sktree_opt.simd._dispatch cimport InstructionSet, instruction_set
-from sktree_opt.utils._control cimport CppSearchControl, atomic_int64
 
 
 cdef extern from "sktree_opt/optimal/tree_sets/set_rows.hpp" namespace "sktree_opt" nogil:
@@ -51,64 +48,6 @@ cdef extern from "sktree_opt/optimal/tree_sets/leaf_costs.hpp" namespace "sktree
         bint has_row_channel
         vector[double] min_class_weight
         double min_purity
-
-
-cdef extern from "sktree_opt/optimal/tree_sets/set_search.hpp" namespace "sktree_opt" nogil:
-    cdef cppclass TreePoint:
-        int64_t first
-        int64_t second
-        int32_t n_splits
-
-    cdef cppclass SetSearchCounters:
-        atomic_int64 n_nodes
-        atomic_int64 n_depth_two
-        atomic_int64 n_cache_hits
-        atomic_int64 n_skipped
-        atomic_int64 n_cached
-        atomic_int64 cache_bytes
-
-    cdef cppclass PreorderTree:
-        vector[int32_t] column
-        vector[int32_t] label
-
-    cdef cppclass SetSearch[Algebra]:
-        SetSearch(RowTable, Algebra, CppSearchControl*, int, cpp_bool) except +
-        SetSearchCounters counters
-        vector[TreePoint] solve_root(int depth, int64_t splits, double bound) except +
-        void read_tree(
-            const vector[TreePoint]&,
-            int64_t rank,
-            int depth,
-            int64_t splits,
-            CppSearchControl*,
-            PreorderTree&,
-        ) except +
-
-
-cdef inline tuple sums_and_splits(const vector[TreePoint]& points):
-    """The two sums of each point, and the number of tests of its tree."""
-    cdef size_t k
-    sums = np.empty((points.size(), 2), dtype=np.int64)
-    n_splits = np.empty(points.size(), dtype=np.int64)
-    cdef int64_t[:, ::1] sums_view = sums
-    cdef int64_t[::1] splits_view = n_splits
-    for k in range(points.size()):
-        sums_view[k, 0] = points[k].first
-        sums_view[k, 1] = points[k].second
-        splits_view[k] = points[k].n_splits
-    return sums, n_splits
-
-
-cdef inline dict counts_of(const SetSearchCounters& counters):
-    """Counters of a search."""
-    return {
-        "n_nodes": counters.n_nodes.load(),
-        "n_depth_two": counters.n_depth_two.load(),
-        "n_cache_hits": counters.n_cache_hits.load(),
-        "n_skipped": counters.n_skipped.load(),
-        "n_cached": counters.n_cached.load(),
-        "cache_bytes": counters.cache_bytes.load(),
-    }
 
 
 cdef inline RowTable row_table(table) except *:

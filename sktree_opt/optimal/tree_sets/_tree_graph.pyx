@@ -7,7 +7,7 @@ from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from sktree_opt.optimal.bits._bit_engine import SCORES
+from sktree_opt.optimal.objectives._leaf_objectives import SCORES
 from sktree_opt.optimal.tree_sets._bit_rows import ANY_LEAF
 
 from sktree_opt.optimal.tree_sets._row_table cimport (

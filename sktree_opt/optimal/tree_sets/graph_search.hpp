@@ -89,9 +89,9 @@ public:
         graph.split_cost = static_cast<std::int64_t>(split_cost_);
         graph.max_splits = max_splits;
         graph.counts_tests = counts_tests_;
-        std::vector<Node> level(1), next;
+        std::vector<GraphNode> level(1), next;
         level[0].bound = bound;
-        std::vector<Node> parents;
+        std::vector<GraphNode> parents;
         graph_bytes_ = 0;
         bool is_whole = true;
         if (depth == 0) {
@@ -141,7 +141,7 @@ private:
         double leaf_cost = 0.0, leaf_second = 0.0, leaf_answer = 0.0;
         bool may_be_leaf = true;
     };
-    struct Node : Contents {
+    struct GraphNode : Contents {
         std::int32_t parent = -1, column = -1;
         bool with = false, is_expanded = false;
         double bound = 0.0;
@@ -157,19 +157,9 @@ private:
         std::vector<std::int64_t> pairs, others;
         std::vector<double> costs, seconds, work;
     };
-    struct Worker {
-        explicit Worker(int depth) : levels(depth + 1) {}
-        std::vector<Level> levels;  // by remaining depth
-        std::int64_t work = 0;
-    };
+    using Worker = SetWorker<Level>;
 
-    // Books work of about `amount` nanoseconds; true when the search has to end.
-    bool poll(Worker& worker, std::int64_t amount) {
-        worker.work += amount;
-        if (worker.work < 1000000) return control_->stopped();
-        worker.work = 0;
-        return control_->poll();
-    }
+    bool poll(Worker& worker, std::int64_t amount) { return worker.poll(*control_, amount); }
     bool book(std::int64_t bytes) {
         n_booked_ += bytes;
         return control_->reserve(bytes);
@@ -179,12 +169,7 @@ private:
     bool is_final(const RowSet& node) const {
         const std::int64_t n_rows = static_cast<std::int64_t>(node.rows.size());
         if (n_rows < std::max<std::int64_t>(2, 2 * leaves_.rules().min_rows)) return true;
-        if (table_.values != nullptr || counts_tests_) return false;
-        int n_present = 0;
-        for (int c = 0; c < table_.n_classes; ++c) {
-            n_present += node.class_start[c + 1] > node.class_start[c];
-        }
-        return n_present < 2;
+        return table_.values == nullptr && !counts_tests_ && node.is_pure();
     }
 
     // See the public one.
@@ -311,10 +296,7 @@ private:
                                           best.load() - split_cost_)
                                    .sum +
                                split_cost_;
-            if (control_->stopped()) return;
-            double known = best.load();
-            while (sum < known && !best.compare_exchange_weak(known, sum)) {
-            }
+            if (!control_->stopped()) lower_to(best, sum);
         });
     }
 
@@ -329,8 +311,9 @@ private:
         });
     }
 
-    bool expand_level(const std::vector<Node>& parents, std::vector<Node>& nodes, int depth,
-                      std::int64_t splits, TreeGraph& graph, std::vector<Node>& next) {
+    bool expand_level(const std::vector<GraphNode>& parents, std::vector<GraphNode>& nodes,
+                      int depth, std::int64_t splits, TreeGraph& graph,
+                      std::vector<GraphNode>& next) {
         const std::int64_t n_nodes = static_cast<std::int64_t>(nodes.size());
         std::vector<std::unique_ptr<Worker>> workers(n_threads_);
         run_tasks(*control_, n_threads_, n_nodes, [&](std::int64_t k, int thread) {
@@ -343,7 +326,7 @@ private:
         return !control_->poll();
     }
 
-    void expand(Worker& worker, const std::vector<Node>& parents, Node& node, int depth,
+    void expand(Worker& worker, const std::vector<GraphNode>& parents, GraphNode& node, int depth,
                 std::int64_t splits) {
         if (node.is_expanded) return;
         Level& level = worker.levels[depth];
@@ -386,7 +369,7 @@ private:
     }
 
     // The node's columns, and which tests are alike.
-    void gather(const std::vector<Node>& parents, Node& node, NodeColumns& columns) {
+    void gather(const std::vector<GraphNode>& parents, GraphNode& node, NodeColumns& columns) {
         const bool is_root = node.parent < 0;
         const std::vector<int>& candidates = is_root ? all_columns_ : parents[node.parent].columns;
         columns.gather(table_, node.rows, candidates);
@@ -400,7 +383,7 @@ private:
                     with_test(place, flips ? ~candidates[k] : candidates[k]);
                     continue;
                 }
-                const Node& parent = parents[node.parent];
+                const GraphNode& parent = parents[node.parent];
                 for (int t = parent.alike_begin[k]; t < parent.alike_begin[k + 1]; ++t) {
                     with_test(place, flips ? ~parent.alike[t] : parent.alike[t]);
                 }
@@ -437,7 +420,7 @@ private:
 
     // Both children of an option of a node of depth two, from counts of pairs of columns: there
     // are many of them.
-    void add_last_nodes(Level& level, Node& node, const Option& option) {
+    void add_last_nodes(Level& level, GraphNode& node, const Option& option) {
         const NodeColumns& columns = level.columns;
         const int stride = columns.stride(), n_channels = columns.n_channels(), i = option.place;
         level.pairs.resize(static_cast<std::size_t>(n_channels) * stride);
@@ -460,7 +443,7 @@ private:
     }
 
     // The last tests of the rows of one side of `node`, given counts of the columns there.
-    void add_stumps(Level& level, const Node& node, const std::int64_t* counts,
+    void add_stumps(Level& level, const GraphNode& node, const std::int64_t* counts,
                     const std::vector<std::int64_t>& totals, RowSide side, double bound,
                     Contents& made) {
         const NodeColumns& columns = level.columns;
@@ -523,7 +506,7 @@ private:
     }
 
     // A test over two nodes, if the least cost of a pair of their trees is within the bound.
-    void add_option(Level& level, Node& node, int place, const Pair& least) {
+    void add_option(Level& level, GraphNode& node, int place, const Pair& least) {
         const double bound = node.bound - split_cost_;
         if (least.sum > bound) return;
         part_rows(table_, node.rows, level.columns.column(place), level.with, level.without);
@@ -536,7 +519,7 @@ private:
         node.options.push_back(option);
     }
 
-    void add_columns(Worker& worker, Node& node, int depth, std::int64_t splits) {
+    void add_columns(Worker& worker, GraphNode& node, int depth, std::int64_t splits) {
         Level& level = worker.levels[depth];
         const NodeColumns& columns = level.columns;
         std::vector<Pair> least(columns.n_columns());
@@ -557,12 +540,12 @@ private:
     }
 
     // Writes nodes to the graph, and collects their children.
-    void link(std::vector<Node>& nodes, std::int32_t n_above, TreeGraph& graph,
-              std::vector<Node>& next) {
+    void link(std::vector<GraphNode>& nodes, std::int32_t n_above, TreeGraph& graph,
+              std::vector<GraphNode>& next) {
         Places places;
         const std::int64_t first_child = graph.n_nodes() + static_cast<std::int64_t>(nodes.size());
         for (std::size_t k = 0; k < nodes.size(); ++k) {
-            Node& node = nodes[k];
+            GraphNode& node = nodes[k];
             graph.leaf_cost.push_back(static_cast<std::int64_t>(node.leaf_cost));
             graph.leaf_answer.push_back(node.leaf_answer);
             if (!seconds_.empty()) {
@@ -600,17 +583,12 @@ private:
         }
     }
 
-    struct Hash {
-        std::size_t operator()(const RowKey& key) const {
-            return static_cast<std::size_t>(key.high);
-        }
-    };
-    using Places = std::unordered_map<RowKey, std::int32_t, Hash>;
+    using Places = std::unordered_map<RowKey, std::int32_t, RowKeyHash>;
 
     // The place in `next` of a child of nodes[k]: options that lead to the same rows share it.
-    static std::int32_t place_child(std::vector<Node>& nodes, std::size_t k, std::size_t o,
-                                    int side, Places& places, std::vector<Node>& next) {
-        Node& node = nodes[k];
+    static std::int32_t place_child(std::vector<GraphNode>& nodes, std::size_t k, std::size_t o,
+                                    int side, Places& places, std::vector<GraphNode>& next) {
+        GraphNode& node = nodes[k];
         const Option& option = node.options[o];
         const auto [at, is_new] =
             places.try_emplace(option.key[side], static_cast<std::int32_t>(next.size()));
@@ -620,7 +598,7 @@ private:
             next.back().column = node.columns[option.place];
             next.back().with = side == 0;
         }
-        Node& child = next[at->second];
+        GraphNode& child = next[at->second];
         if (!node.below.empty() && (is_new || child.bound < option.bound[side])) {
             static_cast<Contents&>(child) = std::move(node.below[2 * o + side]);
             child.is_expanded = true;

@@ -14,6 +14,7 @@
 #include "sktree_opt/optimal/tree_sets/set_rows.hpp"
 #include "sktree_opt/simd/instruction_sets.hpp"
 #include "sktree_opt/simd/lookup_tables.hpp"
+#include "sktree_opt/utils/upper_errors.hpp"
 
 namespace sktree_opt::portable {
 #include "sktree_opt/simd/native.hpp"

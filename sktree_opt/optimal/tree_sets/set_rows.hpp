@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/hash.hpp"
 
 namespace sktree_opt {
 
@@ -68,6 +70,14 @@ struct RowSet {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint32_t> class_start;  // n_classes + 1
     RowKey key;
+
+    bool is_pure() const {
+        int n_present = 0;
+        for (std::size_t c = 1; c < class_start.size(); ++c) {
+            n_present += class_start[c - 1] < class_start[c];
+        }
+        return n_present < 2;
+    }
 };
 
 inline RowSet all_rows(const RowTable& table) {
@@ -107,10 +117,31 @@ inline std::vector<std::int64_t> totals_of(const RowTable& table, const RowSet& 
 // Key of a node's rows together with the limits of its trees.
 inline RowKey key_of(const RowSet& node, int depth, std::int64_t splits) {
     RowKey key = node.key;
-    key.high += static_cast<std::uint64_t>(depth) * 0x9E3779B97F4A7C15u;
+    key.high += static_cast<std::uint64_t>(depth) * HASH_FACTOR;
     key.low += static_cast<std::uint64_t>(splits) * 0xC2B2AE3D27D4EB4Fu;
     return key;
 }
+
+struct RowKeyHash {
+    std::size_t operator()(const RowKey& key) const { return static_cast<std::size_t>(key.high); }
+};
+
+// The memory of one thread, and the work that it has not yet booked.
+template <class Level>
+struct SetWorker {
+    explicit SetWorker(int depth) : levels(depth + 1) {}
+
+    // Books work of about `amount` nanoseconds; true when the search has to end.
+    bool poll(SearchControl& control, std::int64_t amount) {
+        work += amount;
+        if (work < 1000000) return control.stopped();
+        work = 0;
+        return control.poll();
+    }
+
+    std::vector<Level> levels;  // by remaining depth
+    std::int64_t work = 0;
+};
 
 // What is known by rows and limits, in stripes with a lock each, so that threads rarely wait for
 // each other.
@@ -137,14 +168,9 @@ public:
 
 private:
     static constexpr int N_SHARDS = 64;
-    struct Hash {
-        std::size_t operator()(const RowKey& key) const {
-            return static_cast<std::size_t>(key.high);
-        }
-    };
     struct Shard {
         std::mutex mutex;
-        std::unordered_map<RowKey, Value, Hash> known;
+        std::unordered_map<RowKey, Value, RowKeyHash> known;
     };
     std::array<Shard, N_SHARDS> shards_;
 };
@@ -380,7 +406,7 @@ private:
             for (int w = 0; w < n_words_; ++w) {
                 const std::uint64_t bits = normal_bits(w, k, flip);
                 any |= bits;
-                hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+                hash = (hash ^ bits) * HASH_FACTOR;
                 hash ^= hash >> 32;
             }
             if (any == 0) continue;

@@ -68,8 +68,21 @@ struct PreorderTree {
     std::vector<std::int32_t> label;
 };
 
+// A search by any Algebra, as the extension module drives it.
+class PointSearch {
+public:
+    virtual ~PointSearch() = default;
+    // The set of the whole table; when the search was stopped, what was found so far.
+    virtual PointSet solve_root(int depth, std::int64_t splits, double bound) = 0;
+    // Point `rank` of a set that solve_root has returned, as a tree.
+    virtual void read_tree(const PointSet& set, std::int64_t rank, int depth, std::int64_t splits,
+                           SearchControl* control, PreorderTree& tree) = 0;
+
+    SetSearchCounters counters;
+};
+
 template <class Algebra>
-class SetSearch {
+class SetSearch final : public PointSearch {
 public:
     using Set = PointSet;
     using SetPointer = std::shared_ptr<const Set>;
@@ -86,10 +99,7 @@ public:
         for (int j = 0; j < table.n_columns; ++j) all_columns_.push_back(j);
     }
 
-    SetSearchCounters counters;
-
-    // The set of the whole table; when the search was stopped, what was found so far.
-    Set solve_root(int depth, std::int64_t splits, double bound) {
+    Set solve_root(int depth, std::int64_t splits, double bound) override {
         splits = std::min(splits, most_splits(depth));
         Worker worker(depth);
         const bool by_columns =
@@ -99,9 +109,8 @@ public:
         return set != nullptr ? *set : worker.levels[depth].node.finish();
     }
 
-    // Point `rank` of a set that solve_root has returned, as a tree.
     void read_tree(const Set& set, std::int64_t rank, int depth, std::int64_t splits,
-                   SearchControl* control, PreorderTree& tree) {
+                   SearchControl* control, PreorderTree& tree) override {
         SearchControl* searching = std::exchange(control_, control);
         Worker worker(depth);
         read_node(worker, root_, set, rank, depth, std::min(splits, most_splits(depth)), tree);
@@ -119,19 +128,9 @@ private:
         RowSet rows_with, rows_without;
         std::vector<std::int64_t> pairs, others, totals_with, totals_without;
     };
-    struct Worker {
-        explicit Worker(int depth) : levels(depth + 1) {}
-        std::vector<SetLevel> levels;  // by remaining depth
-        std::int64_t work = 0;
-    };
+    using Worker = SetWorker<SetLevel>;
 
-    // Books work of about `amount` nanoseconds; true when the search has to end.
-    bool poll(Worker& worker, std::int64_t amount) {
-        worker.work += amount;
-        if (worker.work < 1000000) return control_->stopped();
-        worker.work = 0;
-        return control_->poll();
-    }
+    bool poll(Worker& worker, std::int64_t amount) { return worker.poll(*control_, amount); }
 
     // Null when the search was stopped.
     SetPointer solve(Worker& worker, const RowSet& node, const std::vector<int>& candidates,
@@ -307,19 +306,13 @@ private:
             own.found.tighten(shared_bound.load());
             if (offer_column(own.worker, root.columns, root_, static_cast<int>(j), depth, splits,
                              own.found)) {
-                lower(shared_bound, own.found.bound());
+                lower_to(shared_bound, own.found.bound());
             }
         });
         for (const auto& member : members) {
             if (member) root.node.offer_all(member->found.finish());
         }
         return root.node.finish();
-    }
-
-    static void lower(std::atomic<double>& bound, double value) {
-        double known = bound.load();
-        while (value < known && !bound.compare_exchange_weak(known, value)) {
-        }
     }
 
     // Sets of one node under several bounds differ in length alone: any long enough will do.

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "sktree_opt/utils/control.hpp"
+#include "sktree_opt/utils/hash.hpp"
 
 namespace sktree_opt {
 
@@ -96,7 +97,7 @@ public:
 
 private:
     std::int32_t& slot_of(std::int64_t cost, std::int64_t shape) {
-        std::uint64_t hash = static_cast<std::uint64_t>(cost) * 0x9E3779B97F4A7C15u;
+        std::uint64_t hash = static_cast<std::uint64_t>(cost) * HASH_FACTOR;
         hash += static_cast<std::uint64_t>(shape) * 0xC2B2AE3D27D4EB4Fu;
         hash ^= hash >> 29;
         std::size_t at = hash & (slots_.size() - 1);

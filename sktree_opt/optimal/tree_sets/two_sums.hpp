@@ -56,12 +56,7 @@ struct TwoSums {
     bool is_final(const RowSet& node) const {
         const std::int64_t n_rows = static_cast<std::int64_t>(node.rows.size());
         if (n_rows < std::max<std::int64_t>(2, 2 * minima.min_rows)) return true;
-        if (costs.empty()) return false;
-        int n_present = 0;
-        for (int c = 0; c < n_classes(); ++c) {
-            n_present += node.class_start[c + 1] > node.class_start[c];
-        }
-        return n_present < 2;
+        return !costs.empty() && node.is_pure();
     }
     bool is_enough(const PointSet& set, double stored, double bound) const {
         return stored >= bound || (is_least && !set.empty());
@@ -259,7 +254,7 @@ private:
 
     // Points by their second sum, for signed ones: a hash table.
     std::int32_t& slot_of(std::int64_t second) {
-        std::uint64_t hash = static_cast<std::uint64_t>(second) * 0x9E3779B97F4A7C15u;
+        std::uint64_t hash = static_cast<std::uint64_t>(second) * HASH_FACTOR;
         hash ^= hash >> 29;
         std::size_t at = hash & (slots_.size() - 1);
         while (slots_[at] >= 0 && points_[slots_[at]].second != second) {

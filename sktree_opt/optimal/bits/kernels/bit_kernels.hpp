@@ -18,6 +18,7 @@
 
 #include "sktree_opt/optimal/objectives/scores.hpp"
 #include "sktree_opt/simd/instruction_sets.hpp"
+#include "sktree_opt/utils/upper_errors.hpp"
 
 namespace sktree_opt {
 

@@ -24,7 +24,7 @@ from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._problem import Problem, Solution, closed
 from sktree_opt.optimal.run._trees import breadth_first, rows_in
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
-from sktree_opt.optimal.tree_sets._two_sums import SumSearch
+from sktree_opt.optimal.tree_sets._set_search import SumSearch
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._validation import common_divisor
 

@@ -15,7 +15,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes, 
 from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
 from sktree_opt.optimal.run._trees import tree_and_objective
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
-from sktree_opt.optimal.tree_sets._two_sums import SumSearch
+from sktree_opt.optimal.tree_sets._set_search import SumSearch
 from sktree_opt.utils._control import SearchControl
 
 # Sums of rounded costs that differ by so few units are equal.

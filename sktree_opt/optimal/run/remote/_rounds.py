@@ -182,5 +182,5 @@ def search_intervals(inputs, part, state, engine, control, seconds):
     own = state | {name: state[name][part] for name in OF_INTERVALS}
     if not engine.resume(own):
         return own, engine
-    engine.go_on(seconds)
+    engine.deepen(seconds)
     return engine.state, engine

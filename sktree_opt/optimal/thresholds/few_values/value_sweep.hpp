@@ -21,7 +21,10 @@
 #include <tuple>
 #include <vector>
 
+#include "sktree_opt/optimal/thresholds/few_values/pair_layout.hpp"
 #include "sktree_opt/optimal/thresholds/few_values/rough_tables.hpp"
+#include "sktree_opt/optimal/thresholds/threshold_problem.hpp"
+#include "sktree_opt/utils/team.hpp"
 
 namespace sktree_opt::thresholds {
 
@@ -171,7 +174,7 @@ public:
         RootTest root;  // of no column: no test does better than the limit
     };
     // A root test that may be the best one.
-    struct Candidate {
+    struct LikelyRoot {
         double least = 0.0;  // what trees with it cost at least
         RootTest root;
         std::vector<RootTest> sides[2];  // the tests that each side may begin with
@@ -179,7 +182,7 @@ public:
     // Results of the sweep of a column.
     struct Swept {
         double column_bound = std::numeric_limits<double>::infinity();  // of all its trees
-        std::vector<Candidate> candidates;
+        std::vector<LikelyRoot> candidates;
     };
     // Tables of the sides of a column's positions, from one end of it: of every few codes, the
     // empty one first.
@@ -281,14 +284,15 @@ public:
     // solved: the most promising ones first, which exclude others. Cut short by a limit.
     Result best_of(const std::vector<Swept>& columns, double limit, std::atomic<double>& incumbent,
                    SweepWork& work, Watch& watch) const {
-        std::vector<Candidate> candidates;
+        std::vector<LikelyRoot> candidates;
         for (const Swept& swept : columns) {
             candidates.insert(candidates.end(), swept.candidates.begin(), swept.candidates.end());
         }
-        std::stable_sort(candidates.begin(), candidates.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.least < b.least; });
+        std::stable_sort(
+            candidates.begin(), candidates.end(),
+            [](const LikelyRoot& a, const LikelyRoot& b) { return a.least < b.least; });
         std::vector<Result> solved;
-        for (const Candidate& candidate : candidates) {
+        for (const LikelyRoot& candidate : candidates) {
             if (is_too_much(candidate.least - problem_->split_cost, incumbent) ||
                 watch.after_rows(static_cast<std::uint32_t>(tables_.layout.n_rows()))) {
                 break;
@@ -492,7 +496,7 @@ private:
         }
     }
 
-    double exact_cost(const Candidate& candidate, SweepWork& work) const {
+    double exact_cost(const LikelyRoot& candidate, SweepWork& work) const {
         const RootTest& root = candidate.root;
         list_sides(root.column_index, work);
         const auto first = work.order.begin();
@@ -506,12 +510,6 @@ private:
             cost += tables_.trees.best_of(candidate.sides[side], work.exact).least;
         }
         return cost;
-    }
-
-    static void lower_to(std::atomic<double>& incumbent, double cost) {
-        double known = incumbent.load(std::memory_order_relaxed);
-        while (cost < known && !incumbent.compare_exchange_weak(known, cost)) {
-        }
     }
 
     const ThresholdProblem* problem_ = nullptr;

@@ -17,7 +17,7 @@ struct RoughScores {
     static constexpr int WIDTH = BYTES / sizeof(float);
 
     // Weights and targets of WIDTH cells.
-    struct Sums {
+    struct CellSums {
         Ints weight, target;
     };
 
@@ -36,7 +36,7 @@ struct RoughScores {
     static SKTREE_INLINE void raise(float* to, Floats value) {
         store_native<float, BYTES>(to, larger(load_floats(to), value));
     }
-    static SKTREE_INLINE Sums split(Cells low, Cells high) {
+    static SKTREE_INLINE CellSums split(Cells low, Cells high) {
         return {halves_native<BYTES, 0>(low, high), halves_native<BYTES, 1>(low, high)};
     }
     static SKTREE_INLINE Floats divisor(Ints weight) {
@@ -47,7 +47,8 @@ struct RoughScores {
         return number * number;
     }
     // Of two leaves. Weights are below 2^31: their products neither overflow nor vanish.
-    static SKTREE_INLINE void save(const Sums& a, const Sums& b, Floats& of_a, Floats& of_b) {
+    static SKTREE_INLINE void save(const CellSums& a, const CellSums& b, Floats& of_a,
+                                   Floats& of_b) {
         const Floats divisor_a = divisor(a.weight), divisor_b = divisor(b.weight);
         const Floats share = fill_native<float, BYTES>(1.0f) / (divisor_a * divisor_b);
         of_a = squared(a.target) * (share * divisor_b);
@@ -91,14 +92,14 @@ struct RoughScores {
         const std::uint64_t* whole = OTHERS ? task.whole + b : nullptr;
         for (int a = 0; a < n_positions; ++a, cells += task.next_line) {
             add_line(cells, kept, before[a], low, high);
-            Sums at = split(low, high);
+            CellSums at = split(low, high);
             if (OTHERS) {
                 at = split(load_cells(whole) - low, load_cells(whole + HALF) - high);
                 whole += task.next_line;
             }
-            const Sums row = {splat_int(task.first_weight[a]), splat_int(task.first_target[a])};
-            const Sums rest = {splat_int(task.rest_weight[a]), splat_int(task.rest_target[a])};
-            const Sums beyond = {second_weight - at.weight, second_target - at.target};
+            const CellSums row = {splat_int(task.first_weight[a]), splat_int(task.first_target[a])};
+            const CellSums rest = {splat_int(task.rest_weight[a]), splat_int(task.rest_target[a])};
+            const CellSums beyond = {second_weight - at.weight, second_target - at.target};
             // Below and above a, and in each below and above b.
             Floats below_below, below_above, above_below, above_above;
             save(at, {row.weight - at.weight, row.target - at.target}, below_below, below_above);
