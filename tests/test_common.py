@@ -246,5 +246,6 @@ def test_odd_sample_weights(estimator):
     X, y = iris_for(estimator)
     for weights in (2.0, ["2"] * len(y)):
         clone(estimator).fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="sample_weight"):
-        clone(estimator).fit(X, y, sample_weight=[10**400] + [1] * (len(y) - 1))
+    for odd in (10**400, "heavy", None):
+        with pytest.raises(ValueError, match="sample_weight"):
+            clone(estimator).fit(X, y, sample_weight=[odd] + [1] * (len(y) - 1))

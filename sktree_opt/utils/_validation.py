@@ -150,9 +150,12 @@ def check_weights(sample_weight, matrix):
 def as_weights(sample_weight, X):
     """Weight of each row of `X` as an array; a number is the weight of every row."""
     try:
-        return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    except OverflowError as error:
-        raise ValueError(f"sample_weight holds a number that is no float: {error}.") from None
+        if sample_weight is not None:
+            # scikit-learn takes a float for every row, but no array of no dimension.
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)[()]
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}.") from None
+    return check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def common_divisor(numbers):
