@@ -272,10 +272,13 @@ def check_split(problem, tree, index, cases, best):
     quality = best[column][1]
     if is_subset(problem, column) and "gain_ratio" in problem.criterion:
         quality = raw_gain / information
+    # Targets may be tiny, and so may all gains.
+    scale = min(1.0, impurity(problem, cases))
     for other, (_, other_quality) in best.items():
-        assert other_quality <= quality + 1e-9, f"node {index}: column {other} is better"
+        assert other_quality <= quality + 1e-9 * scale, f"node {index}: column {other} is better"
         if other < column:
-            assert other_quality < quality - 1e-13, f"node {index}: column {other} wins the tie"
+            tie = quality - 1e-13 * scale
+            assert other_quality < tie, f"node {index}: column {other} wins the tie"
     rated = rated_splits(problem, cases, column)
     assert close(raw_gain, max(split[1] for split in rated))
     if not problem.nominal[column]:
@@ -285,7 +288,8 @@ def check_split(problem, tree, index, cases, best):
         known = known_cases(problem, cases, column)
         at_most = max(x for row, _ in known if (x := problem.table[row][column]) <= threshold)
         earlier = [raw for name, raw, *_ in rated if name < at_most]
-        assert all(raw < raw_gain - 1e-13 for raw in earlier), "a lower threshold wins the tie"
+        tie = raw_gain - 1e-13 * scale
+        assert all(raw < tie for raw in earlier), "a lower threshold wins the tie"
     return [parts.get(b, []) for b in range(int(tree.nodes[index]["n_children"]))]
 
 
