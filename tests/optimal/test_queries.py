@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sktree_opt import SmallestTreeClassifier
 from sktree_opt.optimal.bits._bit_engine import BitEngine
 from sktree_opt.optimal.objectives._for_data import class_objective
 from sktree_opt.optimal.run._bits_solver import BitsSolver
@@ -160,3 +161,19 @@ def test_hull_is_best_for_every_cost_of_a_split(costs):
 def test_rankings_that_are_refused(ranking):
     with pytest.raises(ValueError, match="ranking must contain"):
         check_ranking(ranking, None)
+
+
+@pytest.mark.parametrize("seed", [0, 13, 50])
+def test_a_later_criterion_keeps_what_an_earlier_one_reached(seed):
+    # Of these tables, a tree with one test more has one level less.
+    random = np.random.default_rng(seed)
+    X = random.random((random.integers(8, 30), 4)) < 0.5
+    y = random.integers(0, 2, len(X))
+    smallest = SmallestTreeClassifier(max_depth=4, ranking=("error", "size")).fit(X, y)
+    lowest = SmallestTreeClassifier(max_depth=4, ranking=("error", "size", "depth")).fit(X, y)
+    assert lowest.get_n_leaves() == smallest.get_n_leaves() == 6
+    flattest = SmallestTreeClassifier(max_depth=4, ranking=("error", "depth", "size")).fit(X, y)
+    assert (flattest.get_depth(), flattest.get_n_leaves()) == (3, 7)
+    # Without a limit on the errors, a single leaf is the smallest tree.
+    least = SmallestTreeClassifier(max_depth=4, ranking=("size", "pessimistic_error")).fit(X, y)
+    assert least.get_n_leaves() == 1

@@ -288,7 +288,9 @@ def tighten(solver, criterion, answer, upper):
             answer, known = found, middle
         else:
             break
-    return answer
+    # Trees of the later criteria stay within it.
+    name = "max_splits" if criterion == "size" else "max_depth"
+    return replace(answer, **{name: known})
 
 
 def within_rounding(problem, max_error):
