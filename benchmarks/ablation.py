@@ -83,7 +83,7 @@ GROUPS = {
         *workloads("optimal", "binary", "HTRU_2 ionosphere spambase", max_depth=4),
         *workloads("optimal", "binary", "hypothyroid diabetes kr-vs-kp vote", max_depth=5),
         *workloads("optimal", "binary", "mushroom lymph", max_depth=5, complexity_cost=0.005),
-        *workloads("optimal", "binary", "cleve", max_depth=None, complexity_cost=0.03),
+        *workloads("optimal", "binary", "cleve", max_depth=6, complexity_cost=0.03),
         *workloads("optimal", "binary", "vote lymph", max_depth=None, complexity_cost=0.02),
         *workloads("optimal", "binary", "tic-tac-toe", max_depth=None, complexity_cost=0.02),
     ],
