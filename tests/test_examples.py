@@ -44,6 +44,7 @@ def run(monkeypatch, tmp_path):
 
 def figures_of(source, name):
     """The figures of an example; all axes show something when their cell ends."""
+    plt.close("all")
     figures, names = [], {"__name__": "__main__"}
     first_line = 1
     for cell in re.split(r"^(?=# %%)", source, flags=re.MULTILINE):

@@ -124,7 +124,8 @@ def round_time(lower, upper, kind):
             continue
         if length == 0:
             near = np.datetime64(round(middle), "s").astype(f"M8[{unit}]")
-            starts = [(near + k).astype("M8[s]").astype(np.int64) for k in (0, 1)]
+            following = near + np.timedelta64(1, unit)
+            starts = [t.astype("M8[s]").astype(np.int64) for t in (near, following)]
         else:
             starts = [math.floor(middle / length) * length, math.ceil(middle / length) * length]
         good = [float(t) for t in starts if lower + margin <= t <= upper - margin]
