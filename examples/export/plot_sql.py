@@ -7,6 +7,7 @@ missing values too. Here is SQLite, which comes with Python.
 """
 
 import sqlite3
+from contextlib import closing
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -20,7 +21,7 @@ print(query)
 
 # %%
 # The table goes to the database as it is, missing values as NULL.
-with sqlite3.connect(":memory:") as database:
+with closing(sqlite3.connect(":memory:")) as database:
     X.astype({"rating": object, "employment": object, "housing": object}).to_sql("data", database)
     answers = pd.read_sql(query, database)
 print(answers["prediction"].value_counts().to_dict())

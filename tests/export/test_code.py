@@ -6,6 +6,7 @@ import math
 import shutil
 import sqlite3
 import subprocess
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def run_sql(connection, model, rows, columns):
 
 
 def run_sqlite(model, rows, columns, folder):
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         found = run_sql(connection, model, rows, columns)
     connection.close()
     return found
@@ -312,7 +313,7 @@ def test_names():
 def test_a_column_named_like_a_result():
     tree = OptimalTreeClassifier(max_depth=1).fit([[0.0], [1.0]] * 3, ["a", "b"] * 3)
     code = export_code(tree, language="sql", feature_names=["Tree_Leaf"])
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute('CREATE TABLE data ("Tree_Leaf" DOUBLE)')
         connection.execute("INSERT INTO data VALUES (0.0), (1.0)")
         assert [row[2] for row in connection.execute(code)] == ["a", "b"]

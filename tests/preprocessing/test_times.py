@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -172,12 +173,12 @@ def test_code_of_times(tmp_path):
     scope = {}
     exec(export_code(model, language="python"), scope)
     assert [scope["predict"](row) for row in frame.to_dict("records")] == expected
-    connection = sqlite3.connect(":memory:")
-    connection.execute('CREATE TABLE "data" (opened TEXT, seen TEXT, wait REAL)')
     cells = [tuple(row.values()) for row in rows]
-    connection.executemany('INSERT INTO "data" VALUES (?, ?, ?)', cells)
     query = export_code(model, language="sql")
-    assert [int(row[4]) for row in connection.execute(query)] == expected
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute('CREATE TABLE "data" (opened TEXT, seen TEXT, wait REAL)')
+        connection.executemany('INSERT INTO "data" VALUES (?, ?, ?)', cells)
+        assert [int(row[4]) for row in connection.execute(query)] == expected
     duckdb = pytest.importorskip("duckdb").connect()
     duckdb.execute('CREATE TABLE "data" (opened DATE, seen TIMESTAMP, wait DOUBLE)')
     duckdb.executemany('INSERT INTO "data" VALUES (?, ?, ?)', cells)
