@@ -17,7 +17,7 @@ from sktree_opt.preprocessing._encoder import NOMINAL, NUMERIC, ORDINAL, TableEn
 from sktree_opt.preprocessing._times import TIME_KINDS
 from sktree_opt.tree import Tree
 from sktree_opt.tree._mixin import TreeClassifierMixin, TreeRegressorMixin
-from sktree_opt.tree._node import CATEGORY_KINDS
+from sktree_opt.tree._node import is_category
 from sktree_opt.tree._smoothing import smoothed_probabilities
 
 FORMAT = "sktree_opt.tree"
@@ -285,7 +285,7 @@ def factors_of(factors, n_classes):
 def columns_of(columns, tree):
     """The columns for ``TableEncoder.from_columns``, checked against the tests on them."""
     nodes, read = tree.nodes, []
-    tests_category = np.isin(nodes["kind"], CATEGORY_KINDS)
+    tests_category = is_category(nodes["kind"])
     for j, column in enumerate(columns):
         kind, name = column["kind"], column["name"]
         if kind not in KINDS or not isinstance(name, str):

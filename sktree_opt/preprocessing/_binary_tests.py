@@ -3,6 +3,7 @@
 import math
 from ctypes import c_float
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -257,6 +258,7 @@ def midpoints(lower, upper):
     return np.array([midpoint(*map(float, pair)) for pair in pairs]).reshape(pairs.shape)
 
 
+@lru_cache(maxsize=1024)
 def midpoint(lower, upper):
     """The shortest decimal between two values, at least a hundredth of their distance from both.
 

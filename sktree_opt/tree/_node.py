@@ -11,6 +11,12 @@ IS_MISSING = 5
 
 CATEGORY_KINDS = (CATEGORY_MULTIWAY, CATEGORY_ONE, CATEGORY_SUBSET)
 
+
+def is_category(kinds):
+    """Whether each kind of node is a test of categories."""
+    return (kinds >= CATEGORY_MULTIWAY) & (kinds <= CATEGORY_SUBSET)
+
+
 # Fixed widths, so that a pickled tree reads the same on every platform.
 NODE_DTYPE = np.dtype(
     [

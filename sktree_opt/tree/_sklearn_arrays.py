@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sktree_opt.tree._node import CATEGORY_KINDS, IS_MISSING, LEAF, NUMERIC
+from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC, is_category
 
 TREE_LEAF, TREE_UNDEFINED = -1, -2
 
@@ -26,7 +26,7 @@ class SklearnArrays:
 
     def _numeric_nodes(self, name):
         """The nodes, unless a test is on categories."""
-        if np.isin(self.nodes["kind"], CATEGORY_KINDS).any():
+        if is_category(self.nodes["kind"]).any():
             raise AttributeError(
                 f"'Tree' object has no attribute {name!r}: scikit-learn's arrays describe tests of "
                 "numbers only, and this tree tests categories. sktree_opt.export.to_sklearn makes "

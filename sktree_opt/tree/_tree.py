@@ -11,12 +11,12 @@ from scipy import sparse
 
 import sktree_opt.tree._predict as _predict
 from sktree_opt.tree._node import (
-    CATEGORY_KINDS,
     CATEGORY_MULTIWAY,
     IS_MISSING,
     LEAF,
     NODE_DTYPE,
     NUMERIC,
+    is_category,
 )
 from sktree_opt.tree._sklearn_arrays import SklearnArrays
 from sktree_opt.utils._typing import FloatMatrix
@@ -440,7 +440,7 @@ def check_arrays(nodes, values, category_branch, n_features):
 
 def check_categories(inner, category_branch):
     """Whether each category of a test has a branch that exists."""
-    tests = inner[np.isin(inner["kind"], CATEGORY_KINDS)]
+    tests = inner[is_category(inner["kind"])]
     start, size = tests["category_start"].astype(np.int64), tests["n_categories"].astype(np.int64)
     if not np.all((start >= 0) & (size >= 0) & (start + size <= len(category_branch))):
         return False

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -48,9 +49,39 @@ class DocLinkMixin:
     )
 
 
+class CheckedOnceMixin:
+    """Checks each combination of parameters once: a check takes as long as a search of few rows."""
+
+    def _validate_params(self):
+        cls = type(self)
+        values = [getattr(self, name) for name in names_of_parameters(cls)]
+        if all(type(value) in PLAIN_TYPES for value in values):
+            check_plain_parameters(cls, *values)
+        else:
+            super()._validate_params()
+
+
+# Values of these types are all there is to check, and hold nothing that lives as long as the cache.
+PLAIN_TYPES = frozenset((bool, int, float, str, type(None)))
+
+
+@lru_cache(maxsize=64)
+def names_of_parameters(cls):
+    """Names of an estimator's parameters, which scikit-learn reads anew each time."""
+    return tuple(cls._get_param_names())
+
+
+@lru_cache(maxsize=256, typed=True)
+def check_plain_parameters(cls, *values):
+    """Raise if a value is not allowed; it is asked again then."""
+    parameters = dict(zip(names_of_parameters(cls), values, strict=True))
+    validate_parameter_constraints(cls._parameter_constraints, parameters, cls.__name__)
+
+
 __all__ = [
     "SKLEARN_NODE_DTYPE",
     "CallbackSupportMixin",
+    "CheckedOnceMixin",
     "DocLinkMixin",
     "HasMethods",
     "Hidden",

@@ -85,7 +85,9 @@ def check_training_data(
     n_threads = n_threads_for(estimator.n_jobs)
     matrix = encoder.fit_transform(X, keep_integers=keep_integers, n_threads=n_threads)
     check_shape(matrix, estimator)
-    check_consistent_length(X, y)
+    if not (type(y) is np.ndarray and y.ndim == 1 and len(y) == matrix.shape[0]):
+        # scikit-learn's own messages.
+        check_consistent_length(X, y)
     y, classes = check_classes(y) if is_classifier else (check_numbers(y, estimator), None)
     kept_rows, given_classes = slice(None), classes
     if sample_weight is None:
@@ -105,7 +107,12 @@ def check_training_data(
         if not weights.any():
             raise ValueError("class_weight is zero for all classes in y.")
     is_weighted = sample_weight is not None or class_weight is not None
-    validate_data(estimator, X, skip_check_array=True)
+    if type(X) is np.ndarray and X.ndim == 2:
+        # What is below does no more with an array, and looks for names of columns first.
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+    else:
+        validate_data(estimator, X, skip_check_array=True)
     return TrainingData(
         matrix=matrix,
         y=y,
@@ -173,6 +180,8 @@ def common_divisor(numbers):
     divisor : float or None
         None if there is none.
     """
+    if len(numbers) and (numbers == numbers[0]).all():
+        return float(numbers[0]) if numbers[0] > 0.0 else None
     positive = np.unique(numbers[numbers > 0.0])
     if len(positive) == 0:
         return None

@@ -40,6 +40,7 @@ from sktree_opt.preprocessing._thresholds import THRESHOLDS
 from sktree_opt.utils._checkpoint import open_checkpoint
 from sktree_opt.utils._compat import (
     CallbackSupportMixin,
+    CheckedOnceMixin,
     HasMethods,
     Interval,
     StrOptions,
@@ -264,7 +265,7 @@ def threshold_constraints(registry):
     ]
 
 
-class BaseOptimalTree(CallbackSupportMixin, BaseEstimator):
+class BaseOptimalTree(CallbackSupportMixin, CheckedOnceMixin, BaseEstimator):
     """Parameters and attributes of an optimal tree."""
 
     objective_: float

@@ -188,7 +188,7 @@ class Error:
         """Cost of each leaf, given its class weights (rows of `values`)."""
         by_class = values * self.factors(class_weights)
         # A difference of sums would lose digits.
-        np.put_along_axis(by_class, by_class.argmax(axis=1)[:, np.newaxis], 0.0, axis=1)
+        by_class[np.arange(len(by_class)), by_class.argmax(axis=1)] = 0.0
         return by_class.sum(axis=1)
 
 

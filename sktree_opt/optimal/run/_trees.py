@@ -12,7 +12,7 @@ import numpy as np
 
 from sktree_opt.optimal.bits._bit_engine import visit_nodes
 from sktree_opt.tree import Tree
-from sktree_opt.tree._node import CATEGORY_KINDS, LEAF, NODE_DTYPE
+from sktree_opt.tree._node import LEAF, NODE_DTYPE, is_category
 from sktree_opt.utils._equal_rows import group_equal_rows
 
 # A weight that is smaller than the total by this factor may be lost to rounding.
@@ -155,7 +155,7 @@ def make_tree(data, tests, reached, values, impurities):
     )
     branches = []
     n_categories = data.encoder.n_categories_
-    for at in np.flatnonzero(np.isin(records["kind"], CATEGORY_KINDS)):
+    for at in np.flatnonzero(is_category(records["kind"])):
         branch = tests.category_branch(reached.nodes[at, 0], n_categories[records["feature"][at]])
         records["category_start"][at] = sum(map(len, branches))
         records["n_categories"][at] = len(branch)
