@@ -6,6 +6,7 @@
     python benchmarks/bench_optimal.py --task raw-regression --depth 3 ...
     python benchmarks/bench_optimal.py --task instructions --depth 4
     python benchmarks/bench_optimal.py --task threads --depth 5 --sets ionosphere spambase
+    python benchmarks/bench_optimal.py --task proofs --depth 6 7 8 --limit 120
 
 Each set of ``$SKTREE_OPT_DATA/binary`` is fitted by each solver in processes of their own, on one
 thread, taking turns, so that whatever else the machine does falls on all of them; of `--repeats`
@@ -19,7 +20,8 @@ been cut into tenths by quantiles: ours gets these numbers, the peer a column of
 each threshold between two of them.
 
 `instructions` compares our own instruction sets with the best one, `threads` two threads with one
-by wall clock. `--sets` splits a long run.
+by wall clock. `proofs` counts the sets that two threads prove within the limit, by wall clock, and
+prints the gap of the others. `--sets` splits a long run.
 """
 
 import argparse
@@ -47,6 +49,7 @@ PEERS = {
     "regression": ("pystreed",),
     "raw-regression": ("pystreed",),
 }
+OURS_ALONE = ("instructions", "threads", "proofs")
 REGRESSIONS = ("regression", "raw-regression")
 # Values that a column of a raw regression has at most.
 LEVELS = 10
@@ -197,7 +200,10 @@ def work(solver, name, task, depth, cost, limit, n_jobs):
         loss = float((answers != y).sum())
         if cost:
             loss += cost * len(y) * n_splits_of(estimator, solver)
-    return {"seconds": seconds, "wall": wall, "loss": loss, "megabytes": (after - before) / 1024}
+    found = {"seconds": seconds, "wall": wall, "loss": loss, "megabytes": (after - before) / 1024}
+    if solver == "ours":
+        found |= {"is_proved": estimator.status_ == "optimal", "gap": estimator.gap_}
+    return found
 
 
 def run_once(solver, name, options, environment):
@@ -320,6 +326,16 @@ def compare_threads(name, options):
     return one, one / two
 
 
+def prove(name, options):
+    """One line: wall seconds of two threads, and the gap where the time is not enough."""
+    found = run_once("ours", name, argparse.Namespace(**(vars(options) | {"jobs": 2})), {})
+    if found is None:
+        return None
+    gap = "" if found["is_proved"] else f"  gap {found['gap'] / found['loss']:.0%}"
+    print(f"{name:18s} {found['wall']:9.3f}s {found['loss']:9.1f}{gap}", flush=True)
+    return name, found["wall"], gap
+
+
 def geometric_mean(numbers):
     """Geometric mean."""
     return math.exp(sum(map(math.log, numbers)) / len(numbers))
@@ -336,6 +352,13 @@ def summarise(title, options, lines):
         gains = [gain for seconds, gain in lines if seconds >= 1.0]
         if gains:
             print(f"{title}: two threads x{geometric_mean(gains):.2f}, least x{min(gains):.2f}")
+    elif options.task == "proofs":
+        seconds = [seconds for _, seconds, gap in lines if not gap]
+        others = ", ".join(f"{name}{gap}" for name, _, gap in lines if gap) or "none"
+        print(f"{title}: {len(seconds)} of {len(lines)} proved", end="")
+        if seconds:
+            print(f", geometric mean {geometric_mean(seconds):.3f} s, most {max(seconds):.1f} s")
+        print(f"not proved: {others}")
     else:
         ratios = [ratio for seconds, ratio, _ in lines if seconds >= LEAST_SECONDS]
         if ratios:
@@ -353,7 +376,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--depth", type=int, nargs="+", default=[4])
     parser.add_argument("--sets", nargs="+")
-    parser.add_argument("--task", choices=[*PEERS, "instructions", "threads"], default="error")
+    parser.add_argument("--task", choices=[*PEERS, *OURS_ALONE], default="error")
     parser.add_argument("--cost", type=float, nargs="+", default=[0.0])
     parser.add_argument("--limit", type=float, default=100.0)
     parser.add_argument("--repeats", type=int, default=3)
@@ -368,7 +391,7 @@ def main():
         print(json.dumps(work(options.worker, *arguments, options.limit, options.jobs)))
         return
     names = options.sets or names_of(options.task)
-    compare = {"instructions": compare_instructions, "threads": compare_threads}
+    compare = dict(zip(OURS_ALONE, (compare_instructions, compare_threads, prove), strict=True))
     for depth in options.depth:
         for cost in options.cost:
             title = f"depth {depth}, {options.task}" + (f" {cost:g}" if cost else "")

@@ -107,6 +107,27 @@ def test_proofs_do_not_change(kind, global_random_seed):
     assert fit_table(model, X, y).tree_ == fit_table(model.set_params(n_jobs=2), X, y).tree_
 
 
+@pytest.mark.parametrize("kind", ["error", "squared_error"])
+def test_steps_that_end_with_their_turn_begin_anew(kind, monkeypatch, global_random_seed):
+    monkeypatch.setattr(_thresholds_solver, "SECONDS_A_TURN", 1e-4)
+    monkeypatch.setattr(_thresholds_solver, "GROWTH_OF_TURNS", 1.3)
+    X, score = smooth_table(global_random_seed, n_rows=400, n_values=25, n_columns=3)
+    if kind == "squared_error":
+        model, y = OptimalTreeRegressor(max_depth=4, max_leaf_nodes=5), score
+    else:
+        model, y = OptimalTreeClassifier(max_depth=4), score > 0.5
+    with use_engine("thresholds"):
+        plan = plan_of(model, X, y)
+    session = new_session(plan.problem.limits)
+    first = LookAhead(plan.problem, plan.table, session).grow()
+    found = _thresholds_solver.search_thresholds(plan, session, first)
+    assert found.status == "optimal"
+    exact = fit_table(model, X, y, off=("look_ahead",))
+    assert found.cost == pytest.approx(exact.objective_, rel=1e-9)
+    bounds = [bound for _, _, bound in found.incumbents]
+    assert bounds == sorted(bounds)
+
+
 @pytest.mark.parametrize("depth", [4, 6])
 def test_trees_over_all_thresholds_beat_cart_at_once(depth, global_random_seed):
     rng = np.random.default_rng(global_random_seed)

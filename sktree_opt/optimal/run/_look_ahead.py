@@ -43,6 +43,7 @@ from sktree_opt.tree._node import CATEGORY_ONE, NUMERIC
 
 # Pairs of tests by rows of a search by the bits engine, the least and largest number of quantiles
 # of a column, and cells of the rows that a search looks at: others are left out at even distances.
+# They are for the first tree; one more effort takes twice as much.
 PAIRS = {True: 4e9, False: 8e8}
 LEAST_QUANTILES, MOST_QUANTILES = 6, 40
 MOST_CELLS = 4_000_000
@@ -234,7 +235,7 @@ class LookAhead:
             yield from self._improve(
                 side, depth - 1, self._allowed(side, depth - 1, splits), effort, levels - 1
             )
-        yield self._move_test(branch)
+        yield self._move_test(branch, effort)
 
     def _allowed(self, branch, depth, splits):
         return branch.n_splits if self.binds else min(splits, 2**depth - 1)
@@ -261,15 +262,18 @@ class LookAhead:
     def _note(self):
         self.incumbents.append((self._clock.seconds, self.cost_of(self.root)))
 
+    def _some(self, rows, effort):
+        """The rows that a search looks at: more of them with more effort."""
+        return evenly(rows, max(1, int(self.most_cells * 2.0**effort) // self.table.n_columns))
+
     def _search(self, rows, depth, splits, effort):
         """The best tree that an engine finds for some rows."""
         n_columns, has_bits = self.table.n_columns, self.problem.form.score in SCORES
-        most = max(1, self.most_cells // n_columns)
+        some = self._some(rows, effort)
         if not has_bits:
             # The first two levels, whatever is below them.
             depth, splits = min(depth, 2), min(splits, 3)
-            most = min(most, max(2, MOST_EXACT_WORK // n_columns**2))
-        some = rows if len(rows) <= most else rows[:: -(-len(rows) // most)]
+            some = evenly(some, max(2, MOST_EXACT_WORK // n_columns**2))
         problem = of_rows(self.problem, some, len(some) / len(rows), depth, splits)
         table = recoded(self.table, [codes[some] for codes in self.table.codes], some)
         few = FewTests(table, None, problem.data, OneVsRest)
@@ -347,11 +351,11 @@ class LookAhead:
     def _leaf(self, rows):
         return GrowingNode(rows, leaf_values(self.problem, rows)[1])
 
-    def _move_test(self, branch):
+    def _move_test(self, branch, effort):
         """Replace a test by the best one of any column for the subtrees below it."""
-        rows = branch.rows
-        passing, failing = (self._row_costs(side, rows) for side in branch.sides)
-        found = self._best_test(rows, passing - failing)
+        rows, some = branch.rows, self._some(branch.rows, effort)
+        passing, failing = (self._row_costs(side, some) for side in branch.sides)
+        found = self._best_test(some, passing - failing)
         if found is None:
             return False
         test, is_swapped = found
@@ -480,6 +484,11 @@ def find_tree_by_look_ahead(plan, session):
         incumbents=closed(moments, control.seconds, cost, min(bound, cost)),
         stats={"seconds": control.seconds},
     )
+
+
+def evenly(rows, most):
+    """At most that many of some rows, at even distances."""
+    return rows if len(rows) <= most else rows[:: -(-len(rows) // most)]
 
 
 def of_rows(problem, rows, share, depth, splits):

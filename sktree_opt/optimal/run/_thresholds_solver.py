@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -31,8 +30,10 @@ MOST_CLASSES = 1 << 16
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Seconds of the search between two turns of the look-ahead.
-SECONDS_A_TURN = 0.2
+# Seconds of the search before the first turn of the look-ahead, and the factor by which each turn
+# is longer than the last. The look-ahead takes such a share of a turn besides. A step that is not
+# done ends a little after its turn.
+SECONDS_A_TURN, GROWTH_OF_TURNS, SHARE_OF_LOOK_AHEAD, GRACE = 0.2, 2.0, 0.5, 1.2
 
 # Targets with more decimal digits than these are rounded to a power of two.
 MOST_DIGITS = 6
@@ -229,7 +230,8 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
     Workers explore the last level if they are given the `inputs` of the engine.
 
     If it may be stopped before it has a proof, the tree to begin with becomes better in a third of
-    the time.
+    the time. A step of the search may take much longer than its turn: it then ends with the turn,
+    and begins anew in the next one.
     """
     control = session.control
     session.step(problem, "depth 2", engine.begin, best_tree)
@@ -238,10 +240,18 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
             engine.resume(checked_state(record.state))
     improves = first is not None and session.may_stop(problem.limits)
     steps = first.improvements() if improves else iter(())
-    turn = SECONDS_A_TURN
+    turn = SECONDS_A_TURN if improves else np.inf
+    turn_end = control.seconds + turn
+
+    def search():
+        seconds = min(turn_end - control.seconds, session.seconds_a_step)
+        with session.for_seconds(GRACE * (turn_end - control.seconds)):
+            is_done = deepen(engine, control, seconds)
+            is_cut_short = control.stopped
+        return is_done and not is_cut_short
 
     def improve():
-        end = control.seconds + SECONDS_A_TURN / 2.0
+        end = control.seconds + SHARE_OF_LOOK_AHEAD * turn
         return any(control.poll() or control.seconds > end for _ in steps)
 
     is_done = False
@@ -252,15 +262,13 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
             engine.deepen(0.0)
         explore_intervals(problem, session, engine, inputs, record, best_tree)
     while not is_done and not control.stopped:
-        seconds = min(session.seconds_a_step, turn) if improves else session.seconds_a_step
-        work = partial(deepen, engine, control, seconds)
-        is_done = session.step(problem, f"depth {engine.level}", work, best_tree)
+        is_done = session.step(problem, f"depth {engine.level}", search, best_tree)
         if record is not None and (is_done or record.is_due):
             record.write(engine.state)
-        if improves and not is_done and not control.stopped:
-            start = control.seconds
+        if not is_done and not control.stopped and control.seconds >= turn_end:
             improves = session.step(problem, "look-ahead", improve, best_tree)
-            turn = max(SECONDS_A_TURN, 2.0 * (control.seconds - start))
+            turn = GROWTH_OF_TURNS * turn if improves else np.inf
+            turn_end = control.seconds + turn
 
 
 def deepen(engine, control, seconds):

@@ -202,7 +202,8 @@ public:
         }
         raise_bound(result.lower);
         record();
-        ++level_;
+        // Another search may go on from here.
+        if (!watch_.stopped()) ++level_;
     }
 
     // Searches a level by intervals, which is begun if need be, for about `seconds`. Returns true
@@ -335,7 +336,8 @@ private:
                 } else {
                     lower_ = std::min(lower_, found.left + found.right + problem_.split_cost);
                 }
-                take(evaluations[i]);
+                // A step that begins anew later settles ties then.
+                if (!is_stopped || found.cost < outcome_.cost) take(evaluations[i]);
             }
             if (is_stopped) break;
             for (std::size_t i = 0; i < items.size(); ++i) {
