@@ -111,7 +111,7 @@ def test_proofs_do_not_change(kind, global_random_seed):
 def test_steps_that_end_with_their_turn_begin_anew(kind, monkeypatch, global_random_seed):
     monkeypatch.setattr(_thresholds_solver, "SECONDS_A_TURN", 1e-4)
     monkeypatch.setattr(_thresholds_solver, "GROWTH_OF_TURNS", 1.3)
-    X, score = smooth_table(global_random_seed, n_rows=400, n_values=25, n_columns=3)
+    X, score = smooth_table(global_random_seed, n_rows=300, n_values=15)
     if kind == "squared_error":
         model, y = OptimalTreeRegressor(max_depth=4, max_leaf_nodes=5), score
     else:

@@ -1,9 +1,12 @@
 """The first tree over all thresholds, in polynomial time; it may be the answer.
 
-``LookAhead.grow`` makes a tree from the root down. At each node, the bits engine finds a good tree
-of full depth among some quantiles of the node's own rows, by limited discrepancy; the last two
-levels are the best over all thresholds where the node is small enough. The test at the top of that
-tree stays, and each of its sides is grown anew, so that thresholds become finer with the depth.
+``LookAhead.grow`` begins with the greedy tree of Gini impurities or squared errors, which takes the
+least time. Then it makes another tree from the root down. At each node, the bits engine finds a
+good tree of full depth among some quantiles of the node's own rows, by limited discrepancy; the
+last two levels are the best over all thresholds where the node is small enough. The test at the top
+of that tree stays, and each of its sides is grown anew, so that thresholds become finer with the
+depth. The better one of both trees goes on.
+
 ``LookAhead.improvements`` then lowers the cost in two ways. A test is replaced by the best test of
 any column for the two subtrees below it, which stay as they are (Carreira-Perpinan and Tavallali,
 "Alternating optimization of decision trees", NeurIPS 2018). A subtree is replaced by one that the
@@ -21,6 +24,7 @@ from functools import partial
 
 import numpy as np
 
+from sktree_opt.greedy._grow import MEASURES, NOMINAL_SPLITS, Induction
 from sktree_opt.optimal.bits._bit_engine import SCORES
 from sktree_opt.optimal.objectives._leaf_objectives import MAX_CLASSES
 from sktree_opt.optimal.run._bits_solver import make_engine
@@ -39,7 +43,7 @@ from sktree_opt.optimal.run._thresholds_solver import (
 )
 from sktree_opt.optimal.run._trees import NodeRows, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import OneVsRest
-from sktree_opt.tree._node import CATEGORY_ONE, NUMERIC
+from sktree_opt.tree._node import CATEGORY_ONE, LEAF, NUMERIC
 
 # Pairs of tests by rows of a search by the bits engine, the least and largest number of quantiles
 # of a column, and cells of the rows that a search looks at: others are left out at even distances.
@@ -154,10 +158,14 @@ class LookAhead:
         return self.problem.limits.split_cost + sum(map(self.cost_of, branch.sides))
 
     def grow(self):
-        """Make the first tree."""
-        limits = self.problem.limits
-        self._replace(self.root, limits.max_depth, limits.max_splits, LEAST_EFFORT)
-        self._grow(self.root, limits.max_depth, limits.max_splits)
+        """Make the first tree: the better one of a greedy tree and another."""
+        limits, rows = self.problem.limits, self.root.rows
+        self._take(self.root, self._grow_greedily())
+        other = self._leaf(rows)
+        self._replace(other, limits.max_depth, limits.max_splits, LEAST_EFFORT)
+        self._take(self.root, other)
+        self._grow(other, limits.max_depth, limits.max_splits)
+        self._take(self.root, other)
         for _ in range(MOST_PASSES):
             if not any(list(self._improve_all(0))):
                 break
@@ -213,6 +221,67 @@ class LookAhead:
         above = codes[(codes > code) & (codes < len(self.table.values[column]))]
         return int(above.min(initial=len(self.table.values[column]) - 1))
 
+    def _grow_greedily(self):
+        """The greedy tree of all rows, pruned: a small part of the work of the other one."""
+        problem, data, limits = self.problem, self.problem.data, self.problem.limits
+        # Small numbers, whose squares do not overflow.
+        largest = 1.0 if data.has_unit_weights else float(data.weights.max())
+        weights = None if data.has_unit_weights else data.weights / largest
+        if weights is not None and not weights.all():
+            return self._leaf(self.root.rows)
+        is_classifier, targets = data.classes is not None, data.y
+        if not is_classifier:
+            targets = problem.objective.targets
+            targets = targets / (np.abs(targets).max() or 1.0)
+        grown = Induction(
+            self.table,
+            targets,
+            len(data.classes) if is_classifier else 0,
+            weights,
+            measure=MEASURES["gini" if is_classifier else "squared_error"],
+            nominal_split=NOMINAL_SPLITS["one_vs_rest"],
+            min_split_weight=0.0,
+            min_leaf_weight=limits.min_weight_leaf / largest,
+            min_leaf_rows=limits.min_samples_leaf,
+            every_branch=True,
+            missing_to_heaviest=True,
+            max_depth=limits.max_depth,
+            max_leaf_nodes=limits.max_splits + 1 if self.binds else None,
+        ).grow(self.control)
+        nodes, _, category_branch = grown.to_arrays()
+        return self._pruned_branch(nodes, category_branch, 0, self.root.rows)
+
+    def _pruned_branch(self, nodes, category_branch, at, rows):
+        """A greedy tree, without the tests that cost more than they save."""
+        branch, node = self._leaf(rows), nodes[at]
+        if node["kind"] == LEAF or not len(rows):
+            return branch
+        column, first = int(node["feature"]), int(node["first_child"])
+        children = [first, first + 1]
+        # Where no value is missing, none of a greedy tree's branches is for them.
+        missing_branch = max(0, int(node["missing_branch"]))
+        if node["kind"] == NUMERIC:
+            values = self.table.values[column]
+            code = int(np.searchsorted(values, node["threshold"], side="right")) - 1
+            kind, above = AT_MOST, code + 1
+        else:
+            start = int(node["category_start"])
+            side = category_branch[start : start + int(node["n_categories"])]
+            alone = int(np.count_nonzero(side == 0) != 1)
+            code, kind, above = int(np.argmax(side == alone)), ONE_CATEGORY, 0
+            if alone:
+                children, missing_branch = children[::-1], 1 - missing_branch
+        test = (column, kind, missing_branch, code, above)
+        parts = self._divide(rows, test)
+        if not all(map(self._is_allowed, parts)):
+            return branch
+        sides = [
+            self._pruned_branch(nodes, category_branch, child, part)
+            for child, part in zip(children, parts, strict=True)
+        ]
+        split = GrowingNode(rows, branch.cost, test, sides)
+        return split if self.cost_of(split) < branch.cost else branch
+
     def _grow(self, branch, depth, splits, levels=MOST_LEVELS):
         self._replace(branch, depth, splits, 0)
         if branch.test is None or depth <= 2 or levels == 1:
@@ -260,7 +329,10 @@ class LookAhead:
         return is_less
 
     def _note(self):
-        self.incumbents.append((self._clock.seconds, self.cost_of(self.root)))
+        """Record the tree, unless it is another one that has become better."""
+        cost = self.cost_of(self.root)
+        if not self.incumbents or cost < self.incumbents[-1][1]:
+            self.incumbents.append((self._clock.seconds, cost))
 
     def _some(self, rows, effort):
         """The rows that a search looks at: more of them with more effort."""
