@@ -46,8 +46,8 @@ LARGE_TABLE = 2_000_000
 FIRST_SWEEPS, FIRST_WORK, GROWTH_OF_SWEEPS = 16384, 1 << 38, 2
 SHARES_OF_GAP, SHARE_OF_DISCREPANCIES = (0.125, 0.25, 0.5, 0.5, 1.0), 0.25
 
-# Of a search that looks ahead.
-MOST_AHEAD = 3
+# Discrepancies of a search that looks ahead. Those in between would take half as much time again.
+DISCREPANCIES_AHEAD = (0, 2, 5)
 
 # Columns of all ranks, everywhere.
 MOST_DISCREPANCIES = 40
@@ -250,7 +250,7 @@ class Levels:
 
     def look_ahead(self):
         """Search for a good tree alone."""
-        for discrepancies in range(1 + MOST_AHEAD):
+        for discrepancies in DISCREPANCIES_AHEAD:
             if self.session.control.poll() or self.engine.cost <= self.engine.lower_bound:
                 return
             self._search_discrepancies(discrepancies)
