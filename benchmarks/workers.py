@@ -4,9 +4,9 @@
     python benchmarks/workers.py --rows 20000 --columns 200 --depth 4 --workers 2
 
 Processor seconds of one process, and of this process and the workers together, for a table of 0
-and 1 and for one of numbers. Then each column of the root is searched alone, as a task would, and
-the distribution of these times says how long the last of 10, 100 or 1000 workers would be at work:
-tasks go to whoever is free, in the order of the search.
+and 1, for one of numbers, and for a set of trees. Then each column of the root is searched alone,
+as a task would. The distribution of these times says how long the last of 10 or 100 workers would
+be at work: tasks go to whoever is free, in the order of the search.
 """
 
 import argparse
@@ -16,8 +16,9 @@ import time
 import joblib
 import numpy as np
 
-from sktree_opt import OptimalTreeClassifier
+from sktree_opt import OptimalTreeClassifier, TreeSetClassifier
 from sktree_opt.optimal.estimators._base import class_problem
+from sktree_opt.optimal.run._best_trees import make_search
 from sktree_opt.optimal.run._bits_solver import make_engine
 from sktree_opt.preprocessing._binary_tests import BinaryTests
 from sktree_opt.utils._control import SearchControl
@@ -44,6 +45,7 @@ def compare(name, model, table, client):
     """Print the processor seconds of one process and of the workers."""
     start = time.process_time()
     here = model.fit(*table).objective_
+    n_here = getattr(model, "n_trees_", 1)
     alone = time.process_time() - start
     before = sum(client.run(time.process_time).values())
     start, clock = time.process_time(), time.perf_counter()
@@ -52,6 +54,7 @@ def compare(name, model, table, client):
     own = time.process_time() - start
     workers = sum(client.run(time.process_time).values()) - before
     clock = time.perf_counter() - clock
+    assert getattr(model, "n_trees_", 1) == n_here
     print(
         f"{name}: one process {alone:.2f} s; here {own:.2f} s, workers {workers:.2f} s of "
         f"processors, {clock:.2f} s by the clock; objectives {here:g} and {there:g}",
@@ -78,6 +81,22 @@ def times_of_columns(model, X, y):
         start = time.process_time()
         engine.open_part(limits.max_depth, [column])
         engine.deepen(limits.max_depth)
+        times.append(time.process_time() - start)
+    return np.array(times)
+
+
+def times_of_parts(model, X, y):
+    """The same for the set: each column of the root, its least cost and its graph."""
+    problem = class_problem(model, X, y, None)
+    limits = problem.limits
+    tests = BinaryTests.from_binary_matrix(problem.data.matrix, np.full(X.shape[1], -1))
+    search = make_search(problem, tests, model._wanted(), SearchControl())
+    bound = model.fit(X, y).objective_ * (1.0 + model.epsilon) / search.grid
+    times = []
+    for column in search.root_columns:
+        start = time.process_time()
+        search.least_cost_of(column, limits.max_depth, limits.max_splits, bound)
+        search.build_part(limits.max_depth, limits.max_splits, bound, [column])
         times.append(time.process_time() - start)
     return np.array(times)
 
@@ -114,12 +133,17 @@ def main():
         compare("0/1 columns", model, (X, y), client)
         few = max(500, options.rows // 4), max(4, options.columns // 14)
         compare("numbers", model, numbers(*few), client)
-    times = times_of_columns(model, X, y)
-    cells = ", ".join(f"{np.quantile(times, q):.3f}" for q in QUANTILES)
-    print(f"{len(times)} root columns, seconds at quantiles {QUANTILES}: {cells}")
-    for n_workers in (1, 2, 10, 100):
-        last = makespan(times, n_workers)
-        print(f"{n_workers:5d} workers: {last:8.3f} s, {times.sum() / last:.1f} times faster")
+        trees = TreeSetClassifier(max_depth=options.depth, epsilon=0.05, time_limit=None)
+        compare("a set of trees", trees, (X, y), client)
+    for name, times in (
+        ("one tree", times_of_columns(model, X, y)),
+        ("a set of trees", times_of_parts(trees, X, y)),
+    ):
+        cells = ", ".join(f"{np.quantile(times, q):.3f}" for q in QUANTILES)
+        print(f"{name}: {len(times)} root columns, seconds at quantiles {QUANTILES}: {cells}")
+        for n_workers in (1, 2, 10, 100):
+            last = makespan(times, n_workers)
+            print(f"{n_workers:5d} workers: {last:8.3f} s, {times.sum() / last:.1f} times faster")
 
 
 if __name__ == "__main__":

@@ -97,9 +97,9 @@ cdef class SearchControl:
         """Bytes booked by kernels now."""
         return self.cpp.memory_used.load()
 
-    def request_stop(self):
-        """End the search at its next poll, as a callback may ask."""
-        self.cpp.request_stop(STOPPED)
+    def request_stop(self, status="stopped"):
+        """End the search at its next poll, as a callback may ask, with this status."""
+        self.cpp.request_stop({name: reason for reason, name in STATUS_NAMES.items()}[status])
 
     def poll(self):
         """Look at the clock and at pending signals; True when the search has to end."""

@@ -13,6 +13,7 @@ from sktree_opt import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
+    TreeSetClassifier,
 )
 from sktree_opt.utils._workers import KeptInWorker, Shared, Workers
 from tests.effort import also_long, long_test
@@ -41,19 +42,22 @@ SEARCHES = {
     "thresholds": (OptimalTreeClassifier(max_depth=4, time_limit=None), numbers),
     "regression": (OptimalTreeRegressor(max_depth=3, time_limit=None), numbers),
     "cross-validation": (OptimalTreeClassifierCV(cv=3, time_limit=None), bits),
+    "set": (TreeSetClassifier(max_depth=4, n_trees=2000, time_limit=None), bits),
 }
 
 
 @pytest.mark.parametrize(
     "name",
-    ["bits", "thresholds", *also_long("cross-validation", "leaves", "costs", "regression")],
+    ["bits", "thresholds", *also_long("set", "cross-validation", "leaves", "costs", "regression")],
 )
 def test_the_objective_is_that_of_one_machine(cluster, name):
     model, table = SEARCHES[name]
     here = model.fit(*table()).objective_
+    counts = getattr(model, "n_trees_by_objective_", None)
     with joblib.parallel_config("dask"):
         model.fit(*table())
     assert model.status_ == "optimal"
+    assert getattr(model, "n_trees_by_objective_", None) == counts
     assert model.objective_ == pytest.approx(here, rel=1e-12)
     assert model.lower_bound_ == pytest.approx(here, rel=1e-12)
 
@@ -120,10 +124,11 @@ def test_a_worker_keeps_what_belongs_to_one_search():
 
 
 @long_test
-@pytest.mark.parametrize("name", ["bits", "thresholds"])
+@pytest.mark.parametrize("name", ["bits", "thresholds", "set"])
 def test_a_worker_may_die(name):
-    X, y = {"bits": lambda: bits(8000, 100), "thresholds": lambda: numbers(500, 5)}[name]()
-    model = OptimalTreeClassifier(max_depth=4, time_limit=None)
+    tables = {"bits": bits(8000, 100), "thresholds": numbers(500, 5), "set": bits(1000, 60)}
+    X, y = tables[name]
+    model = SEARCHES[name][0]
     here = model.fit(X, y).objective_
     with (
         distributed.LocalCluster(
@@ -154,7 +159,7 @@ def test_ray_answers_the_same(monkeypatch):
     register_ray()
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        for name in ("bits", "thresholds"):
+        for name in ("bits", "thresholds", "set"):
             model, table = SEARCHES[name]
             here = model.fit(*table()).objective_
             with joblib.parallel_config("ray"):

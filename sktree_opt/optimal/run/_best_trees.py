@@ -23,10 +23,13 @@ from sktree_opt.optimal.run._found_trees import (
     worth_of_answers,
 )
 from sktree_opt.optimal.run._problem import Solution, closed
+from sktree_opt.optimal.run._session import fingerprint
 from sktree_opt.optimal.run._trees import Prunings
+from sktree_opt.optimal.run.remote._graphs import GraphsOfWorkers
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, target_rows
 from sktree_opt.optimal.tree_sets._tree_graph import CountedTrees, GraphSearch, TreeGraph
 from sktree_opt.utils._control import SearchControl
+from sktree_opt.utils._workers import has_local_backend
 
 # Trees of a set if neither their number nor a distance is given.
 DEFAULT_NUMBER = 10
@@ -148,9 +151,8 @@ def find_best_trees(plan, session, wanted):
         The best tree, and all of them as `found`.
     """
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
-    kind = ("tree set", limits.split_cost, wanted.counts_tests, limits.n_threads)
-    opened = session.open(problem, tests, kind, partial(make_search, problem, tests, wanted))
-    search, control = opened.search, session.control
+    opened, search = open_search(problem, tests, session, wanted, ("tree set",))
+    control = session.control
     first = None
     if limits.max_depth > 1 and session.may_stop(limits):
         first = short_search(problem, tests, session, share_of_time(limits))
@@ -203,6 +205,24 @@ def recorded(search, record, max_depth):
     with record.while_running(state):
         yield
     record.write(state())
+
+
+def open_search(problem, tests, session, wanted, kind, answers_of=None, **shapes):
+    """The search of the last fit or a new one, and what asks it: workers, where there are any.
+
+    `kind` is what it depends on besides, the rest as ``make_search`` takes it.
+    """
+    limits = problem.limits
+    kind += (limits.split_cost, wanted.counts_tests, limits.n_threads)
+    make = partial(make_search, problem, tests, wanted, answers_of=answers_of, **shapes)
+    opened = session.open(problem, tests, kind, make)
+    if has_local_backend():
+        return opened, opened.search
+    answers_of = None if answers_of is None else answers_of.without_matrix()
+    one = problem.within(n_threads=1).without_matrix()
+    make = partial(make_search, one, tests, wanted, answers_of=answers_of, **shapes)
+    name = fingerprint(problem, tests, kind, "graph")
+    return opened, GraphsOfWorkers(opened.search, make, name, session, limits)
 
 
 def make_search(problem, tests, wanted, control, answers_of=None, **shapes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -105,7 +105,7 @@ class FoundTrees:
     """
 
     def __init__(self, problem, tests, graph, counted, number, unit, offset, order=None):
-        self.problem = replace(problem, data=replace(problem.data, matrix=None))
+        self.problem = problem.without_matrix()
         self.tests, self.graph, self.number = tests, graph, number
         self.unit, self.offset, self.order = unit, offset, order
         self._count(counted)

@@ -133,6 +133,10 @@ class Problem:
         """The same problem within other limits."""
         return replace(self, limits=replace(self.limits, **limits))
 
+    def without_matrix(self):
+        """The same problem without its table, which searches of tests do not read."""
+        return replace(self, data=replace(self.data, matrix=None))
+
     def by(self, form):
         """The same problem with another sum over leaves as objective."""
         return replace(self, objective=replace(self.objective, form=form))

@@ -136,8 +136,17 @@ cdef extern from "sktree_opt/optimal/tree_sets/graph_search.hpp" namespace "sktr
             int n_threads,
         ) except +
         GraphCounters counters
+        const vector[int]& root_columns() except +
         double least_cost(int depth, int64_t splits) except +
-        cpp_bool build(int depth, int64_t max_splits, double bound, CppTreeGraph&) except +
+        double least_cost_of(int column, int depth, int64_t splits, double limit) except +
+        cpp_bool build(
+            int depth,
+            int64_t max_splits,
+            double bound,
+            const vector[int]& columns,
+            CppTreeGraph&,
+            vector[RowKey]& keys,
+        ) except +
 
 
 # More than all rows cost, in units of the grid.
@@ -423,6 +432,15 @@ cdef class CountedTrees:
         return result
 
 
+cdef array_of_keys(const vector[RowKey]& keys):
+    cdef Py_ssize_t k, n = keys.size()
+    words = np.empty((n, 2), dtype=np.uint64)
+    cdef uint64_t[:, ::1] word = words
+    for k in range(n):
+        word[k, 0], word[k, 1] = keys[k].low, keys[k].high
+    return words
+
+
 cdef class GraphSearch:
     """The trees of one table within several bounds, with one cache.
 
@@ -550,17 +568,49 @@ cdef class GraphSearch:
         self.control.raise_pending()
         return cost
 
+    @property
+    def root_columns(self):
+        """The columns that part all rows in different ways, in rising order."""
+        return list(self.search.get().root_columns())
+
+    def least_cost_of(self, int column, int depth, int64_t splits, double limit):
+        """The same for trees with a test on a column at the root; above `limit`, any such cost."""
+        cdef double cost
+        with nogil:
+            cost = self.search.get().least_cost_of(column, depth, splits, limit)
+        self.control.raise_pending()
+        return cost
+
     def build(self, int depth, int64_t max_splits, double bound):
         """All trees that cost up to `bound`, in units of the grid; None when stopped."""
+        return self._build(depth, max_splits, bound, [])[0]
+
+    def build_part(self, int depth, int64_t max_splits, double bound, columns):
+        """Those with a test on one of some columns at the root, of a depth of at least 3.
+
+        Returns
+        -------
+        graph : TreeGraph or None
+
+        keys : ndarray of uint64, shape (n_nodes, 2)
+            Names of the rows of its nodes.
+        """
+        return self._build(depth, max_splits, bound, columns)
+
+    cdef _build(self, int depth, int64_t max_splits, double bound, columns):
         cdef TreeGraph graph = TreeGraph()
+        cdef vector[int] at_root = columns
+        cdef vector[RowKey] keys
         cdef bint is_whole
         graph.cpp.counts_depth = self.counts_depth
         graph.cpp.max_second = self.max_second
         with nogil:
-            is_whole = self.search.get().build(depth, max_splits, bound, graph.cpp)
+            is_whole = self.search.get().build(
+                depth, max_splits, bound, at_root, graph.cpp, keys
+            )
         self.control.raise_pending()
         graph.grid = self.grid
-        return graph if is_whole else None
+        return (graph if is_whole else None), array_of_keys(keys)
 
     def remember_costs(self, int least_depth):
         """Remember the costs of rows with at least so many levels, for another search."""
@@ -581,13 +631,14 @@ cdef class GraphSearch:
         with nogil:
             known = self.search.get().remembered()
         cdef Py_ssize_t k, n = known.size()
-        keys, costs = np.empty((n, 2), dtype=np.uint64), np.empty(n)
-        cdef uint64_t[:, ::1] key = keys
+        cdef vector[RowKey] keys
+        costs = np.empty(n)
         cdef double[::1] cost = costs
+        keys.reserve(n)
         for k in range(n):
-            key[k, 0], key[k, 1] = known[k].key.low, known[k].key.high
+            keys.push_back(known[k].key)
             cost[k] = known[k].cost
-        return keys, costs
+        return array_of_keys(keys), costs
 
     def take(self, keys, costs):
         """Take what another search of the same table has remembered."""

@@ -12,7 +12,8 @@
 // Algorithm 4). They do not depend on the bound, so a wider bound uses what a narrower one has
 // found.
 //
-// Threads take nodes of a level, or columns of the root; the graph does not depend on them.
+// Threads take nodes of a level, or columns of the root; the graph does not depend on them. Other
+// machines take columns of the root, too: the graphs of parts of them make up the whole one.
 // Memory: the cache and the graph, booked with SearchControl.
 #pragma once
 
@@ -82,9 +83,31 @@ public:
         return least_cost(worker, root_, all_columns_, depth, splits);
     }
 
-    // All trees that cost up to `bound`; false when the search was stopped. The graph says
-    // what shapes tell.
-    bool build(int depth, std::int64_t max_splits, double bound, TreeGraph& graph) {
+    // The columns that part the rows in different ways.
+    const std::vector<int>& root_columns() {
+        if (root_columns_.n_words() == 0) root_columns_.gather(table_, root_, all_columns_);
+        return root_columns_.columns();
+    }
+    // The least cost of a tree with a test on this column at the root if it is at most `limit`,
+    // else any larger number; of no use when the search was stopped. `depth` is at least 2.
+    double least_cost_of(int column, int depth, std::int64_t splits, double limit) {
+        depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
+        const std::vector<int>& columns = root_columns();
+        Worker worker(depth);
+        Level& level = worker.levels[depth];
+        part_rows(table_, root_, column, level.with, level.without);
+        return split_cost_ +
+               least_pair(worker, level, columns, depth - 1, splits - 1, limit - split_cost_).sum;
+    }
+
+    // All trees that cost up to `bound`; false when the search was stopped. The graph says what
+    // shapes tell. If there are `columns`, one of them is at the root, `depth` is at least 3, and
+    // `keys` are those of the rows of each node.
+    bool build(int depth, std::int64_t max_splits, double bound, const std::vector<int>& columns,
+               TreeGraph& graph, std::vector<RowKey>& keys) {
+        at_root_.assign(columns.empty() ? 0 : table_.n_columns, 0);
+        for (const int column : columns) at_root_[column] = 1;
+        keys_ = columns.empty() ? nullptr : &keys;
         depth = static_cast<int>(std::min<std::int64_t>(depth, max_splits));
         graph.split_cost = static_cast<std::int64_t>(split_cost_);
         graph.max_splits = max_splits;
@@ -144,6 +167,7 @@ private:
     struct GraphNode : Contents {
         std::int32_t parent = -1, column = -1;
         bool with = false, is_expanded = false;
+        RowKey key;
         double bound = 0.0;
         RowSet rows;
         std::vector<int> columns;  // one for each partition
@@ -217,12 +241,12 @@ private:
     // False when memory runs out.
     bool store(const RowKey& key, double found, bool remembers) {
         const bool is_new = known_costs_.change(key, [&](double& cost, bool) { cost = found; });
-        if (remembers) {
+        if (remembers && is_new) {
             const std::lock_guard<std::mutex> lock(remembered_mutex_);
             remembered_.push_back({key, found});
         }
         counters.n_cached += is_new;
-        return !(is_new || remembers) || book(BYTES_OF_COST);
+        return !is_new || book(BYTES_OF_COST);
     }
 
     // Two trees for the rows with and without a column, which share some splits. The sum is their
@@ -524,6 +548,7 @@ private:
         const NodeColumns& columns = level.columns;
         std::vector<Pair> least(columns.n_columns());
         const auto solve = [&](Worker& own, int j) {
+            if (is_left_out(node, columns.column(j))) return;
             Level& sides = own.levels[depth];
             part_rows(table_, node.rows, columns.column(j), sides.with, sides.without);
             least[j] = least_pair(own, sides, columns.columns(), depth - 1, splits - 1,
@@ -535,8 +560,11 @@ private:
             for (int j = 0; j < columns.n_columns() && !control_->stopped(); ++j) solve(worker, j);
         }
         for (int j = 0; j < columns.n_columns() && !control_->stopped(); ++j) {
-            add_option(level, node, j, least[j]);
+            if (!is_left_out(node, columns.column(j))) add_option(level, node, j, least[j]);
         }
+    }
+    bool is_left_out(const GraphNode& node, int column) const {
+        return node.parent < 0 && !at_root_.empty() && at_root_[column] == 0;
     }
 
     // Writes nodes to the graph, and collects their children.
@@ -554,6 +582,7 @@ private:
             graph.may_be_leaf.push_back(node.may_be_leaf ? 1 : 0);
             graph.bound.push_back(static_cast<std::int64_t>(std::min(node.bound, 2.0 * FORBIDDEN)));
             graph.level.push_back(n_above);
+            if (keys_ != nullptr) keys_->push_back(node.key);
             std::int64_t bytes = 96;
             for (std::size_t o = 0; o < node.options.size(); ++o) {
                 const Option& option = node.options[o];
@@ -597,6 +626,7 @@ private:
             next.back().parent = static_cast<std::int32_t>(k);
             next.back().column = node.columns[option.place];
             next.back().with = side == 0;
+            next.back().key = option.key[side];
         }
         GraphNode& child = next[at->second];
         if (!node.below.empty() && (is_new || child.bound < option.bound[side])) {
@@ -621,6 +651,9 @@ private:
     std::int64_t graph_bytes_ = 0;
     RowSet root_;
     std::vector<int> all_columns_;
+    NodeColumns root_columns_;
+    std::vector<char> at_root_;  // whether a column may be at the root; empty: all may
+    std::vector<RowKey>* keys_ = nullptr;
     RowCache<double> known_costs_;
     int remembered_depth_ = std::numeric_limits<int>::max();
     std::vector<CostOfRows> remembered_;

@@ -12,7 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.run._best_trees import NO_BOUND, ROUNDING_UNITS, make_search
+from sktree_opt.optimal.run._best_trees import (
+    NO_BOUND,
+    ROUNDING_UNITS,
+    make_search,
+    open_search,
+)
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._found_trees import FoundTrees, graph_of_trees, rounded
 from sktree_opt.optimal.run._problem import Solution, closed
@@ -151,20 +156,17 @@ class RankedLevels:
         if self.is_swapped:
             self.searched = replace(problem, objective=query.estimate).within(split_cost=0.0)
         counts_depth = "depth" in ranking
-        kind = ("ranked", self.is_swapped, counts_depth, max_second, problem.limits.split_cost)
-        kind += (wanted.counts_tests, problem.limits.n_threads, repr(getattr(second, "cf", None)))
-        make = partial(
-            make_search,
+        self.opened, self.engine = open_search(
             self.searched,
             tests,
+            session,
             wanted,
+            ("ranked", self.is_swapped, counts_depth, max_second, getattr(second, "cf", None)),
             answers_of=problem,
             second=second,
             counts_depth=counts_depth,
             max_second=max_second * (1.0 + 1e-9) + 1e-9,
         )
-        self.opened = session.open(self.searched, tests, kind, make)
-        self.engine = self.opened.search
         self.grid = self.engine.grid_of_second if self.is_swapped else self.engine.grid
         self.grid_of_estimate = 0.0
         if query.estimate is not None:

@@ -26,14 +26,14 @@ OF_INTERVALS = ("intervals", "bounds")
 _kept = KeptInWorker()
 
 
-def search_in_rounds(session, problem, search_part, shared, units, take, best_tree):
+def search_in_rounds(session, limits, search_part, shared, units, take, workers, step=None):
     """Let the workers search some units.
 
     Parameters
     ----------
     session : Session
 
-    problem : Problem
+    limits : Limits
 
     search_part : callable
         What a task does, see ``run_task``.
@@ -47,11 +47,12 @@ def search_in_rounds(session, problem, search_part, shared, units, take, best_tr
     take : callable
         Takes the answers of a round.
 
-    best_tree : callable
-        Tests and nodes of the best tree, for callbacks.
+    workers : Workers
+
+    step : callable or None, default=None
+        Does the work of a round, given its name and the work; None just does it.
     """
-    workers, seconds, control = Workers(), FIRST_SECONDS, session.control
-    limits = problem.limits
+    seconds, control, n_fruitless = FIRST_SECONDS, session.control, 0
     while not control.poll():
         left, known = units()
         if not len(left):
@@ -61,12 +62,27 @@ def search_in_rounds(session, problem, search_part, shared, units, take, best_tr
         time_left = None if limits.time_limit is None else max(0.0, control.seconds_left)
         task = (search_part, known, seconds, time_left, limits.memory_limit)
         work = partial(workers.run, run_task, shared, parts, *task)
-        take(session.step(problem, f"{len(left)} parts", work, best_tree))
+        found = work() if step is None else step(f"{len(left)} parts", work)
+        take([answer for answer, _ in found])
         seconds = min(2.0 * seconds, MOST_SECONDS)
+        # Engines that have run out of memory begin again, once.
+        is_short = all(status == "memory_limit" for _, status in found)
+        n_fruitless = n_fruitless + 1 if is_short else 0
+        if n_fruitless > 1:
+            control.request_stop("memory_limit")
 
 
 def run_task(shared, part, search_part, known, seconds, time_left, memory_limit):
-    """Search a part of the units, in the process of a worker; None if it needs the content."""
+    """Search a part of the units, in the process of a worker; None if it needs the content.
+
+    Returns
+    -------
+    answer : object
+        Of `search_part`.
+
+    status : str
+        What ended the search.
+    """
     kept = _kept.take(shared.key)
     if kept is None and shared.content is None:
         return None
@@ -77,7 +93,7 @@ def run_task(shared, part, search_part, known, seconds, time_left, memory_limit)
     # After a stop, bounds within the engine may be wrong.
     if not control.stopped:
         _kept.keep(shared.key, (control, engine))
-    return answer
+    return answer, control.status
 
 
 def solve_columns(levels, depth):
@@ -102,7 +118,9 @@ def solve_columns(levels, depth):
             engine.learn(places, bounds)
         levels.keep_columns(depth)
 
-    search_in_rounds(levels.session, problem, search_columns, shared, units, take, levels.best_tree)
+    session = levels.session
+    step = partial(session.step, problem, answer_of=levels.best_tree)
+    search_in_rounds(session, limits, search_columns, shared, units, take, Workers(), step)
 
 
 def search_columns(inputs, columns, message, engine, control, seconds):
@@ -157,7 +175,8 @@ def explore_intervals(problem, session, engine, inputs, record, best_tree):
         if record is not None:
             record.write(state)
 
-    search_in_rounds(session, problem, search_intervals, shared, units, take, best_tree)
+    limits, step = problem.limits, partial(session.step, problem, answer_of=best_tree)
+    search_in_rounds(session, limits, search_intervals, shared, units, take, Workers(), step)
 
 
 def merged(state, answers):
