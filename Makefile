@@ -69,9 +69,9 @@ SEED ?= 0
 fuzz: $(VENV)/.extra-test $(VENV)/.built
 	$(PY) -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-# Trees and tables of others, damaged as coverage guides.
+# Trees, tables and checkpoints of others, damaged as coverage guides.
 fuzz-readers: $(VENV)/.extra-fuzz $(VENV)/.built
-	set -e; for reader in json table; do \
+	set -e; for reader in json table checkpoint; do \
 		$(PY) -m tests.fuzz_readers $$reader --minutes $(MINUTES); done
 
 # The same fits in two threads: other answers, or memory that grows.

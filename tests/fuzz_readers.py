@@ -2,21 +2,26 @@
 
     python -m tests.fuzz_readers json --minutes 10
     python -m tests.fuzz_readers table --minutes 10
+    python -m tests.fuzz_readers checkpoint --minutes 10
 
 atheris keeps each input that reaches new lines and damages it further. "json" reads trees: a text
 is refused by a ``ValueError``, or the tree predicts and is written again. "table" reads CSV files
-as the command line does: it ends in an exit code. Inputs grow in a folder of their own; one that
-fails is kept as ``crash-*`` in the working directory; the same command repeats it, given the
-file.
+as the command line does: it ends in an exit code. "checkpoint" goes on from damaged files whose
+digest is right: the file is refused, or the fit ends with a tree. Inputs grow in a folder of their
+own; one that fails is kept as ``crash-*`` in the working directory; the same command repeats it,
+given the file.
 """
 
 import argparse
+import base64
 import contextlib
+import hashlib
 import io
 import json
 import random
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import atheris
@@ -25,9 +30,12 @@ from threadpoolctl import threadpool_limits
 
 with atheris.instrument_imports(include=["sktree_opt"]):
     from sktree_opt import (
+        AcceptableSubsetSelector,
         GreedyTreeClassifier,
         GreedyTreeRegressor,
         OptimalTreeClassifier,
+        OptimalTreeClassifierCV,
+        TreeSetClassifier,
         from_json,
         to_json,
     )
@@ -44,16 +52,38 @@ def trees():
     y = (X[:, 1] > 1) ^ (X[:, 2] > 0)
     labels = np.where(y, "yes", "no")
     nominal = {"categorical_features": [1]}
-    yield to_json(OptimalTreeClassifier(max_depth=2, **nominal).fit(X, labels))
+    yield to_json(OptimalTreeClassifier(max_depth=2, **nominal).fit(X, labels)).encode()
     costly = OptimalTreeClassifier(max_depth=1, objective="cost", cost_matrix=[[0, 1], [3, 0]])
-    yield to_json(costly.fit(X[:, 1:], y))
-    yield to_json(GreedyTreeClassifier(max_depth=3, **nominal).fit(X, labels))
-    yield to_json(GreedyTreeRegressor(max_depth=2).fit(X, X[:, 1]))
+    yield to_json(costly.fit(X[:, 1:], y)).encode()
+    yield to_json(GreedyTreeClassifier(max_depth=3, **nominal).fit(X, labels)).encode()
+    yield to_json(GreedyTreeRegressor(max_depth=2).fit(X, X[:, 1])).encode()
 
 
 def tables():
-    yield "a,b,y\n1,red,no\n2.5,,yes\n,blue,no\n4,red,yes\n"
-    yield "a;y\n2024-01-01;1\n2024-02-01;0\n2024-03-01;1\n"
+    yield b"a,b,y\n1,red,no\n2.5,,yes\n,blue,no\n4,red,yes\n"
+    yield b"a;y\n2024-01-01;1\n2024-02-01;0\n2024-03-01;1\n"
+
+
+# The searches of checkpoints: the first byte of a file says which.
+RNG = np.random.default_rng(0)
+BITS, NUMBERS = RNG.integers(0, 2, (40, 5)), RNG.normal(size=(40, 3))
+CLASSES = (BITS[:, 0] ^ BITS[:, 1] & BITS[:, 2]) ^ (RNG.random(40) < 0.2)
+LIMITS = {"time_limit": 1.0, "n_jobs": 1}
+SEARCHES = [
+    (OptimalTreeClassifier(max_depth=3, **LIMITS), BITS),
+    (OptimalTreeClassifier(max_depth=3, **LIMITS), NUMBERS),
+    (TreeSetClassifier(epsilon=0.1, **LIMITS), BITS),
+    (OptimalTreeClassifierCV(cv=2, max_depth=2, **LIMITS), BITS),
+    (AcceptableSubsetSelector(error="training", delta=0.05, collect=True, **LIMITS), NUMBERS),
+]
+
+
+def checkpoints():
+    for number, (model, X) in enumerate(SEARCHES):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "file")
+            model.set_params(checkpoint=path).fit(X, CLASSES)
+            yield bytes([number]) + path.read_bytes()
 
 
 def damaged_json(data, max_size, seed):
@@ -61,37 +91,69 @@ def damaged_json(data, max_size, seed):
     rng = random.Random(seed)
     try:
         document = json.loads(data)
-    except (ValueError, RecursionError):
+        if rng.random() < 0.1 or not damage(document, rng):
+            return atheris.Mutate(data, max_size)
+        text = json.dumps(document).encode()
+    except (ValueError, RecursionError):  # no JSON, or a part that holds itself
         return atheris.Mutate(data, max_size)
+    return text if len(text) <= max_size else data
+
+
+def damaged_checkpoint(data, max_size, seed):
+    """The same for the states of searches and the numbers of arrays; the digest is right."""
+    rng = random.Random(seed)
+    try:
+        head, body = data[1:].split(b"\n", 1)
+        about, document = json.loads(head), json.loads(body)
+        is_damaged = rng.random() > 0.1 and damage(document, rng)
+        body = json.dumps(document).encode()
+        about["digest"] = hashlib.blake2b(body, digest_size=16).hexdigest()
+    except (ValueError, TypeError, RecursionError):
+        return atheris.Mutate(data, max_size)
+    whole = data[:1] + json.dumps(about).encode() + b"\n" + body + b"\n"
+    return whole if is_damaged and len(whole) <= max_size else atheris.Mutate(data, max_size)
+
+
+def damage(document, rng):
+    """Change a value of a document; whether there is one."""
     parts, unread = [], [document] if isinstance(document, (dict, list)) else []
     while unread:
         part = unread.pop()
         inner = part.items() if isinstance(part, dict) else enumerate(part)
         for key, value in list(inner):
-            parts.append((part, key))
+            # With another one, the file would only be refused.
+            if key != "fingerprint":
+                parts.append((part, key))
             if isinstance(value, (dict, list)):
                 unread.append(value)
-    if not parts or rng.random() < 0.1:
-        return atheris.Mutate(data, max_size)
+    if not parts:
+        return False
     part, key = rng.choice(parts)
     other, other_key = rng.choice(parts)
     if rng.random() < 0.2:
         del part[key]
-    else:
-        value = part[key]
-        near = [value + 1, -value, value / 3] if type(value) in (int, float) else ODD
-        part[key] = rng.choice(
-            [
-                rng.choice(ODD),
-                rng.choice(near),
-                other.get(other_key) if isinstance(other, dict) else other[other_key],
-            ]
-        )
-    try:
-        text = json.dumps(document).encode()
-    except (ValueError, RecursionError):  # a part that holds itself
-        return atheris.Mutate(data, max_size)
-    return text if len(text) <= max_size else data
+        return True
+    value = part[key]
+    near = [value + 1, -value, value / 3] if type(value) in (int, float) else ODD
+    if key == "data" and isinstance(part, dict) and len(str(value)) > 0:
+        near = [changed_bytes(str(value), rng)]
+    part[key] = rng.choice(
+        [
+            rng.choice(ODD),
+            rng.choice(near),
+            other.get(other_key) if isinstance(other, dict) else other[other_key],
+        ]
+    )
+    return True
+
+
+def changed_bytes(data, rng):
+    """An array in base64 with another number somewhere."""
+    content = bytearray(base64.b64decode(data, validate=True))
+    for _ in range(rng.randint(1, 3)):
+        if content:
+            content[rng.randrange(len(content))] = rng.choice([0, 1, 2, 127, 128, 255])
+    return base64.b64encode(bytes(content)).decode()
 
 
 def read_json(data):
@@ -119,7 +181,28 @@ def read_table(data):
             run_command(["fit", str(path), "--target=y", "--max-depth=1", "--cv=0", "--n-jobs=1"])
 
 
-READERS = {"json": (read_json, trees, damaged_json), "table": (read_table, tables, None)}
+def read_checkpoint(data):
+    model, X = SEARCHES[data[0] % len(SEARCHES)] if data else SEARCHES[0]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder, "file")
+        path.write_bytes(data[1:])
+        try:
+            model.set_params(checkpoint=path).fit(X, CLASSES)
+        except ValueError as error:
+            if "checkpoint" not in str(error):
+                raise
+        except RuntimeError as error:
+            # The tree does not cost what the file says.
+            if "objective" not in str(error):
+                raise
+
+
+READERS = {
+    "json": (read_json, trees, damaged_json),
+    "table": (read_table, tables, None),
+    "checkpoint": (read_checkpoint, checkpoints, damaged_checkpoint),
+}
 
 
 def main():
@@ -130,8 +213,8 @@ def main():
     arguments = parser.parse_args()
     read, examples, damage = READERS[arguments.reader]
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
-        for number, text in enumerate(examples()):
-            Path(folder, str(number)).write_text(text, "utf-8")
+        for number, content in enumerate(examples()):
+            Path(folder, str(number)).write_bytes(content)
         options = [
             f"-max_total_time={60 * arguments.minutes:.0f}",
             "-max_len=20000",

@@ -224,7 +224,11 @@ def test_searches_without_a_checkpoint_say_so(model, tmp_path):
         model.set_params(checkpoint=tmp_path / "file").fit(*bits(0))
 
 
-@pytest.mark.parametrize("name", ["bits", "leaves", "thresholds", "subsets", "set"])
+@pytest.mark.parametrize(
+    "name",
+    ["bits", "leaves", "thresholds", "subsets", "set"]
+    + [pytest.param(name, marks=long_test) for name in ("cross-validation", "collection")],
+)
 def test_forged_states_are_refused_or_used(name, tmp_path, global_random_seed):
     """A file with a right digest may hold anything; no memory outside the search is touched."""
     table, model, _ = {**SEARCHES, **SETS}[name]

@@ -229,7 +229,7 @@ def read(path, owner):
         raise damaged(path, "its content does not match its digest")
     try:
         content = json.loads(body, object_hook=array_of)
-        found, searches = content["owner"], content["searches"]
+        found, searches = str(content["owner"]), content["searches"]
         for entry in searches.values():
             bytes.fromhex(entry["fingerprint"])
             entry["state"]

@@ -96,6 +96,21 @@ class ScoredFold:
         )
 
 
+def checked_fold(entry, path):
+    """A fold out of a file; raises unless it has what a path on all rows has."""
+    fold = ScoredFold(**entry)
+    arrays = [*fold.scores.values(), fold.objectives]
+    is_whole = len(arrays) > 1 and all(
+        array.shape == path.objectives.shape and array.dtype == np.float64 for array in arrays
+    )
+    if not is_whole or fold.status != "optimal" or not 0.0 < float(fold.unit) < np.inf:
+        raise ValueError("not the scores of a fold")
+    for name, value in path.search_stats.items():
+        if isinstance(value, (int, float)):
+            value + fold.stats.get(name, 0)
+    return fold
+
+
 class CVSearches:
     """All searches of one fit, which share its time limit.
 
@@ -178,10 +193,10 @@ class CVSearches:
             for k in range(len(tasks)):
                 self.progress.begin(self._name(*divmod(k, self.n_splits)))
                 is_done = str(k) in done
-                self.folds.append(ScoredFold(**done[str(k)]) if is_done else next(found))
+                self.folds.append(done[str(k)] if is_done else next(found))
                 if record is not None and not is_done and self.folds[-1].status == "optimal":
-                    done[str(k)] = vars(self.folds[-1])
-                    record.write(done)
+                    done[str(k)] = self.folds[-1]
+                    record.write({name: vars(fold) for name, fold in done.items()})
                 if self.progress.end():
                     found.close()
                     self.is_stopped = True
@@ -189,6 +204,9 @@ class CVSearches:
         except KeyboardInterrupt as error:
             self.interrupt.hold(error)
             self.is_stopped = True
+        if len({frozenset(fold.scores) for fold in self.folds}) > 1 and record is not None:
+            with record.reading():
+                raise ValueError("scores of other names")
         if self.is_stopped:
             self.grid = replace(self.grid, settings=self.grid.settings[:1])
             self.folds = self.folds[: self.n_splits]
@@ -207,7 +225,9 @@ class CVSearches:
                 f"checkpoint needs parameters that can be pickled, to know them again: {error}"
             ) from error
         record = self.checkpoint.begin("folds", bytes.fromhex(name))
-        return record, dict(record.state or {})
+        with record.reading():
+            state = record.state or {}
+            return record, {name: checked_fold(state[name], self.path) for name in state}
 
     def find_tree(self, point):
         """The tree of a point of the grid, by a search of all rows and all thresholds."""

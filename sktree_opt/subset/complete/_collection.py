@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from sktree_opt.subset.complete._complete_run import CompleteRun
+from sktree_opt.subset.complete._complete_run import CompleteRun, checked_tree, whole
 from sktree_opt.utils._params import warn_of_limit, warn_user
 
 
@@ -36,10 +36,10 @@ class BestTrees:
         """What is kept, in the form of a checkpoint."""
         return self._heap
 
-    @state.setter
-    def state(self, entries):
-        self._heap = [(*numbers, tuple(features)) for *numbers, features in entries]
-        heapq.heapify(self._heap)
+    def take_up(self, entries, n_features):
+        """Begin with what has been written."""
+        for cost, _, n_leaves, features in entries:
+            self.add(*checked_tree([-one for one in features], -cost, -n_leaves, n_features))
 
     def in_order(self):
         """(features, cost, number of leaves) of those kept, best first."""
@@ -121,12 +121,16 @@ class Collection:
             "has_best": self._has_best,
         }
 
-    @state.setter
-    def state(self, known):
-        self._kept.state = known["kept"]
-        self._n_by_cost = Counter(dict(known["n_by_cost"]))
-        self._n_using = {cost: Counter(dict(counts)) for cost, counts in known["n_using"]}
-        self._has_best = known["has_best"]
+    def take_up(self, known, n_features):
+        """Begin with what has been written."""
+        self._kept.take_up(known["kept"], n_features)
+        self._n_by_cost = Counter({whole(cost): whole(n) for cost, n in known["n_by_cost"]})
+        for cost, counts in known["n_using"]:
+            features, numbers = zip(*counts, strict=True) if counts else ((), ())
+            indices, *_ = checked_tree(features, cost, 0, n_features)
+            using = dict(zip(indices.tolist(), map(whole, numbers), strict=True))
+            self._n_using[whole(cost)] = Counter(using)
+        self._has_best = bool(known["has_best"])
 
     def add(self, features, cost, n_leaves):
         """Count a tree, and keep it if it is one of the best so far."""
@@ -140,7 +144,8 @@ class Collection:
 
     @property
     def _limit(self):
-        return min(self._n_by_cost) + self.slack if self.largest is None else self.largest
+        least = min(self._n_by_cost, default=self.best[1])
+        return least + self.slack if self.largest is None else self.largest
 
     def verdicts(self, n_features, least_cost):
         """For each feature whether "all", "some" or "none" of the acceptable trees use it.

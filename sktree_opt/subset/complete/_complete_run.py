@@ -5,6 +5,8 @@ share. If a joblib backend for several machines is active, such as dask's or ray
 handed to it as joblib tasks. The result is the same.
 """
 
+import operator
+
 import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -35,8 +37,8 @@ class CompleteRun:
         Name of the search in the checkpoint, if the fit has one.
 
     counts : object or None, default=None
-        With a method ``add(features, cost, n_leaves)``, which is told of every tree, and a
-        ``state``, which is written with that of the search.
+        With a method ``add(features, cost, n_leaves)``, which is told of every tree, a ``state``,
+        which is written with that of the search, and ``take_up(state, n_features)``.
 
     **rules
         See ``_streams.DEFAULT_RULES``.
@@ -116,14 +118,11 @@ class CompleteRun:
         searches = [
             (bytes(made), *rest) for made, rest in zip(decisions, known["searches"], strict=True)
         ]
+        n_features = self.search.learner.table.n_columns
         if best is not None:
-            features, cost, n_leaves = best
-            best = np.asarray(features, dtype=np.int64), int(cost), int(n_leaves)
-            n_columns = self.search.learner.table.n_columns
-            if best[0].ndim != 1 or not np.isin(best[0], np.arange(n_columns)).all():
-                raise ValueError("features that there are not")
+            best = checked_tree(*best, n_features)
         if self.counts is not None:
-            self.counts.state = known["counts"]
+            self.counts.take_up(known["counts"], n_features)
         state = {name: known[name] for name in ("round", "n_decisions")}
         return best, state | {"searches": searches}
 
@@ -186,3 +185,19 @@ def fingerprint(problem, rules):
             "known again."
         )
     return bytes.fromhex(joblib.hash((problem.__reduce__()[1], rules)))
+
+
+def checked_tree(features, cost, n_leaves, n_features):
+    """A tree out of a file; raises unless its features exist and the rest are whole numbers."""
+    indices = np.array([whole(feature) for feature in features], dtype=np.int64)
+    if (indices >= n_features).any():
+        raise ValueError("features that there are not")
+    return indices, whole(cost), whole(n_leaves)
+
+
+def whole(value):
+    """A whole number out of a file."""
+    number = operator.index(value)
+    if not 0 <= number < 2**62:
+        raise ValueError(f"{number} is out of range")
+    return number

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.subset.complete._collection import BestTrees
-from sktree_opt.subset.complete._complete_run import CompleteRun
+from sktree_opt.subset.complete._complete_run import CompleteRun, checked_tree
 from sktree_opt.subset.complete._streams import ORDERS, DistinctStream
 from sktree_opt.subset.errors import ErrorEstimate
 from sktree_opt.subset.estimators._base import (
@@ -397,11 +397,15 @@ class Counts:
             "best": list(self._best.values()),
         }
 
-    @state.setter
-    def state(self, known):
-        self.by_size, self.usage = known["by_size"], known["usage"]
-        self.kept.state = known["kept"]
-        self._best = {len(tree[0]): tuple(tree) for tree in known["best"]}
+    def take_up(self, known, n_features):
+        """Begin with what has been written."""
+        for mine, name in ((self.by_size, "by_size"), (self.usage, "usage")):
+            if known[name].shape != mine.shape or known[name].dtype != mine.dtype:
+                raise ValueError("counts of other features")
+            mine[:] = known[name]
+        self.kept.take_up(known["kept"], n_features)
+        trees = [checked_tree(*tree, n_features) for tree in known["best"]]
+        self._best = {len(tree[0]): tree for tree in trees}
 
 
 def counted(stream, counts):
