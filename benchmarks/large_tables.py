@@ -1,15 +1,17 @@
 """Seconds and memory of optimal trees on large tables that lie in files.
 
-    python benchmarks/large_tables.py --rows 100000 1000000 10000000 --plot large.png
+    python benchmarks/large_tables.py --write
     python benchmarks/large_tables.py --kinds numbers --depths 2 3 --rows 10000000 --seconds 600
 
 Two kinds of tables: 20 columns of numbers, float32, and 100 columns of 0 and 1, uint8. They are
 written to a folder as ``.npy`` files and memory-mapped. Each fit has a process of its own on one
 thread. Its memory is the peak of what it has allocated; pages of the file, which the system can
-drop, do not count. "Times the table" is this peak divided by the size of the file.
+drop, do not count. "Times the table" is this peak divided by the size of the file. `--write` puts
+what is measured into the table of the user guide, in place of the same fits, and draws its figure.
 """
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -23,6 +25,10 @@ import numpy as np
 
 KINDS = {"numbers": (20, np.float32), "bits": (100, np.uint8)}
 ROWS_AT_ONCE = 1_000_000
+NAMES = {"numbers": "20 numbers, float32", "bits": "100 of 0/1, uint8"}
+
+DOC = Path(__file__).parents[1] / "doc"
+TABLE, FIGURE = DOC / "user_guide" / "large_tables.csv", DOC / "images" / "large_tables.png"
 
 
 def write_table(kind, n_rows, folder):
@@ -102,33 +108,68 @@ def work(kind, n_rows, depth, seconds, folder):
     }
 
 
-def plot(found, path):
-    """Draw seconds and memory against rows."""
+def add_to_table(found):
+    """Put fits into the table of the user guide; returns all of them."""
+    rows = {}
+    if TABLE.exists():
+        with TABLE.open(newline="") as file:
+            rows = {
+                (row["columns"], row["rows"], row["depth"]): row for row in csv.DictReader(file)
+            }
+    for one in found:
+        row = {
+            "columns": NAMES[one["kind"]],
+            "rows": f"{one['n_rows']:,}",
+            "depth": str(one["depth"]),
+            "seconds": f"{one['cpu_seconds']:.2g}",
+            "megabytes": f"{one['megabytes']:,}",
+            "times the table": f"{one['times_the_table']:.1f}",
+            "errors": f"{one['error']:.4%}",
+            "proved at least": f"{one['error'] - one['gap']:.4%}",
+            "status": one["status"],
+        }
+        rows[row["columns"], row["rows"], row["depth"]] = row
+    order = sorted(rows, key=lambda key: (key[0], int(key[1].replace(",", "")), int(key[2])))
+    with TABLE.open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[order[0]]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows[key] for key in order)
+    return [rows[key] for key in order]
+
+
+def draw(rows):
+    """Draw seconds and memory against the number of rows."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
-    for kind, depth in sorted({(one["kind"], one["depth"]) for one in found}):
-        points = [one for one in found if (one["kind"], one["depth"]) == (kind, depth)]
-        for axis, what in zip(axes, ("cpu_seconds", "megabytes"), strict=True):
-            rows, values = [one["n_rows"] for one in points], [one[what] for one in points]
-            axis.loglog(rows, values, "o-", label=f"{kind}, depth {depth}")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharex=True)
+    lines = sorted({(row["columns"], row["depth"]) for row in rows})
+    for columns, depth in lines:
+        mine = [row for row in rows if (row["columns"], row["depth"]) == (columns, depth)]
+        style = {"color": f"C{depth}", "ls": "-" if columns == NAMES["bits"] else "--"}
+        for axis, name in zip(axes, ("seconds", "megabytes"), strict=True):
+            numbers = [[float(row[key].replace(",", "")) for row in mine] for key in ("rows", name)]
+            axis.loglog(*numbers, label=f"{columns.split(',')[0]}, depth {depth}", **style)
+            for x, y, row in zip(*numbers, mine, strict=True):
+                is_proved = row["status"] == "optimal"
+                axis.plot(x, y, "o", color=style["color"], mfc=None if is_proved else "white")
     for axis, label in zip(axes, ("seconds of a processor", "megabytes"), strict=True):
         axis.set_xlabel("rows")
         axis.set_ylabel(label)
+        axis.grid(alpha=0.3)
     axes[0].legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    figure.savefig(FIGURE, dpi=120)
 
 
 def main():
     """Measure, print, plot."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("--rows", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--depths", nargs="+", type=int, default=[2, 3])
-    parser.add_argument("--seconds", type=float, default=600.0, help="time limit of a fit")
+    parser.add_argument("--rows", nargs="+", type=int, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--depths", nargs="+", type=int, default=[2, 3, 4])
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a fit")
     parser.add_argument("--folder", help="of the tables; a temporary one by default")
-    parser.add_argument("--plot", help="file to draw to")
+    parser.add_argument("--write", action="store_true", help="into the user guide")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -148,8 +189,8 @@ def main():
                     answer = subprocess.run(command, capture_output=True, text=True, check=True)
                     found.append(json.loads(answer.stdout))
                     print(found[-1], flush=True)
-    if options.plot:
-        plot(found, options.plot)
+                    if options.write:
+                        draw(add_to_table(found[-1:]))
 
 
 if __name__ == "__main__":

@@ -291,8 +291,11 @@ def add_enumerate(commands):
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def read_table(path):
-    """A data frame; pandas or polars reads it, whichever is there."""
+def read_table(path, wanted=None):
+    """A data frame; pandas or polars reads it, whichever is there.
+
+    If some columns are `wanted`, the others of a Parquet file are not read.
+    """
     path = Path(path)
     if not path.exists():
         raise BadInputError(f"{path} does not exist.")
@@ -302,7 +305,7 @@ def read_table(path):
     if path.is_dir():
         raise BadInputError(f"{path} is a folder, not a table.")
     try:
-        frame = read_frame(path, kind)
+        frame = read_frame(path, kind, wanted)
     except ImportError as error:
         raise BadInputError(
             f"{one_line(error)} (pip install pandas pyarrow reads all files)"
@@ -323,7 +326,7 @@ def read_table(path):
     return frame
 
 
-def read_frame(path, kind):
+def read_frame(path, kind, wanted):
     """The frame of pandas, or of polars where pandas is not installed."""
     separator = "\t" if kind == ".tsv" else ","
     try:
@@ -332,10 +335,17 @@ def read_frame(path, kind):
         import polars
 
         if kind == ".parquet":
-            return polars.read_parquet(path)
+            names = polars.read_parquet_schema(path)
+            columns = [one for one in names if wanted is None or one in wanted]
+            return polars.read_parquet(path, columns=columns)
         return polars.read_csv(path, separator=separator, infer_schema_length=None)
     if kind == ".parquet":
-        return pandas.read_parquet(path)
+        if wanted is None:
+            return pandas.read_parquet(path)
+        from pyarrow import parquet
+
+        names = parquet.read_schema(path).names
+        return pandas.read_parquet(path, columns=[one for one in names if one in wanted])
     return pandas.read_csv(path, sep=separator)
 
 
@@ -526,8 +536,8 @@ def read_model(path):
 
 def predict(args):
     """``sktree-opt predict``."""
-    model, frame = read_model(args.model), read_table(args.data)
-    X = columns_of_model(model, frame, args.data)
+    model = read_model(args.model)
+    X = columns_of_model(model, args.data)
     header, columns = ["prediction"], [model.predict(X).tolist()]
     if args.proba:
         if not hasattr(model, "classes_"):
@@ -540,8 +550,9 @@ def predict(args):
         sys.stdout.write(csv_text(header, zip(*columns, strict=True)))
 
 
-def columns_of_model(model, frame, path):
-    """The columns of a frame that a model was fitted on, in its order."""
+def columns_of_model(model, path):
+    """The columns of a table that a model was fitted on, in its order."""
+    frame = read_table(path, getattr(model, "feature_names_in_", None))
     names = [str(name) for name in getattr(model, "feature_names_in_", frame.columns)]
     missing = [name for name in names if name not in list(frame.columns)]
     if missing:
@@ -572,7 +583,7 @@ def write_table(path, columns):
 def explain(args):
     """``sktree-opt explain``."""
     model = read_model(args.model)
-    frame = columns_of_model(model, read_table(args.data), args.data)
+    frame = columns_of_model(model, args.data)
     if not 0 <= args.row < len(frame):
         raise BadInputError(f"--row must be between 0 and {len(frame) - 1}, got {args.row}.")
     row = frame[args.row : args.row + 1]
@@ -604,7 +615,7 @@ def select(args):
     kind = "Mean squared error" if is_regressor(selector) else "Error"
     print(f"{kind} on the rows held back: {selector.error_:.4g}. Search: {selector.status_}.")
     if args.out:
-        kept = read_table(args.data)[[*names, args.target]]
+        kept = read_table(args.data, [*names, args.target])[[*names, args.target]]
         as_csv = kept.write_csv() if hasattr(kept, "write_csv") else kept.to_csv(index=False)
         write(args.out, as_csv)
 

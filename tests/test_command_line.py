@@ -121,7 +121,7 @@ def test_distinct_trees_are_counted(tmp_path, capsys):
     assert best == "  error 0: a, b"
 
 
-def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
+def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys, monkeypatch):
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     table = pandas.DataFrame({"x": rng.normal(size=60), "kind": rng.choice(["a", "b"], 60)})
@@ -132,6 +132,16 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys):
     assert main([*command, "--max-depth", "2", "--thresholds", "5"]) == 0
     assert "R2 on new rows" in capsys.readouterr().out
     assert not json.loads(out.read_text("utf-8"))["tree"]["is_classifier"]
+    # Predictions read the columns of the model alone.
+    asked, read = [], pandas.read_parquet
+
+    def noted(path, columns):
+        asked.append(columns)
+        return read(path, columns=columns)
+
+    monkeypatch.setattr(pandas, "read_parquet", noted)
+    assert main(["predict", str(out), command[1]]) == 0
+    assert asked == [["x", "kind"]]
 
 
 @pytest.mark.parametrize(
