@@ -6,11 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor
+from sktree_opt.optimal.bits._bit_engine import ANY_DEPTH
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.optimal.run._bits_solver import Levels, make_engine
 from sktree_opt.optimal.run._plan import use_engine
+from sktree_opt.optimal.run._session import Session
+from sktree_opt.utils._control import SearchControl
 from tests.effort import examples
 from tests.optimal.cases import REGRESSION, problems, reference_of
-from tests.optimal.common import VARIANTS, random_table
+from tests.optimal.common import VARIANTS, plan_of, random_table
 from tests.reference.brute_force_tree import best_cost_of_any_depth
 
 
@@ -92,6 +96,23 @@ def test_threads_find_the_same_tree_of_any_depth():
         for n_jobs in (1, 2)
     ]
     np.testing.assert_array_equal(*(tree.nodes["feature"] for tree in trees))
+
+
+def test_a_stop_ends_the_search_by_discrepancy():
+    X, y = random_table(5, n=150, m=12)
+    plan = plan_of(OptimalTreeClassifier(max_depth=None, complexity_cost=0.004), X, y)
+    control, calls = SearchControl(), []
+    engine = make_engine(plan.problem, plan.tests, control)
+    engine.begin(ANY_DEPTH, 149, 0.6)
+    levels = Levels(plan.problem, plan.tests, Session(control), engine)
+
+    def stop(discrepancies):
+        calls.append(discrepancies)
+        control.request_stop()
+
+    levels._search_discrepancies = stop
+    levels._keep_up_with(1e9)
+    assert calls == [0]
 
 
 def test_a_stopped_search_of_any_depth_has_a_bound():

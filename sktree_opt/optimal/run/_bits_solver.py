@@ -304,11 +304,19 @@ class Levels:
             limit = min(limit, upper) if share < 1.0 else upper
             while not self._search_below(limit, sweeps):
                 sweeps *= GROWTH_OF_SWEEPS
-                while by_discrepancy and 3 * self.pass_work < SHARE_OF_DISCREPANCIES * sweeps:
-                    before = self._work()
-                    self._search_discrepancies(self.discrepancies or 0)
-                    self.discrepancies = 1 + (self.discrepancies or 0)
-                    self.pass_work = self._work() - before
+                if by_discrepancy:
+                    self._keep_up_with(sweeps)
+
+    def _keep_up_with(self, sweeps):
+        """Allow more discrepancies until one more would take a share of so many sweeps."""
+        self.discrepancies = self.discrepancies or 0
+        while self.discrepancies <= MOST_DISCREPANCIES and not self.session.control.poll():
+            if 3 * self.pass_work >= SHARE_OF_DISCREPANCIES * sweeps:
+                return
+            before = self._work()
+            self._search_discrepancies(self.discrepancies)
+            self.discrepancies += 1
+            self.pass_work = self._work() - before
 
     def _search_below(self, upper, sweeps):
         """Search trees of all depths for one that costs less; False if `sweeps` were over."""
