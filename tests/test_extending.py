@@ -124,7 +124,7 @@ struct CubeMeasure : CountMeasure<CubeMeasure<WEIGHTED>, double, WEIGHTED>, Real
             return make_evaluator_of<CubeMeasure>(context, rules, weighted);
 ~~~""",
         ),
-        (GREEDY + "_grow.pyx", "        GINI_COST\n", "        CUBE\n~~~"),
+        (GREEDY + "_grow.pxd", "        GINI_COST\n", "        CUBE\n~~~"),
         (GREEDY + "_grow.pyx", "MEASURES = {\n", '~~~    "cubes": <int> CppMeasure.CUBE,\n'),
     ],
     "Objective, of a score that the engines know": objective(
