@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sktree_opt.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-from sktree_opt.optimal.run import _thresholds_solver
+from sktree_opt.optimal.run import _look_ahead, _thresholds_solver
 from sktree_opt.optimal.run._look_ahead import LookAhead
 from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.optimal.run._trees import tree_and_objective
@@ -59,7 +59,10 @@ def test_look_ahead_keeps_all_limits(data):
     with use_engine("thresholds"):
         plan = plan_of(model, X, y, weights)
     problem, limits = plan.problem, plan.problem.limits
-    look_ahead = LookAhead(problem, plan.table, new_session(limits)).grow()
+    with pytest.MonkeyPatch.context() as patch:
+        # Three levels begin with few thresholds where a table is large.
+        patch.setattr(_look_ahead, "LEAST_FOR_THREE", data.draw(st.sampled_from([0, np.inf])))
+        look_ahead = LookAhead(problem, plan.table, new_session(limits)).grow()
 
     def tree_of(nodes):
         found = _thresholds_solver.tests_of_plan(nodes, plan.table, plan.around)
@@ -141,6 +144,25 @@ def test_trees_over_all_thresholds_beat_cart_at_once(depth, global_random_seed):
     plan = plan_of(OptimalTreeRegressor(max_depth=depth), X, score)
     grown = LookAhead(plan.problem, plan.table, new_session(plan.problem.limits)).grow()
     assert grown.cost < ((cart.predict(X) - score) ** 2).sum()
+
+
+@pytest.mark.parametrize("is_numeric", [False, True])
+def test_three_levels_of_a_large_table_begin_with_few_thresholds(is_numeric, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    X[rng.random(X.shape) < 0.03] = np.nan
+    known = np.nan_to_num(X)
+    y = (known[:, 0] > 0.3) & (known[:, 1] < 0.7) | (known[:, 2] > 1.0) & (known[:, 3] > -0.5)
+    y ^= rng.random(len(y)) < 0.12
+    model = OptimalTreeRegressor if is_numeric else OptimalTreeClassifier
+    few = model(thresholds="ensemble").fit(X, y)
+    monkeypatch.setattr(_look_ahead, "LEAST_FOR_THREE", 0)
+    first = model(search="lookahead").fit(X, y)
+    assert first.status_ == "lookahead"
+    assert first.objective_ <= few.objective_
+    plan = plan_of(model(), X, y)
+    begun = LookAhead.of_plan(plan, new_session(plan.problem.limits))
+    assert begun.cost <= few.objective_ * (1.0 + 1e-9)
 
 
 def test_a_search_without_time_answers_the_tree_of_the_look_ahead():

@@ -5,7 +5,8 @@ least time. Then it makes another tree from the root down. At each node, the bit
 good tree of full depth among some quantiles of the node's own rows, by limited discrepancy; the
 last two levels are the best over all thresholds where the node is small enough. The test at the top
 of that tree stays, and each of its sides is grown anew, so that thresholds become finer with the
-depth. The better one of both trees goes on.
+depth. The better one of both trees goes on. For three levels of a large table, the other tree is
+the one of an ensemble's thresholds.
 
 ``LookAhead.improvements`` then lowers the cost in two ways. A test is replaced by the best test of
 any column for the two subtrees below it, which stay as they are (Carreira-Perpinan and Tavallali,
@@ -43,6 +44,7 @@ from sktree_opt.optimal.run._thresholds_solver import (
 )
 from sktree_opt.optimal.run._trees import NodeRows, tree_and_objective
 from sktree_opt.preprocessing._binary_tests import OneVsRest
+from sktree_opt.preprocessing._thresholds import EnsembleThresholds
 from sktree_opt.tree._node import CATEGORY_ONE, LEAF, NUMERIC
 
 # Pairs of tests by rows of a search by the bits engine, the least and largest number of quantiles
@@ -61,6 +63,9 @@ MOST_EXACT_WORK = 3_000_000
 # Trees of fewer levels are proved as soon, and so are those of tables with fewer rows by squared
 # tests. A level more is this many times the work.
 LEAST_DEPTH, LEAST_WORK, WORK_OF_A_LEVEL = 4, 150_000_000, 10
+
+# Three levels are proved as soon in tables of fewer rows by squared columns.
+LEAST_FOR_THREE = 20_000_000
 
 # Levels below the root whose nodes are searched; what these find below is left as it is.
 MOST_LEVELS = 7
@@ -159,17 +164,40 @@ class LookAhead:
 
     def grow(self):
         """Make the first tree: the better one of a greedy tree and another."""
-        limits, rows = self.problem.limits, self.root.rows
         self._take(self.root, self._grow_greedily())
+        if not (has_three_levels(self.problem, self.table) and self._take_ensemble()):
+            self._take_from_root()
+        for _ in range(MOST_PASSES):
+            if not any(list(self._improve_all(0))):
+                break
+        return self
+
+    def _take_from_root(self):
+        """Take a tree that is made from the root down, if it is better."""
+        limits, rows = self.problem.limits, self.root.rows
         other = self._leaf(rows)
         self._replace(other, limits.max_depth, limits.max_splits, LEAST_EFFORT)
         self._take(self.root, other)
         self._grow(other, limits.max_depth, limits.max_splits)
         self._take(self.root, other)
-        for _ in range(MOST_PASSES):
-            if not any(list(self._improve_all(0))):
-                break
-        return self
+
+    def _take_ensemble(self):
+        """Take the tree of ``thresholds="ensemble"``; False if it is not better, or not found."""
+        problem, table = self.problem, self.table
+        form = problem.form
+        if form.score not in SCORES or len(form.class_mass) > MAX_CLASSES:
+            return False
+        cuts = EnsembleThresholds().codes(table, problem.data, self.control)
+        few = FewTests(table, cuts, problem.data, OneVsRest)
+        if few.count() > MOST_TESTS:
+            return False
+        tests, nodes = self._search_tests(problem, few.make(), 3, problem.limits.max_splits, 1)
+        lower, upper = tests.lower.copy(), tests.upper.copy()
+        for test in np.flatnonzero(tests.kind == NUMERIC):
+            values = table.values[tests.feature[test]]
+            lower[test], upper[test] = np.searchsorted(values, (lower[test], upper[test]))
+        tests = replace(tests, lower=lower, upper=upper)
+        return self._take(self.root, self._branch(table, tests, nodes, 0, self.root.rows))
 
     @classmethod
     def of_plan(cls, plan, session):
@@ -179,6 +207,7 @@ class LookAhead:
         n_tests = sum(map(len, table.values))
         work = table.n_rows * n_tests**2 * WORK_OF_A_LEVEL ** (min(depth, 20) - LEAST_DEPTH)
         is_small = depth < LEAST_DEPTH or work < LEAST_WORK
+        is_small = is_small and not has_three_levels(problem, table)
         if is_small or "look_ahead" in plan.off or session.control.poll():
             return None
         look_ahead = cls(problem, table, session)
@@ -367,10 +396,12 @@ class LookAhead:
         n_quantiles = min(n_quantiles, few.number_within(MOST_TESTS))
         if len(problem.form.class_mass) > MAX_CLASSES or n_quantiles == 0:
             return None
-        tests = few.make(n_quantiles)
+        return self._search_tests(problem, few.make(n_quantiles), depth, splits, max(0, effort))
+
+    def _search_tests(self, problem, tests, depth, splits, most_discrepancies):
         engine = make_engine(problem, tests, self.control)
         engine.begin(depth, splits, problem.limits.split_cost / problem.form.scale)
-        for discrepancies in range(1 + max(0, effort)):
+        for discrepancies in range(1 + most_discrepancies):
             engine.search_discrepancies(discrepancies)
         return tests, engine.known_tree()
 
@@ -514,6 +545,12 @@ class LookAhead:
         savings = problem.form.channel_matrix()
         saved = savings[:, (values @ savings).argmax()]
         return weights * (savings.max(axis=1) - saved)[data.y[rows]]
+
+
+def has_three_levels(problem, table):
+    """Whether trees have three levels, and the table is so large that their proof takes long."""
+    depth = min(problem.limits.max_depth, problem.limits.max_splits)
+    return depth == 3 and table.n_rows * table.n_columns**2 >= LEAST_FOR_THREE
 
 
 def find_tree_by_look_ahead(plan, session):

@@ -34,10 +34,15 @@ MANY_THRESHOLDS = 60
 MANY_FOR_TARGETS = 15
 SHARE_FOR_REALS = 1 / 8
 
-# Where columns have few values, squared errors come from tables of pairs of columns: a row is added
-# to each, for each root column, and a line of 8 cells summed for each test and value. Or they come
-# from binary columns: pairs of tests count rows, for each root test. Nanoseconds, approximately.
+# Where columns have few values, costs come from tables of pairs of columns: a row is added to each,
+# for each root column, and a line of 8 cells summed for each test and value. Or they come from
+# binary columns: pairs of tests count rows, for each root test. Nanoseconds, approximately, of
+# squared errors and of errors of two classes.
 ADDITION, CELLS, PAIR_OF_TESTS = 3.75, 100.0, 0.035
+ADDITION_OF_CLASSES, CELLS_OF_CLASSES, PAIR_FOR_CLASSES = 2.0, 20.0, 0.00017
+
+# Values of a column in such tables, at most.
+FEW_VALUES = 64
 FEW_WEIGHTS = 8
 
 # Tests, approximately, that are left of a table with more than can be searched at all: a search of
@@ -316,7 +321,11 @@ def suits_ranks(sizes, problem, prefers_tests, prefers_bits):
     if is_large_for_pairs(sizes):
         return not prefers_tests
     prefers_bits = prefers_bits or prefers_tests
-    return not prefers_bits and has_many_thresholds(sizes, problem.form, problem.weights)
+    if prefers_bits:
+        return False
+    return has_many_thresholds(sizes, problem.form, problem.weights) or has_few_values(
+        sizes, problem
+    )
 
 
 def is_large_for_pairs(sizes):
@@ -331,18 +340,31 @@ def has_many_thresholds(sizes, form, weights=None):
     many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
-    if sizes.n_tests[sizes.is_numeric].sum() >= many * max(1, sizes.n_walks):
-        return True
-    return form.score in ("squared", "gini") and sizes.is_numeric.all() and has_small_tables(sizes)
+    return sizes.n_tests[sizes.is_numeric].sum() >= many * max(1, sizes.n_walks)
 
 
-def has_small_tables(sizes):
+def has_few_values(sizes, problem):
+    """Whether columns have few values, and tables of their pairs beat binary columns."""
+    score, limits = problem.form.score, problem.limits
+    if not sizes.is_numeric.all():
+        return False
+    if score in ("squared", "gini"):
+        return has_small_tables(sizes, ADDITION, CELLS, PAIR_OF_TESTS)
+    # Errors of two classes are counted in tables for full trees of three levels.
+    is_full = limits.max_depth == 3 and limits.max_splits >= 7
+    has_minima = limits.min_samples_leaf > 1 or limits.min_weight_leaf > 0.0
+    if score != "two_class" or not is_full or has_minima or sizes.n_codes.max() > FEW_VALUES:
+        return False
+    return has_small_tables(sizes, ADDITION_OF_CLASSES, CELLS_OF_CLASSES, PAIR_FOR_CLASSES)
+
+
+def has_small_tables(sizes, addition, cells, pair_of_tests):
     """Whether tables of pairs of values take less time than a binary column of every test."""
     n_tests, n_columns = float(sizes.n_tests.sum()), len(sizes.n_codes)
     n_pairs = n_columns * (n_columns - 1) / 2
     lines = n_pairs * (sizes.n_codes * np.ceil(sizes.n_codes / 8)).mean()
-    by_tables = ADDITION * sizes.n_rows * n_pairs * n_columns + CELLS * n_tests * lines
-    return bool(by_tables < PAIR_OF_TESTS * sizes.n_rows * n_tests**3)
+    by_tables = addition * sizes.n_rows * n_pairs * n_columns + cells * n_tests * lines
+    return bool(by_tables < pair_of_tests * sizes.n_rows * n_tests**3)
 
 
 def has_many_reals(weights):

@@ -10,7 +10,8 @@ any threshold of a numeric column, any category, or "is it missing?". Read the f
 - ``node_rows.hpp``, ``column_tests.hpp``: the rows of a node, and its tests.
 - ``depth_two_passes.hpp``, ``pass_runner.hpp``: two levels by passes over the rows;
   ``stump.hpp``, ``absolute.hpp``: one level.
-- ``few_values/``: squared errors where columns have few values, from tables of pairs of columns.
+- ``few_values/``: where columns have few values, squared errors and errors of two classes from
+  tables of pairs of columns.
 - ``kernels/``: passes over rows, compiled for each instruction set (see ``simd``).
 
 Terms: the *column tests* are the tests of one column with missing values on one side. They are a

@@ -20,10 +20,12 @@ from sktree_opt.optimal import (
 )
 from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.optimal.run._thresholds_solver import coarse_table
+from sktree_opt.optimal.thresholds._threshold_search import SWITCHES
 from sktree_opt.preprocessing._binary_tests import midpoints
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.preprocessing._table import Table
 from sktree_opt.preprocessing._thresholds import resolve_thresholds
+from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.effort import examples
 
 
@@ -258,3 +260,59 @@ def test_new_missing_values_fail_tests():
     model = OptimalTreeClassifier(max_depth=1).fit(X, y)
     assert "n_passes" in model.search_stats_
     assert model.predict([[np.nan, 0.0]]) == model.predict([[9.0, 0.0]])
+
+
+@examples(40)
+@given(data=st.data())
+def test_tables_of_pairs_count_errors(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n_rows = data.draw(st.sampled_from([60, 200, 400]))
+    X = rng.integers(0, data.draw(st.integers(3, 8)), (n_rows, data.draw(st.integers(2, 5))))
+    X = X.astype(float)
+    noise = data.draw(st.sampled_from([0.1, 0.4]))
+    y = (X[:, 0] > 1) ^ (X[:, 1] < 2) ^ (rng.random(n_rows) < noise)
+    X[rng.random(X.shape) < rng.choice([0.0, 0.1, 0.3], X.shape[1])] = np.nan
+    weights = {
+        "none": None,
+        "whole": rng.integers(0, 4, n_rows).astype(float),
+        "heavy": rng.integers(1, 9, n_rows) * 2.0**20,
+        "real": rng.random(n_rows),
+    }[data.draw(st.sampled_from(["none", "whole", "heavy", "real"]))]
+    model = OptimalTreeClassifier(
+        max_depth=data.draw(st.sampled_from([3, 3, 4])),
+        complexity_cost=data.draw(st.sampled_from([0.0, 0.01])),
+        objective=data.draw(st.sampled_from(["error", "balanced_error"])),
+    )
+    if model.max_depth == 4:
+        X = X[:, :3]
+    with pytest.MonkeyPatch.context() as patch, use_engine("thresholds"):
+        patch.setenv("SKTREE_OPT_SIMD", data.draw(st.sampled_from(available_instruction_sets())))
+        table = clone(model).fit(X, y, sample_weight=weights)
+    found = [table]
+    for engine, off in (("bits", ()), ("thresholds", ("value_sweep",)), ("thresholds", SWITCHES)):
+        with use_engine(engine, off):
+            found.append(clone(model).fit(X, y, sample_weight=weights))
+    for other in found:
+        assert other.objective_ == pytest.approx(table.objective_, rel=1e-9)
+        assert other.lower_bound_ == pytest.approx(other.objective_, rel=1e-9)
+    predicted = table.predict(X) != y
+    if model.objective == "error" and model.complexity_cost == 0.0:
+        errors = predicted.sum() if weights is None else weights[predicted].sum()
+        assert errors == pytest.approx(table.objective_, rel=1e-9)
+
+
+def test_few_values_of_a_large_table_are_searched_by_tables_of_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 40, (20_000, 6)).astype(float)
+    y = (X[:, 0] > 15) ^ (X[:, 1] + X[:, 2] > 40) ^ (rng.random(len(X)) < 0.2)
+    found = [OptimalTreeClassifier(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
+    assert found[0].search_stats_["n_swept"] > 0
+    assert found[1].tree_ == found[0].tree_
+    # Zeros and ones, more classes, minima and other sizes are counted faster by binary tests.
+    for model, table, labels in (
+        (OptimalTreeClassifier(), X > 20, y),
+        (OptimalTreeClassifier(max_leaf_nodes=5), X, y),
+        (OptimalTreeClassifier(min_samples_leaf=5), X, y),
+        (OptimalTreeClassifier(), X, y + 2 * (X[:, 3] > 30)),
+    ):
+        assert "n_swept" not in model.fit(table, labels).search_stats_

@@ -42,10 +42,13 @@ class PairLayout {
 public:
     static constexpr std::uint32_t MOST_VALUES = RoughPairTask::MOST_STRIDE - 8;
 
-    // Whether there can be tables of a node: not with categories and minima for leaves.
+    // Whether there can be tables of a node, of squared errors or errors of two classes: not with
+    // categories and minima for leaves.
     static bool can_have(const ThresholdProblem& problem, const ThresholdNode& node) {
-        if (!problem.use.value_sweep || !problem.is_regression() || problem.is_absolute ||
-            problem.min_rows > 1.0 || problem.min_weight > 0.0 || node.columns.empty()) {
+        const bool has_sums = problem.is_regression() ? !problem.is_absolute
+                                                      : problem.is_error && problem.n_classes == 2;
+        if (!problem.use.value_sweep || !has_sums || problem.min_rows > 1.0 ||
+            problem.min_weight > 0.0 || node.columns.empty()) {
             return false;
         }
         double line = 0.0, cells = 0.0;

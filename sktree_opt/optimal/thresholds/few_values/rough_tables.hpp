@@ -19,6 +19,10 @@
 // at most sum |w - W| (range of t)^2, and by at most the share max |w / W - 1|. Squares of sums by
 // weights err by about 15 roundings of 2^-24: less than 2^-20 Q. Minima err by no more than the
 // numbers that they are taken of.
+//
+// Errors of two classes come from the same tables: S is the weight W, negative for the first class.
+// A leaf errs by (sum of W - |sum of S|) / 2. This is exact if weights are whole and sum to less
+// than 2^24.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +56,9 @@ public:
     // Whether tables of a node pay for trees of two levels.
     static bool are_faster(const ThresholdProblem& problem, const ThresholdNode& node,
                            int n_splits) {
-        if (n_splits < 3 || !PairLayout::can_have(problem, node)) return false;
+        if (n_splits < 3 || !problem.is_regression() || !PairLayout::can_have(problem, node)) {
+            return false;
+        }
         double cells = 0.0, traversed = 0.0;
         for (const NodeColumn& column : node.columns) {
             cells += PairLayout::stride_of(node, column);
@@ -75,7 +81,8 @@ public:
             if (column.has_missing) kept_[column.place + column.n_values] = 0;
             has_missing_ |= column.has_missing;
         }
-        round_rows(node);
+        is_error_ = !problem.is_regression();
+        is_error_ ? round_weights(node) : round_targets(node);
         split_cost_ = problem.split_cost / exact_;
         all_.assign(layout.n_cells(), 0);
         std::int64_t bytes = bytes_of(amount_) + bytes_of(square_) + bytes_of(all_);
@@ -136,16 +143,42 @@ public:
     }
 
 private:
+    static constexpr double LARGEST = 1 << 30;     // differences of sums do not overflow either
+    static constexpr double MOST_FLOAT = 1 << 24;  // whole numbers below it are exact floats
+
     static std::int32_t weight_of(std::uint64_t cell) { return static_cast<std::int32_t>(cell); }
     static std::int32_t target_of(std::uint64_t cell) {
         return static_cast<std::int32_t>(cell >> 32);
     }
-    static double saved(std::int32_t weight, std::int32_t target) {
+    double saved(std::int32_t weight, std::int32_t target) const {
+        if (is_error_) return std::fabs(static_cast<double>(target));
         return weight > 0 ? static_cast<double>(target) * target / weight : 0.0;
     }
 
-    void round_rows(const ThresholdNode& node) {
-        constexpr double LARGEST = 1 << 30;  // that differences of sums do not overflow either
+    void round_weights(const ThresholdNode& node) {
+        double weight = 0.0;
+        bool whole = true;
+        for (std::uint32_t row = 0; row < node.n; ++row) {
+            weight += node.weight[row];
+            whole = whole && node.weight[row] == std::floor(node.weight[row]);
+        }
+        const double unit = whole && weight < LARGEST ? 1.0 : std::max(weight, 1e-290) / LARGEST;
+        exact_ = unit / 2.0;
+        amount_.resize(node.n);
+        square_.resize(node.n);
+        squares_ = 0.0;
+        error_ = weight < unit * MOST_FLOAT ? 0.0 : std::ldexp(weight, -20);
+        for (std::uint32_t row = 0; row < node.n; ++row) {
+            const auto units = static_cast<std::int64_t>(std::nearbyint(node.weight[row] / unit));
+            const std::int64_t target = node.label[row] == 0 ? -units : units;
+            amount_[row] = (static_cast<std::uint64_t>(target) << 32) + units;
+            square_[row] = exact_ * static_cast<double>(units);
+            squares_ += square_[row];
+            error_ += std::fabs(node.weight[row] - unit * static_cast<double>(units));
+        }
+    }
+
+    void round_targets(const ThresholdNode& node) {
         double weight = 0.0, target = 0.0, sum = 0.0;
         bool whole = true;
         for (std::uint32_t row = 0; row < node.n; ++row) {
@@ -304,7 +337,7 @@ private:
                 task.above_first = work.above_rows[way].data();
                 task.below_second = &work.below[second_way][second.place];
                 task.above_second = &work.above[second_way][second.place];
-                kernels_.scores[of_others](task);
+                (is_error_ ? kernels_.errors : kernels_.squares)[of_others](task);
             }
         }
     }
@@ -334,10 +367,11 @@ private:
     RoughPairKernels kernels_;
     const PairLayout* layout_ = nullptr;
     Booking booking_;
+    bool is_error_ = false;              // of two classes, not squared
     bool has_missing_ = false;           // any column
     Cells kept_;                         // by place in a line: 0 for missing values, else all bits
     std::vector<std::uint64_t> amount_;  // of each row
-    std::vector<double> square_;         // its weighted squares
+    std::vector<double> square_;         // what it costs if nothing is saved
     double squares_ = 0.0;
     double exact_ = 1.0;       // costs in one of whole numbers
     double split_cost_ = 0.0;  // in whole numbers

@@ -1,4 +1,5 @@
-// The best tree of depth three for squared errors where columns have few values: exact.
+// The best tree of depth three for squared errors, or errors of two classes, where columns have few
+// values: exact.
 //
 // A root column is cut at its positions. The rows on one side are added to tables of pairs of
 // columns, and those on the other side are the rest. The tables give the best trees of depth two of
@@ -28,7 +29,7 @@
 
 namespace sktree_opt::thresholds {
 
-// The exact squared errors of trees of two levels where columns have few values, for root tests
+// The exact costs of trees of two levels where columns have few values, for root tests
 // that the rough tables did not exclude.
 //
 // Below a root test each side is a leaf or takes the best single test, which sums by column and
@@ -53,7 +54,6 @@ public:
             return *this;
         }
         Sum minus(const Sum& other) const { return {weight - other.weight, target - other.target}; }
-        double saved() const { return weight > 0.0 ? target * target / weight : 0.0; }
     };
     // What one thread works with.
     struct TreeWork {
@@ -69,8 +69,14 @@ public:
         amount_.clear();
         square_.clear();
         for (std::uint32_t row = 0; row < node.n; ++row) {
-            const double target = node.weight[row] * node.target[row];
-            amount_.push_back({node.weight[row], target});
+            const double weight = node.weight[row];
+            if (!problem.is_regression()) {
+                amount_.push_back({weight, node.label[row] == 0 ? -weight : weight});
+                square_.push_back(weight / 2.0);
+                continue;
+            }
+            const double target = weight * node.target[row];
+            amount_.push_back({weight, target});
             square_.push_back(target * node.target[row]);
         }
         return booking_.set(control, bytes_of(amount_) + bytes_of(square_));
@@ -85,7 +91,7 @@ public:
             squares += square_[row];
         }
         ValueTree best;
-        best.cost = best.least = squares - all.saved();
+        best.cost = best.least = squares - saved(all);
         for (const RootTest& test : tests) {
             ValueTree tree;
             tree.root = test;
@@ -102,6 +108,11 @@ public:
     }
 
 private:
+    double saved(const Sum& sum) const {
+        if (!problem_->is_regression()) return std::fabs(sum.target) / 2.0;
+        return sum.weight > 0.0 ? sum.target * sum.target / sum.weight : 0.0;
+    }
+
     void sum_sides(const RootTest& test, TreeWork& work) const {
         const std::size_t m = layout_->columns().size();
         const PairColumn& root = layout_->columns()[test.column_index];
@@ -126,19 +137,19 @@ private:
                 Sum left = way == 1 ? sums[column.place + column.n_values] : Sum();
                 for (int c = 0; c + 1 < column.n_codes() - way; ++c) {
                     left += sums[column.place + c];
-                    most = std::max(most, left.saved() + all.minus(left).saved());
+                    most = std::max(most, saved(left) + saved(all.minus(left)));
                 }
             }
         }
-        is_split = most - problem_->split_cost > all.saved();
-        return std::max(most - problem_->split_cost, all.saved());
+        is_split = most - problem_->split_cost > saved(all);
+        return std::max(most - problem_->split_cost, saved(all));
     }
 
     const ThresholdProblem* problem_ = nullptr;
     const PairLayout* layout_ = nullptr;
     Booking booking_;
     std::vector<Sum> amount_;     // of each row
-    std::vector<double> square_;  // its weighted squares
+    std::vector<double> square_;  // what it costs if nothing is saved
 };
 
 // The tables of a node whose columns have few values: their layout, approximate costs of trees, and
@@ -235,7 +246,8 @@ public:
         const double m = static_cast<double>(node.columns.size());
         // Nanoseconds, more or less.
         const double swept = 0.5 * m * m * m * node.n + 2.0 * values * (cells + 50.0 * m);
-        return swept < traversed * m * node.n * (5.0 + 0.8 * m);
+        const double of_pass = (5.0 + 0.8 * m) / (problem.is_regression() ? 1.0 : PASS_OF_CLASSES);
+        return swept < traversed * m * node.n * of_pass;
     }
 
     // Tables of all rows. False when a limit ended it.
@@ -297,7 +309,7 @@ public:
                 watch.after_rows(static_cast<std::uint32_t>(tables_.layout.n_rows()))) {
                 break;
             }
-            const double cost = exact_cost(candidate, work);
+            const double cost = is_exact() ? candidate.least : exact_cost(candidate, work);
             lower_to(incumbent, cost);
             solved.push_back({cost, candidate.root});
         }
@@ -315,7 +327,11 @@ public:
     }
 
 private:
-    static constexpr std::size_t KEPT_BYTES = 1 << 22;  // of tables of one column, more or less
+    // Bytes of the tables of one column, more or less; and more where there are more rows to add
+    // again, as a multiple of those of their places.
+    static constexpr std::size_t KEPT_BYTES = 1 << 22, KEPT_PLACES = 8;
+    // Passes over classes are faster than passes over targets by this factor.
+    static constexpr double PASS_OF_CLASSES = 3.0;
 
     double least_of(const Cells& cells, double squares, bool of_others, SweepWork& work) const {
         return tables_.rough.cost(cells, squares, of_others, work.rough) - tables_.rough.error();
@@ -331,7 +347,9 @@ private:
         }
         work.missing_squares = tables_.rough.squares() - work.squares[column.n_values];
         const std::size_t table = tables_.layout.n_cells() * sizeof(std::uint64_t);
-        const int most_kept = static_cast<int>(std::clamp<std::size_t>(KEPT_BYTES / table, 2, 16));
+        const std::size_t bytes =
+            std::max(KEPT_BYTES, KEPT_PLACES * static_cast<std::size_t>(tables_.layout.n_bytes()));
+        const int most_kept = static_cast<int>(std::clamp<std::size_t>(bytes / table, 2, 16));
         work.step = (column.n_codes() + most_kept - 1) / most_kept;
         for (Chain& chain : work.chains) {
             if (chain.kept.empty()) chain.kept.emplace_back();
@@ -477,7 +495,7 @@ private:
             const Cells& cells = way == 0 ? side : work.other_way;
             const double squares = work.squares[at] + (way == 1 ? work.missing_squares : 0.0);
             const double of_left = least_of(cells, squares, from_right, work);
-            tables_.rough.list_good(work.rough, work.good);
+            list_good(work, work.good);
             work.least[way][0][at] = of_left;
             double& of_right = work.least[way][1][at];
             of_right = work.least[way][1][at + 1];
@@ -490,12 +508,18 @@ private:
             const double least = of_left + of_right + problem_->split_cost;
             sweep.swept.candidates.push_back(
                 {least, {sweep.k, position, way == 1}, {work.good, {}}});
-            tables_.rough.list_good(work.rough, sweep.swept.candidates.back().sides[1]);
+            list_good(work, sweep.swept.candidates.back().sides[1]);
             // Each side costs more than this by two errors at most.
             lower_to(sweep.incumbent, least + 4.0 * tables_.rough.error());
         }
     }
 
+    // Errors of whole weights are exact: no test is solved again.
+    bool is_exact() const { return tables_.rough.error() == 0.0; }
+    void list_good(const SweepWork& work, std::vector<RootTest>& tests) const {
+        if (is_exact()) tests.clear();
+        else tables_.rough.list_good(work.rough, tests);
+    }
     double exact_cost(const LikelyRoot& candidate, SweepWork& work) const {
         const RootTest& root = candidate.root;
         list_sides(root.column_index, work);

@@ -62,8 +62,10 @@ ThresholdKernels threshold_kernels() {
     kernels.narrow = pass_kernels<std::int16_t>();
     kernels.wide = pass_kernels<std::int32_t>();
     kernels.real = pass_kernels<double>();
-    kernels.rough_pairs.scores[0] = &rough_pair_scores<false>;
-    kernels.rough_pairs.scores[1] = &rough_pair_scores<true>;
+    kernels.rough_pairs.squares[0] = &rough_pair_scores<false, false>;
+    kernels.rough_pairs.squares[1] = &rough_pair_scores<false, true>;
+    kernels.rough_pairs.errors[0] = &rough_pair_scores<true, false>;
+    kernels.rough_pairs.errors[1] = &rough_pair_scores<true, true>;
     kernels.rough_pairs.largest_of_rows = &largest_of_rows;
     return kernels;
 }

@@ -7,9 +7,11 @@
 // columns. Divisions take most of the time. Therefore two leaves share one, in single precision,
 // with twice as many positions in a vector. The two sums of a cell are one whole number, so sums up
 // to a code are exact. Only the scores of leaves are rounded.
+//
+// Errors of two classes need no division: a leaf saves |s|.
 
 // In vectors of so many bytes.
-template <int BYTES>
+template <int BYTES, bool ERRORS>
 struct RoughScores {
     using Floats = Native<float, BYTES>;
     using Ints = Native<std::int32_t, BYTES>;
@@ -46,9 +48,17 @@ struct RoughScores {
         const Floats number = to_float_native<BYTES>(target);
         return number * number;
     }
+    static SKTREE_INLINE Floats distance(Ints target) {
+        return to_float_native<BYTES>(larger(target, splat_int(0) - target));
+    }
     // Of two leaves. Weights are below 2^31: their products neither overflow nor vanish.
     static SKTREE_INLINE void save(const CellSums& a, const CellSums& b, Floats& of_a,
                                    Floats& of_b) {
+        if constexpr (ERRORS) {
+            of_a = distance(a.target);
+            of_b = distance(b.target);
+            return;
+        }
         const Floats divisor_a = divisor(a.weight), divisor_b = divisor(b.weight);
         const Floats share = fill_native<float, BYTES>(1.0f) / (divisor_a * divisor_b);
         of_a = squared(a.target) * (share * divisor_b);
@@ -115,11 +125,11 @@ struct RoughScores {
     }
 };
 
-template <bool OTHERS>
+template <bool ERRORS, bool OTHERS>
 void rough_pair_scores(const RoughPairTask& task) {
     constexpr int REST_BYTES = VECTOR_BYTES == 64 ? 32 : VECTOR_BYTES;
-    using Wide = RoughScores<VECTOR_BYTES>;
-    using Rest = RoughScores<REST_BYTES>;
+    using Wide = RoughScores<VECTOR_BYTES, ERRORS>;
+    using Rest = RoughScores<REST_BYTES, ERRORS>;
     static_assert(Wide::WIDTH <= RoughPairTask::ROW_LANES, "a vector has a place in a row");
     std::uint64_t before[RoughPairTask::MOST_STRIDE];
     for (int a = 0; a < task.n_first; ++a) before[a] = 0;
@@ -141,7 +151,7 @@ void rough_pair_scores(const RoughPairTask& task) {
 
 // The largest number of each row of ROW_LANES.
 inline void largest_of_rows(const float* rows, int n, float* to) {
-    using Half = RoughScores<16>;
+    using Half = RoughScores<16, false>;
     for (int a = 0; a < n; ++a, rows += RoughPairTask::ROW_LANES) {
         typename Half::Floats most = Half::load_floats(rows);
         for (int at = 4; at < RoughPairTask::ROW_LANES; at += 4) {

@@ -111,7 +111,9 @@ struct RoughPairTask {
     float* above_second = nullptr;
 };
 struct RoughPairKernels {
-    void (*scores[2])(const RoughPairTask&) = {};  // of the rows in the lines, of the others
+    // Squared errors, and errors of two classes: of the rows in the lines, of the others.
+    void (*squares[2])(const RoughPairTask&) = {};
+    void (*errors[2])(const RoughPairTask&) = {};
     void (*largest_of_rows)(const float* rows, int n, float* to) = nullptr;
 };
 
