@@ -108,7 +108,7 @@ def check_training_data(
             raise ValueError("class_weight is zero for all classes in y.")
     is_weighted = sample_weight is not None or class_weight is not None
     if type(X) is np.ndarray and X.ndim == 2:
-        # What is below does no more with an array, and looks for names of columns first.
+        # scikit-learn would set these two as well, and look for names of columns first.
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:

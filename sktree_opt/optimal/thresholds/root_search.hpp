@@ -162,17 +162,20 @@ public:
         NodeResult result = solver.solve(root_, shallow, std::min(n_splits_, 3), INFEASIBLE);
         // The tree of an interrupted search is never read.
         if (watch_.control()->stop.load() == INTERRUPTED) return;
-        outcome_.plan = solver.plan(root_, result);
         outcome_.cost = result.cost;
         // A shallow tree's bound holds for deeper trees only if there are none.
         const bool final = depth_ <= 2 || n_splits_ <= 2 || root_.columns.empty() ||
                            result.cost <= problem_.split_cost + problem_.tolerance;
         const bool is_proved = result.cost - bound <= 2.0 * problem_.tolerance;
+        const bool is_last = final || is_proved;
+        // Its plan takes as long as some passes over the rows, and a better tree is known.
+        const bool is_needed = is_last || !watch_.stopped() || result.cost <= problem_.known_cost;
+        outcome_.plan = is_needed ? solver.plan(root_, result) : leaf_plan();
         outcome_.lower =
             std::max(final && whole ? result.lower : 0.0, is_proved ? result.cost : bound);
         outcome_.lower = std::min(outcome_.lower, outcome_.cost);
         record();
-        level_ = final || is_proved ? depth_ + 1 : 3;
+        level_ = is_last ? depth_ + 1 : 3;
         if (level_ <= depth_ && problem_.known_cost < outcome_.cost) {
             outcome_.cost = std::max(problem_.known_cost, outcome_.lower);
             outcome_.is_known = true;
