@@ -321,7 +321,7 @@ class FrameColumn:
             return self.as_objects.factorized
         distinct = self.series.drop_nulls().unique().to_list()
         positions = self.series.replace_strict(
-            distinct, range(len(distinct)), default=-1, return_dtype=nw.Int64
+            distinct, list(range(len(distinct))), default=-1, return_dtype=nw.Int64
         )
         return positions.fill_null(-1).to_numpy(), distinct
 

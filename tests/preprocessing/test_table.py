@@ -181,7 +181,7 @@ def test_thresholds_are_midpoints():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sparse_matrices(dtype, global_random_seed):
     X = sparse.random_array(
-        (60, 13), density=0.4, format="csc", dtype=dtype, rng=global_random_seed
+        (60, 13), density=0.4, format="csc", dtype=dtype, random_state=global_random_seed
     )
     dense = X.toarray()
     table = Table.from_matrix(X, n_threads=2)

@@ -101,7 +101,7 @@ def wide_table(n_columns=20_000):
     """Few numbers in many columns; column 17 tells the class, but for some rows."""
     rng = np.random.default_rng(0)
     n_rows = 120
-    X = sparse.random(n_rows, n_columns, density=0.002, format="lil", rng=rng)
+    X = sparse.random(n_rows, n_columns, density=0.002, format="lil", random_state=rng)
     y = rng.integers(0, 2, n_rows)
     X[:, 17] = np.where(rng.random(n_rows) < 0.9, y, 1 - y)[:, None]
     return X.tocsr(), y
