@@ -234,7 +234,7 @@ def test_texts_and_values_of_times():
     ("in_fit", "later", "message"),
     [
         ([datetime.datetime(2020, 1, 1)], [1.0], "'a' holds.*, but held dates or times without"),
-        ([datetime.datetime(2020, 1, 1)], ["x"], "'a' holds (values.*, but held dates|dates or times, got 'x')"),
+        ([datetime.datetime(2020, 1, 1)], ["x"], "holds (values|dates or times, got 'x')"),
         ([datetime.timedelta(1)], [datetime.datetime(2020, 1, 1)], "but held durations"),
         ([1.0], [datetime.timedelta(1)], "'a' holds durations, but held numbers in fit"),
     ],
