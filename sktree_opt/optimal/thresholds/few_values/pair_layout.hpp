@@ -10,6 +10,7 @@
 // tables for columns of two values. No test divides the node, or sorts or traverses rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,7 +58,7 @@ public:
             line += stride_of(node, column);
             cells += line * (column.n_groups + 1.0);
         }
-        return cells * 48.0 < MOST_BYTES;
+        return cells * 48.0 < std::max(MOST_BYTES, BYTES_A_CELL * node.n * node.columns.size());
     }
 
     void list(const ThresholdNode& node) {
@@ -117,7 +118,8 @@ public:
     }
 
 private:
-    static constexpr double MOST_BYTES = 1 << 25;
+    // Of tables; and more of them where the node has more rows by columns.
+    static constexpr double MOST_BYTES = 1 << 25, BYTES_A_CELL = 16.0;
 
     void list_places(const ThresholdNode& node, std::size_t k) {
         const NodeColumn& column = node.columns[k];
