@@ -99,8 +99,9 @@ class BuildExtension(build_ext):
             flags = ["/O2", "/std:c++17", "/EHsc"]
         else:
             # No fused multiply-add: the same sums, hence the same trees, on every machine.
+            # Loops begin where vectors do: their time depends less on the code before them.
             # No debug symbols, which CPython's own flags ask for: they double the time to compile.
-            flags = ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wall"]
+            flags = ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-falign-loops=32", "-Wall"]
             # Warnings about generated code, which we cannot change.
             flags += ["-Wno-unused-function", "-Wno-unused-but-set-variable"]
             flags += ["-Wno-maybe-uninitialized", "-Wno-cpp"]
