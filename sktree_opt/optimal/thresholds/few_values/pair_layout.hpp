@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    // Of tables; and more of them where the node has more rows by columns.
+    // Memory of the tables: so many bytes, or so many for each cell of the node, if that is more.
     static constexpr double MOST_BYTES = 1 << 25, BYTES_A_CELL = 16.0;
 
     void list_places(const ThresholdNode& node, std::size_t k) {
