@@ -13,7 +13,13 @@ from sktree_opt.greedy._learner import make_learner
 from sktree_opt.greedy._registries import NOMINAL_SPLITS
 from sktree_opt.preprocessing._encoder import TableEncoder
 from sktree_opt.tree import Tree
-from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions, n_threads_for
+from sktree_opt.utils._compat import (
+    CheckedOnceMixin,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    n_threads_for,
+)
 from sktree_opt.utils._fitting import all_or_nothing
 from sktree_opt.utils._params import document_shared, shared_constraints
 from sktree_opt.utils._validation import check_training_data
@@ -48,7 +54,7 @@ min_weight_branches : {"two", "every"}, default="two"
 document_greedy = partial(document_shared, more=_DOCS)
 
 
-class BaseGreedyTree(BaseEstimator):
+class BaseGreedyTree(CheckedOnceMixin, BaseEstimator):
     """Parameters and fit of both greedy trees."""
 
     tree_: Tree

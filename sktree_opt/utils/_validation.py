@@ -180,6 +180,7 @@ def common_divisor(numbers):
     divisor : float or None
         None if there is none.
     """
+    numbers = np.ravel(numbers)
     if len(numbers) and (numbers == numbers[0]).all():
         return float(numbers[0]) if numbers[0] > 0.0 else None
     positive = np.unique(numbers[numbers > 0.0])
