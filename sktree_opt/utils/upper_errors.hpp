@@ -7,9 +7,9 @@
 namespace sktree_opt {
 
 // The upper limit of a binomial rate, for a leaf with `e` errors in weight `w` (Quinlan, C4.5,
-// 1993, section 4.2, and its program file Subset.c): the normal approximation with correction for
-// continuity, exact at 0 errors and interpolated below 1. `z` is the normal quantile of 1 - `cf`,
-// the confidence.
+// 1993, section 4.2, and its program file Subset.c). It is the normal approximation with correction
+// for continuity, exact at 0 errors and interpolated below 1. `z` is the normal quantile of
+// 1 - `cf`, the confidence.
 inline double upper_errors(double w, double e, double z, double cf) {
     if (w <= 0.0) return e;
     const double none = w * (1.0 - std::pow(cf, 1.0 / w));

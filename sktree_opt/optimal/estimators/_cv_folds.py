@@ -107,6 +107,7 @@ def checked_fold(entry, path):
         raise ValueError("not the scores of a fold")
     for name, value in path.search_stats.items():
         if isinstance(value, (int, float)):
+            # These are added up in the end: what cannot be added raises here.
             value + fold.stats.get(name, 0)
     return fold
 

@@ -36,8 +36,7 @@ namespace sktree_opt::subset {
 //   score         x log2 x over the classes, less that over the side, for both sides
 //   item          code of the column << 16 | class, of a case (order_index.hpp)
 //
-// Cost: three look-ups for each case; the sums of a node are as many as its cases, twice. Memory:
-// them.
+// Cost: three look-ups for each case. Memory: two sums for each case of a node.
 struct Cut {
     std::int64_t gain = 0;            // score of both sides, less that of all cases
     std::int64_t n_below = 0;         // cases left of the cut
