@@ -62,6 +62,7 @@ class BaseGreedyTree(CheckedOnceMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         **shared_constraints(
+            "max_depth",
             "max_leaf_nodes",
             "min_samples_split",
             "min_samples_leaf",
@@ -71,7 +72,6 @@ class BaseGreedyTree(CheckedOnceMixin, BaseEstimator):
         ),
         "nominal_split": [StrOptions(set(NOMINAL_SPLITS))],
         "missing": [StrOptions({"distribute", "category", "majority"})],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_weight_split": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_branch": [Interval(Real, 0, None, closed="left"), None],
         "min_weight_branches": [StrOptions({"two", "every"})],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 from sktree_opt.greedy._base import BaseGreedyTree, document_greedy
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, CLASSIFICATION_PRUNINGS
 from sktree_opt.tree._mixin import TreeClassifierMixin
-from sktree_opt.utils._compat import Interval, StrOptions, fit_context
+from sktree_opt.utils._compat import StrOptions, fit_context
 from sktree_opt.utils._params import shared_constraints
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
@@ -82,17 +81,16 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         "error_based" is C4.5's, with subtree raising; "reduced_error" keeps part of the rows back
         to judge by.
 
-    confidence : float, default=0.25
-        Of "error_based" pruning: less prunes more.
+    %(confidence)s Read by
+        "error_based" pruning.
 
     validation_fraction : float, default=0.3
         Share of the rows of each class that "reduced_error" pruning keeps back.
 
     %(class_weight)s
 
-    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
-        Cost of answering class `j` (columns) for class `i` (rows), classes in sorted order; zero
-        on the diagonal. With costs, `predict` answers the class of least expected cost.
+    %(cost_matrix)s With costs,
+        `predict` answers the class of least expected cost.
 
     %(categorical_features)s
 
@@ -156,10 +154,13 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         **BaseGreedyTree._parameter_constraints,
         "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
         "pruning": [StrOptions(set(CLASSIFICATION_PRUNINGS)), None],
-        "confidence": [Interval(Real, 0, 0.5, closed="right")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "cost_matrix": ["array-like", None],
-        **shared_constraints("leaf_smoothing", "hierarchical_shrinkage"),
+        **shared_constraints(
+            "confidence",
+            "class_weight",
+            "cost_matrix",
+            "leaf_smoothing",
+            "hierarchical_shrinkage",
+        ),
     }
 
     def __init__(

@@ -29,13 +29,11 @@ from sktree_opt.tree import Tree
 from sktree_opt.tree._node import IS_MISSING, LEAF, NUMERIC
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._params import rows_from
-from sktree_opt.utils._validation import TrainingData
+from sktree_opt.utils._validation import TrainingData, checked_costs, refuse_extreme_weights
 
 MAX_CLASSES = 65535
 # Numeric tests of a tree whose thresholds are made short.
 MOST_READ_TESTS = 100
-# Squares of sums of such weights, and their products with squared targets, are floats.
-LARGEST_WEIGHT = 1e60
 # Its square is a float.
 LARGEST_ROOT = 1e154
 # Sums of squares up to here, and their products with weights, are finite.
@@ -64,7 +62,12 @@ def make_learner(tree, data, n_threads):
     if data.classes is None:
         refuse_extreme_targets(data.y, data.weights)
     else:
-        costs = checked_costs(tree, len(data.classes))
+        if len(data.classes) > MAX_CLASSES:
+            raise ValueError(f"y must have at most {MAX_CLASSES} classes, got {len(data.classes)}.")
+        if tree.cost_matrix is not None:
+            costs = checked_costs(tree.cost_matrix, data)
+        elif criterion_of(tree).needs_costs:
+            raise ValueError(f"criterion={tree.criterion!r} needs a cost_matrix.")
     matrix, data.matrix = data.matrix, None
     if tree.nominal_split == "multiway" and data.encoder.identifiers_:
         # A branch for each value would be a leaf for each row: the column is not split on.
@@ -255,28 +258,6 @@ def criterion_of(tree):
     return {**CLASSIFICATION_CRITERIA, **REGRESSION_CRITERIA}[tree.criterion]
 
 
-def checked_costs(tree, n_classes):
-    """The `cost_matrix` of a greedy classifier as floats, or None."""
-    if n_classes > MAX_CLASSES:
-        raise ValueError(f"y has {n_classes} classes; at most {MAX_CLASSES} are possible.")
-    if tree.cost_matrix is None:
-        if criterion_of(tree).needs_costs:
-            raise ValueError(f"criterion={tree.criterion!r} needs a cost_matrix.")
-        return None
-    costs = np.asarray(tree.cost_matrix, dtype=np.float64)
-    if costs.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"cost_matrix has shape {costs.shape}; y has {n_classes} classes, so that "
-            f"{(n_classes, n_classes)} is expected."
-        )
-    if not np.isfinite(costs).all() or (costs < 0.0).any() or costs.diagonal().any():
-        raise ValueError(
-            "cost_matrix must hold finite numbers that are not negative, with zeros on its "
-            "diagonal."
-        )
-    return costs
-
-
 def refuse_large_subsets(tree, table, data):
     """Raise where the best subset of categories would have to be searched for too long."""
     if tree.nominal_split != "subset" or data.classes is None or len(data.classes) <= 2:
@@ -377,15 +358,6 @@ def count_weights(weights):
     if np.all(weights == weights[0]) and weights[0] <= 1.0:
         return None, float(weights[0])
     return weights / unit, unit
-
-
-def refuse_extreme_weights(weights):
-    """Raise if squares of sums of the weights overflow."""
-    if weights.max() > LARGEST_WEIGHT:
-        raise ValueError(
-            f"sample_weight times class_weight is up to {weights.max():g}, but must be at most "
-            f"{LARGEST_WEIGHT:g}; divide the weights by a constant."
-        )
 
 
 def refuse_extreme_targets(y, weights):

@@ -240,7 +240,7 @@ struct GiniCostMeasure : CountMeasure<GiniCostMeasure<WEIGHTED>, double, WEIGHTE
         const double* costs = this->context.costs;
         double both_ways = 0.0;
         for (std::uint32_t j = 0; j < k; ++j) {
-            both_ways += (costs[c * k + j] + costs[j * k + c]) * side.counts[j];
+            if (j != c) both_ways += (costs[c * k + j] + costs[j * k + c]) * side.counts[j];
         }
         side.sum += by * both_ways;
     }

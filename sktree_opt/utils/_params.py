@@ -25,6 +25,7 @@ UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**2
 
 _CONSTRAINTS = {
     "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+    "confidence": [Interval(Real, 0, 0.5, closed="right")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
     "min_samples_leaf": [
         Interval(Integral, 1, None, closed="left"),
@@ -84,6 +85,15 @@ max_depth : int or None, default=None
     "class_weight": """\
 class_weight : dict, "balanced" or None, default=None
     Factors of the sample weights by class. "balanced" gives every class the same total weight.
+""",
+    "cost_matrix": """\
+cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+    Cost of answering class `j` (columns) for class `i` (rows). Classes are in sorted order, those
+    of rows of weight zero included.
+""",
+    "confidence": """\
+confidence : float, default=0.25
+    Confidence of C4.5's estimate of the errors on new rows: a smaller one fears more errors.
 """,
     "leaf_smoothing": """\
 leaf_smoothing : "laplace", float or None, default=None

@@ -16,6 +16,8 @@ from sktree_opt.utils._params import warn_user
 
 # Quotients of the least number that are tried, and the highest multiple.
 MOST_QUOTIENTS, MOST_MULTIPLES = 4096, 1e6
+# The fourth power of a weight, times the square of a target, is still a float.
+EXTREME_WEIGHT = 1e60
 # What rounding decimal fractions leaves, as a share of the multiple.
 ROUNDING = 1e-13
 
@@ -146,6 +148,39 @@ def check_class_weight(class_weight):
             raise ValueError(
                 f"class_weight[{label!r}] is {factor!r}; a finite number from 0 on is expected."
             )
+
+
+def checked_costs(cost_matrix, data):
+    """Costs of the classes that have weight, out of those of all classes of `y`."""
+    try:
+        costs = np.asarray(cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cost_matrix must be a square table of numbers: {error}") from None
+    n_classes = len(data.given_classes)
+    if costs.shape != (n_classes, n_classes):
+        message = (
+            f"cost_matrix must have shape {(n_classes, n_classes)} because y has {n_classes} "
+            f"classes, got shape {costs.shape}."
+        )
+        if costs.shape[:1] > (n_classes,):
+            message += (
+                " In cross-validation, the training rows of a fold may lack a class: stratify the "
+                "folds."
+            )
+        raise ValueError(message)
+    if not np.isfinite(costs).all() or (costs < 0.0).any():
+        raise ValueError("cost_matrix must hold finite numbers that are not negative.")
+    present = np.isin(data.given_classes, data.classes)
+    return costs[np.ix_(present, present)]
+
+
+def refuse_extreme_weights(weights, least=0.0):
+    """Raise if products of weights overflow, or if the largest is below `least`."""
+    if not least <= weights.max() <= EXTREME_WEIGHT:
+        raise ValueError(
+            f"The largest of sample_weight times class_weight must be between {least:g} and "
+            f"{EXTREME_WEIGHT:g}, got {weights.max():g}: scale the weights."
+        )
 
 
 def check_weights(sample_weight, matrix):

@@ -12,7 +12,7 @@ from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, NOMINAL_SPLIT
 from tests.effort import examples
 from tests.reference.naive_greedy_tree import Problem, check_tree, with_missing_as_value
 
-COSTS = [[0, 1, 4, 2], [3, 0, 1, 5], [1, 2, 0, 1], [2, 2, 3, 0]]
+COSTS = [[0, 1, 4, 2], [3, 1, 1, 5], [1, 2, 0, 1], [2, 2, 3, 2]]
 
 
 @st.composite
@@ -41,7 +41,7 @@ PARAMETERS = st.fixed_dictionaries(
         "min_weight_split": st.sampled_from([None, None, 0, 4]),
         "min_weight_branch": st.sampled_from([None, None, 0, 2, 2.5]),
         "min_weight_branches": st.sampled_from(["two", "every"]),
-        "max_depth": st.sampled_from([None, None, 1, 3]),
+        "max_depth": st.sampled_from([None, 0, 1, 3]),
         "min_gain": st.sampled_from([0.0, 0.0, 0.1]),
         "allow_zero_gain": st.booleans(),
         "missing": st.sampled_from(["distribute", "distribute", "category", "majority"]),

@@ -264,7 +264,9 @@ def test_weights_of_any_scale_give_the_same_tree(scale, n_values, global_random_
 def test_weights_without_products_are_refused(scale):
     X, y = np.arange(6.0).reshape(-1, 1), np.arange(6) % 2
     for tree in (OptimalTreeRegressor(), OptimalTreeClassifier(), OptimalTreeClassifierCV(cv=2)):
-        with pytest.raises(ValueError, match="sample_weight times class_weight is 1e"):
+        with pytest.raises(
+            ValueError, match="sample_weight times class_weight must be between 1e-60"
+        ):
             tree.fit(X, y, sample_weight=np.full(6, scale))
 
 

@@ -39,7 +39,7 @@ def draw_query(data, objective):
     """A table, the parameters of a query, and the measures of all trees that fulfil them."""
     X, y, weights, options = data.draw(problems(objective, max_columns=4))
     options["complexity_cost"] = data.draw(st.sampled_from([0.0, 0.0, 0.03]))
-    options["confidence"] = data.draw(st.sampled_from([0.25, 0.05, 0.4]))
+    options["confidence"] = data.draw(st.sampled_from([0.25, 0.05, 0.5]))
     reference = reference_of(X, y, weights, options)
     kind = data.draw(st.sampled_from(["none", "all", "one", "purity"]))
     n_classes, purity = reference["n_classes"], 0.0

@@ -142,8 +142,7 @@ def costs_of(draw, n_classes):
     """A cost matrix of whole numbers or of binary fractions, whose sums have exact ties."""
     unit = draw(st.sampled_from([1.0, 0.25]))
     cost = st.integers(0, 6).map(lambda number: number * unit)
-    costs = [[0.0 if i == j else draw(cost) for j in range(n_classes)] for i in range(n_classes)]
-    return np.array(costs, dtype=float)
+    return np.array([[draw(cost) for _ in range(n_classes)] for _ in range(n_classes)], dtype=float)
 
 
 @st.composite

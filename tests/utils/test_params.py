@@ -76,6 +76,36 @@ def test_a_parameter_has_the_same_default_in_all_estimators():
     assert differing.keys() == ROOMS_OF_THEIR_OWN.keys(), differing
 
 
+# Parameters that take other values in some estimators; and why.
+VALUES_OF_THEIR_OWN = {
+    "criterion": "measures of classes and of numbers",
+    "estimator": "a rule list takes any tree",
+    "max_depth": "an exact search of more than 20 levels never ends",
+    "max_error": "errors are not negative, scores of a selector may be",
+    "max_features": "drawn for a node, also as a share, or selected",
+    "method": "the algorithms of one search",
+    "objective": "the sums that a search can bound",
+    "pruning": "C4.5's estimate needs classes",
+    "thresholds": "the MDL principle needs classes",
+}
+
+
+def test_a_parameter_takes_the_same_values_in_all_estimators():
+    """Except that those by cross-validation try several values."""
+    values = {}
+    for name, estimator in all_estimators():
+        for parameter, checks in estimator._parameter_constraints.items():
+            if not name.endswith("CV"):
+                text = " or ".join(sorted(map(as_text, checks)))
+                values.setdefault(parameter, {}).setdefault(text, []).append(name)
+    differing = {name: found for name, found in values.items() if len(found) > 1}
+    assert differing.keys() == VALUES_OF_THEIR_OWN.keys(), differing
+
+
+def as_text(check):
+    return str(sorted(check.options)) if hasattr(check, "options") else str(check)
+
+
 def test_a_shared_parameter_is_documented_in_the_same_words():
     """Estimators may add a sentence; those by cross-validation try several values."""
     numpydoc = pytest.importorskip("numpydoc.docscrape")

@@ -55,13 +55,14 @@ from sktree_opt.utils._params import (
     seconds_from,
     shared_constraints,
 )
-from sktree_opt.utils._validation import check_training_data
+from sktree_opt.utils._validation import (
+    EXTREME_WEIGHT,
+    check_training_data,
+    refuse_extreme_weights,
+)
 
 # Levels of a tree that the engines can handle.
 MAX_DEPTH = 20
-
-# The fourth power of a weight, times the square of a target, is still a float.
-EXTREME_WEIGHT = 1e60
 
 # A gap below this share of the costs is rounding.
 ROUNDING = 1e-11
@@ -72,11 +73,6 @@ max_depth : int or None, default=3
     Maximum number of tests on a path, at most 20. None means no limit, or the 20 of some searches:
     set `max_leaf_nodes` or `complexity_cost` then. The time grows steeply with the depth: 3 and 4
     take moments on most tables, 5 takes seconds to minutes.
-""",
-    "cost_matrix": """\
-cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
-    For "cost": cost of answering class `j` (columns) for class `i` (rows). Classes are in sorted
-    order, those of rows of weight zero included.
 """,
     "leaf_objective": """\
 objective : {"error", "balanced_error", "cost", "pessimistic_error", "gini", "entropy", \
@@ -122,10 +118,6 @@ min_class_weight_leaf : float, dict or None, default=None
 
 min_purity_leaf : float, default=0.0
     Minimum share of the most frequent class in every leaf.
-""",
-    "confidence": """\
-confidence : float, default=0.25
-    Of C4.5's estimate: a smaller one fears more errors. C4.5's is 0.25.
 """,
     "depth_cost": """\
 depth_cost : float, default=0.0
@@ -196,9 +188,9 @@ lower_bound_ : float
 gap_ : float
     Difference of the two; 0 for a proved optimum.
 
-status_ : {"optimal", "time_limit", "memory_limit", "stopped", "lookahead"}
-    Whether the tree is proved to be optimal, or what ended the search before: "stopped" is a
-    callback or Ctrl-C, "lookahead" the end of a search by ``search="lookahead"``.
+status_ : str
+    "optimal" if the tree is proved to be optimal; else what ended the search: "time_limit",
+    "memory_limit", or "stopped" by Ctrl-C or a callback.
 
 incumbents_ : list of (float, float, float)
     Seconds, objective and lower bound, each time a better tree or bound was found.
@@ -249,7 +241,6 @@ QUERY_CONSTRAINTS = {
     "max_error": [Interval(Real, 0, None, closed="left"), None],
     "max_pessimistic_error": [Interval(Real, 0, None, closed="left"), None],
     "ranking": [list, tuple, None],
-    "confidence": [Interval(Real, 0, 0.5, closed="neither")],
     "min_class_weight_leaf": [Interval(Real, 0, None, closed="left"), dict, None],
     "min_purity_leaf": [Interval(Real, 0, 1, closed="both")],
 }
@@ -409,7 +400,8 @@ def checked_data(estimator, X, y, sample_weight, **kind):
     """A table, encoded; the encoder is kept for ``predict``."""
     encoder = TableEncoder(estimator.categorical_features)
     data = check_training_data(estimator, encoder, X, y, sample_weight, keep_integers=True, **kind)
-    refuse_extreme_weights(data.weights)
+    # Costs are not scaled: products of small weights would vanish.
+    refuse_extreme_weights(data.weights, least=1.0 / EXTREME_WEIGHT)
     refuse_impossible_leaves(estimator, data)
     estimator._encoder = encoder
     return data
@@ -465,16 +457,6 @@ def what_is_known(estimator):
         f"The objective of the best tree found is {estimator.objective_!r}; no tree has less than "
         f"{estimator.lower_bound_!r}."
     )
-
-
-def refuse_extreme_weights(weights):
-    """Raise if costs, which are made of products of weights, would overflow or underflow."""
-    largest = weights.max()
-    if not 1 / EXTREME_WEIGHT <= largest <= EXTREME_WEIGHT:
-        raise ValueError(
-            f"sample_weight times class_weight is {largest:g} at most; optimal trees need weights "
-            f"whose largest is between {1 / EXTREME_WEIGHT:g} and {EXTREME_WEIGHT:g}: scale them."
-        )
 
 
 def refuse_impossible_leaves(estimator, data):

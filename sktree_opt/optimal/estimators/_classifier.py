@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sktree_opt.optimal.estimators._base import (
-    QUERY_CONSTRAINTS,
     BaseOptimalTree,
     class_problem,
     document_optimal,
@@ -63,7 +62,8 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         geometric mean of the classes' recalls. Or a function of the weights of the false positives
         and the false negatives that falls with neither, which is checked at some points only.
 
-    %(cost_matrix)s
+    %(cost_matrix)s Read by the
+        objective "cost".
 
     %(confidence)s
 
@@ -173,10 +173,10 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
     _parameter_constraints: ClassVar[dict] = {
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
-        "confidence": QUERY_CONSTRAINTS["confidence"],
         "targets": [StrOptions({"given", "forest"})],
         **shared_constraints(
             "cost_matrix",
+            "confidence",
             "class_weight",
             "leaf_smoothing",
             "hierarchical_shrinkage",

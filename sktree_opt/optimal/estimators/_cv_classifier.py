@@ -72,7 +72,8 @@ class OptimalTreeClassifierCV(TreeClassifierMixin, BaseOptimalTreeCV):
     pos_label : label or None, default=None
         The positive class of a metric as `objective`.
 
-    %(cost_matrix)s
+    %(cost_matrix)s Read by the
+        objective "cost".
 
     %(class_weight)s
 

@@ -57,7 +57,8 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
 
     %(leaf_objective)s
 
-    %(cost_matrix)s
+    %(cost_matrix)s Read by the
+        objective "cost".
 
     %(confidence)s
 
@@ -120,7 +121,11 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         **QUERY_CONSTRAINTS,
         "objective": [StrOptions(set(OBJECTIVES))],
         **shared_constraints(
-            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+            "cost_matrix",
+            "confidence",
+            "class_weight",
+            "leaf_smoothing",
+            "hierarchical_shrinkage",
         ),
     }
 

@@ -20,6 +20,7 @@ from sktree_opt.optimal.objectives._leaf_objectives import (
     PessimisticError,
 )
 from sktree_opt.optimal.objectives._metrics import METRICS, SYMMETRIC_METRICS, check_callable
+from sktree_opt.utils._validation import checked_costs
 
 # C4.5's own.
 DEFAULT_CONFIDENCE = PessimisticError().confidence
@@ -232,30 +233,6 @@ def positive_code(metric, pos_label, classes):
             "1."
         )
     return 1
-
-
-def checked_costs(cost_matrix, data):
-    """Costs of the classes that have weight, out of those of all classes of `y`."""
-    try:
-        costs = np.asarray(cost_matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cost_matrix must be a square table of numbers: {error}") from None
-    n_classes = len(data.given_classes)
-    if costs.shape != (n_classes, n_classes):
-        message = (
-            f"cost_matrix must have shape {(n_classes, n_classes)} because y has {n_classes} "
-            f"classes, got shape {costs.shape}."
-        )
-        if costs.shape[:1] > (n_classes,):
-            message += (
-                " In cross-validation, the training rows of a fold may lack a class: stratify the "
-                "folds."
-            )
-        raise ValueError(message)
-    if not np.isfinite(costs).all() or (costs < 0.0).any():
-        raise ValueError("cost_matrix must hold finite numbers that are not negative.")
-    present = np.isin(data.given_classes, data.classes)
-    return costs[np.ix_(present, present)]
 
 
 def refuse_extreme_targets(distance, power, weights):

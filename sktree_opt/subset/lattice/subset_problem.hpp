@@ -135,8 +135,7 @@ struct SearchProblem {
             return std::llround(part.scales[row] * loss_of(target().values[row], answered.number));
         }
         const std::uint32_t actual = target().classes[row];
-        if (actual == answered.label) return 0;
-        if (!has_losses()) return part.costs[row];
+        if (!has_losses()) return actual == answered.label ? 0 : part.costs[row];
         return std::llround(static_cast<double>(part.costs[row]) *
                             induction.costs[actual * target().n_classes + answered.label]);
     }

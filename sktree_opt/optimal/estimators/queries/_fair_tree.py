@@ -64,7 +64,8 @@ class FairTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         What is minimised, summed over leaves: the weight of misclassified rows; the mean of the
         classes' error rates, times the total weight; the cost of the answers by `cost_matrix`.
 
-    %(cost_matrix)s
+    %(cost_matrix)s Read by the
+        objective "cost".
 
     %(complexity_cost)s
 

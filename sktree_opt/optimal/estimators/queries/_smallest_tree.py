@@ -53,7 +53,8 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
 
     %(leaf_objective)s
 
-    %(cost_matrix)s
+    %(cost_matrix)s Read by the
+        objective "cost".
 
     %(confidence)s
 
@@ -119,7 +120,11 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         "objective": [StrOptions(set(OBJECTIVES))],
         "depth_cost": [Interval(Real, 0, None, closed="left")],
         **shared_constraints(
-            "cost_matrix", "class_weight", "leaf_smoothing", "hierarchical_shrinkage"
+            "cost_matrix",
+            "confidence",
+            "class_weight",
+            "leaf_smoothing",
+            "hierarchical_shrinkage",
         ),
     }
 
