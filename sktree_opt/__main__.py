@@ -18,6 +18,7 @@ from sklearn.model_selection import cross_val_score
 
 import sktree_opt
 from sktree_opt.preprocessing._encoder import TableEncoder
+from sktree_opt.utils._compat import drop_callbacks
 
 EXIT_BAD_INPUT = 1
 EXIT_INTERRUPTED = 130
@@ -664,7 +665,7 @@ class ProgressLine:
     def __exit__(self, *_):
         if self.is_shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self.model.__dict__.pop("_skl_callbacks", None)
+            drop_callbacks(self.model)
 
     def setup(self, estimator, context):
         """Nothing to prepare."""

@@ -66,6 +66,9 @@ def private_imports(text):
         names = re.findall(r"(?:^|,)\s*(\w+)", (match[2] or "").strip("()"))
         if "._" in module or any(name.startswith("_") for name in names):
             yield match[0].strip()
+    # Attributes that scikit-learn and joblib set.
+    pattern = r"_skl_callbacks|_init_callback_context|_sklearn_output_config|_effective_n_jobs"
+    yield from re.findall(rf"[.\"]({pattern})\b", text)
 
 
 def test_private_imports_are_recognised():
@@ -75,6 +78,7 @@ def test_private_imports_are_recognised():
     assert list(private_imports("import sklearn.tree._tree\n"))
     assert not list(private_imports("from sklearn.utils.validation import validate_data as _v\n"))
     assert not list(private_imports("from sklearn.base import BaseEstimator, clone\n"))
+    assert list(private_imports("n = parallel._effective_n_jobs()\n"))
 
 
 def test_private_scikit_learn_stands_in_one_file():
@@ -130,23 +134,60 @@ def test_names_of_files_are_unique():
 
 
 def test_headers_of_one_file_are_part_of_it():
-    """Unless they are kernels, which have folders of their own, or both would be too long."""
-    includers, lengths = defaultdict(set), {}
+    """Unless they are kernels: in folders of their own, or as their first lines say."""
+    includers = defaultdict(set)
     for path in project_files(".hpp", ".cpp", ".pyx", ".pxd"):
-        text = path.read_text("utf-8")
-        lengths[relative(path)] = text.count("\n")
-        for name in re.findall(r'(?:#include|cdef extern from) "([^"]+)"', text):
+        for name in re.findall(r'(?:#include|cdef extern from) "([^"]+)"', path.read_text("utf-8")):
             includers[name].add(relative(path))
     alone = {name: found.pop() for name, found in includers.items() if len(found) == 1}
-    mergeable = {
+    others = {
         name: by
         for name, by in alone.items()
         if by.endswith(".hpp")
         and "/kernels/" not in name
-        and lengths[name] + lengths[by] <= MAX_FILE_LINES
+        and "Kernel: " not in (ROOT / name).read_text("utf-8").partition("#pragma once")[0]
     }
     assert len(alone) > 20
-    assert mergeable == {}
+    assert others == {}
+
+
+def test_folders_name_their_files():
+    """In the text that opens them; that of a folder without one is the text of its parent."""
+    missing = []
+    for path in package_sources():
+        folder = next(one for one in path.parents if (one / "__init__.py").exists())
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
+        if folder != PACKAGE and not re.search(rf"\b{path.stem}\b", text):
+            missing.append(relative(path))
+    assert missing == []
+
+
+def test_words_to_avoid_are_not_used():
+    """Those of the glossary that mean nothing else here."""
+    words = "chunk|dive|family|floor|phase|probe|stripe|twin"
+    glossary = (ROOT / "doc" / "glossary.rst").read_text("utf-8")
+    assert all(f"*{word}" in glossary for word in words.split("|"))
+    pattern = re.compile(rf"(?<![a-z])(?:{words})s?(?![a-z]|\()", re.IGNORECASE)
+    allowed = re.compile(r"\w+\.combine_chunks|floor\(log2|with family")
+    found = [
+        f"{relative(path)}:{number}"
+        for path in [*package_sources(), *PACKAGE.rglob("__init__.py"), *PACKAGE.rglob("*.pxd")]
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if pattern.search(allowed.sub("", line))
+    ]
+    assert found == []
+
+
+def test_files_that_texts_name_exist():
+    names = {path.name for path in project_files(".py", ".pyx", ".pxd", ".hpp")}
+    pages = [path for path in (ROOT / "doc").rglob("*.rst") if "_build" not in path.parts]
+    found = [
+        f"{relative(path)}: {match[0]}"
+        for path in [*package_sources(), *PACKAGE.rglob("__init__.py"), *pages]
+        for match in re.finditer(r"\b\w+\.(?:hpp|pyx|pxd)\b|\b_\w+\.py\b", path.read_text("utf-8"))
+        if match[0] not in names and not match[0].startswith("sphx_")
+    ]
+    assert found == []
 
 
 def test_files_are_short():

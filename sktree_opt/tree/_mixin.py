@@ -280,6 +280,7 @@ class TreeRegressorMixin(TreeMixin, RegressorMixin):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The mean of the row's leaf.
+            The answer of the row's leaf: the mean of its targets, or their median in a tree of
+            least absolute error.
         """
         return self._evaluate(X, self._fitted_tree().node_values())[1][:, 0]

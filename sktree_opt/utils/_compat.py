@@ -1,4 +1,4 @@
-"""Every private name of scikit-learn that the package uses, in one place."""
+"""Every private name of scikit-learn and joblib that the package uses, in one place."""
 
 import os
 import warnings
@@ -90,11 +90,15 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "accepts_weights",
+    "begin_callbacks",
     "check_feature_names_in",
     "check_sample_weight",
+    "drop_callbacks",
     "fit_context",
     "make_sklearn_tree",
     "n_threads_for",
+    "n_workers_of",
+    "output_of",
     "raise_for_params",
     "routing_enabled",
     "safe_indexing",
@@ -158,6 +162,28 @@ def n_threads_for(n_jobs):
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or -1 for all.")
     n_threads = 1 if n_jobs is None else _openmp_effective_n_threads(n_jobs)
     return 1 if n_threads == 1 or is_forked(n_jobs) or not has_openmp() else n_threads
+
+
+def n_workers_of(parallel):
+    """Number of workers of an open ``Parallel``."""
+    return max(1, parallel._effective_n_jobs())
+
+
+def begin_callbacks(estimator):
+    """The context of an estimator's callbacks in one fit; None if it has no callbacks."""
+    if not getattr(estimator, "_skl_callbacks", None):
+        return None
+    return estimator._init_callback_context(max_subtasks=None)
+
+
+def drop_callbacks(estimator):
+    """Undo ``set_callbacks``."""
+    vars(estimator).pop("_skl_callbacks", None)
+
+
+def output_of(transformer):
+    """The container that ``set_output`` asked for, or None."""
+    return getattr(transformer, "_sklearn_output_config", {}).get("transform")
 
 
 def accepts_weights(scorer):

@@ -19,18 +19,20 @@ import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from sktree_opt.utils._compat import begin_callbacks
+
 # Seconds of searching between two calls of the callbacks.
-_seconds_a_chunk = ContextVar("seconds_a_chunk", default=0.2)
+_seconds_a_step = ContextVar("seconds_a_step", default=0.2)
 
 
 @contextmanager
 def call_back_every(seconds):
     """Tell callbacks of all fits inside after so many seconds of searching; for tests."""
-    token = _seconds_a_chunk.set(seconds)
+    token = _seconds_a_step.set(seconds)
     try:
         yield
     finally:
-        _seconds_a_chunk.reset(token)
+        _seconds_a_step.reset(token)
 
 
 class HeldInterrupt:
@@ -127,11 +129,11 @@ class Progress:
     """
 
     def __init__(self, estimator, X, y, sample_weight=None):
-        self._estimator, self._task, self._context = estimator, None, None
+        self._estimator, self._task = estimator, None
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self._data = {"X": X, "y": y, "metadata": metadata}
-        if getattr(estimator, "_skl_callbacks", None):
-            self._context = estimator._init_callback_context(max_subtasks=None)
+        self._context = begin_callbacks(estimator)
+        if self._context is not None:
             self._context.call_on_fit_task_begin(estimator=estimator, **self._data)
 
     @property
@@ -140,12 +142,12 @@ class Progress:
         return self._context is not None
 
     @property
-    def seconds_a_chunk(self):
+    def seconds_a_step(self):
         """Seconds of searching between two calls of the callbacks."""
-        return _seconds_a_chunk.get() if self.is_watched else math.inf
+        return _seconds_a_step.get() if self.is_watched else math.inf
 
     def begin(self, name):
-        """Say that a chunk of work begins."""
+        """Say that a step of the work begins."""
         if self.is_watched:
             self._task = self._context.subcontext(task_name=name)
             self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
@@ -164,7 +166,7 @@ class Progress:
             estimator=self._estimator, reconstruction_attributes=attributes, **self._data
         )
 
-    def chunk(self, control, name, work, attributes_of):
+    def step(self, control, name, work, attributes_of):
         """Do some work, and let callbacks say whether the search is to go on.
 
         Parameters

@@ -7,6 +7,8 @@ import threading
 from joblib.parallel import BACKENDS, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from sktree_opt.utils._compat import n_workers_of
+
 LOCAL_BACKENDS = ("sequential", "threading", "loky", "multiprocessing")
 
 # A round of tasks is given out again if it fails, as when a backend gives up a worker.
@@ -51,7 +53,7 @@ class Workers:
 
     def __init__(self):
         with Parallel() as parallel:
-            self.number = max(1, parallel._effective_n_jobs())
+            self.number = n_workers_of(parallel)
         self._sent = None
 
     def run(self, function, shared, parts, *arguments):

@@ -107,7 +107,7 @@ class Session:
     @property
     def seconds_a_step(self):
         """Seconds of searching after which an engine comes back, for callbacks or a checkpoint."""
-        seconds = self.progress.seconds_a_chunk if self.is_watched else np.inf
+        seconds = self.progress.seconds_a_step if self.is_watched else np.inf
         return seconds if self.checkpoint is None else min(seconds, self.checkpoint.seconds)
 
     def record(self, name, plan, *settings):
@@ -143,7 +143,7 @@ class Session:
         """
         if not self.is_watched:
             return work()
-        return self.progress.chunk(
+        return self.progress.step(
             self.control,
             name,
             work,

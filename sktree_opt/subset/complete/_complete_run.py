@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from sktree_opt.subset.complete._streams import OnDemandStream, search_slices
+from sktree_opt.utils._compat import n_workers_of
 from sktree_opt.utils._workers import has_local_backend
 
 # The last of the decisions about a feature: undecided, in, out.
@@ -128,7 +129,7 @@ class CompleteRun:
 
     def _run_remotely(self):
         with Parallel() as parallel:
-            n_workers = max(1, parallel._effective_n_jobs())
+            n_workers = n_workers_of(parallel)
             while (planned := self.stream.plan()) is not None:
                 yield self.stream.merge(self._run_round(parallel, n_workers, *planned))
                 self.search.control.poll()
@@ -139,11 +140,11 @@ class CompleteRun:
         time_left = None
         if self.search.time_limit is not None:
             time_left = max(0.0, control.seconds_left)
-        chunks = np.array_split(np.arange(len(searches)), min(n_workers, len(searches)))
+        parts = np.array_split(np.arange(len(searches)), min(n_workers, len(searches)))
         answers = parallel(
             delayed(search_slices)(
                 self.problem,
-                [searches[i] for i in chunk],
+                [searches[i] for i in part],
                 n_decisions,
                 best,
                 self.rules,
@@ -151,7 +152,7 @@ class CompleteRun:
                 memory_limit=self.search.memory_limit,
                 budget=self.search.budget,
             )
-            for chunk in chunks
+            for part in parts
         )
         results = []
         for found, status, stats in answers:

@@ -163,10 +163,10 @@ class SubsetFit:
             is_known = attributes_of is not None and best is not None
             return partial(attributes_of, best) if is_known else None
 
-        work = partial(take_for, self.progress.seconds_a_chunk, iter(pieces))
+        work = partial(take_for, self.progress.seconds_a_step, iter(pieces))
         is_done = False
         while not is_done and not self.control.stopped:
-            items, is_done = self.progress.chunk(self.control, name, work, attributes_after)
+            items, is_done = self.progress.step(self.control, name, work, attributes_after)
             last = items[-1] if items else last
             yield from items
 

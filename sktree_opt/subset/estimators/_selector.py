@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sktree_opt.utils._compat import output_of
 from sktree_opt.utils._typing import TableLike
 
 
@@ -32,8 +33,7 @@ class SubsetSelectorMixin(SelectorMixin):
             The rows with the selected columns. With ``set_output(transform="polars")`` columns of a
             polars frame keep their types, as those of a pandas frame do with "pandas".
         """
-        output = getattr(self, "_sklearn_output_config", {}).get("transform")
-        if output == "polars" and nw.dependencies.is_polars_dataframe(X):
+        if output_of(self) == "polars" and nw.dependencies.is_polars_dataframe(X):
             check_is_fitted(self)
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, np.flatnonzero(self.get_support()).tolist()]
