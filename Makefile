@@ -33,7 +33,7 @@ lint: $(VENV)/.extra-lint
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/towncrier build --draft --version next > /dev/null
-	$(BIN)/sphinx-lint --max-line-length 100 doc/*.rst doc/api/*.rst doc/developers doc/user_guide README.md CONTRIBUTING.md
+	$(BIN)/sphinx-lint doc/*.rst doc/api/*.rst doc/developers doc/user_guide README.md CONTRIBUTING.md
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows
 

@@ -70,61 +70,30 @@ if TYPE_CHECKING:
     from sktree_opt.tree import Tree
 
 _ROOMS = ("datasets", "export", "greedy", "optimal", "preprocessing", "subset", "tree", "utils")
-# Where each public name lives.
-_ROOM_OF = {
-    "Counterfactual": "export",
-    "ErrorByFeaturesDisplay": "export",
-    "ErrorBySizeDisplay": "export",
-    "FeatureUseDisplay": "export",
-    "GapDisplay": "export",
-    "ParetoFrontDisplay": "export",
-    "Explanation": "export",
-    "RowPredictor": "export",
-    "counterfactual": "export",
-    "explain": "export",
-    "AcceptableSubsetSelector": "subset",
-    "BootstrapError": "subset",
-    "CrossValidationError": "subset",
-    "DTsbeSelector": "subset",
-    "DistinctTreeEnumerator": "subset",
-    "FairTreeClassifier": "optimal",
-    "GreedyTreeClassifier": "greedy",
-    "GreedyTreeRegressor": "greedy",
-    "RuleListClassifier": "greedy",
-    "cost_complexity_path": "greedy",
-    "prune": "greedy",
-    "ColumnCombiner": "preprocessing",
-    "MDLPDiscretizer": "preprocessing",
-    "OptimalTreeClassifier": "optimal",
-    "OptimalTreeClassifierCV": "optimal",
-    "OptimalTreeRegressor": "optimal",
-    "OptimalTreeRegressorCV": "optimal",
-    "PessimisticTrainingError": "subset",
-    "SearchError": "subset",
-    "SmallestTreeClassifier": "optimal",
-    "SmallestTreeRegressor": "optimal",
-    "TrainingError": "subset",
-    "Tree": "tree",
-    "TreeSetClassifier": "optimal",
-    "TreeSetRegressor": "optimal",
-    "export_code": "export",
-    "export_dot": "export",
-    "export_html": "export",
-    "export_rules": "export",
-    "export_text": "export",
-    "from_json": "export",
-    "load_loans": "datasets",
-    "load_restaurant": "datasets",
-    "optimal_path": "optimal",
-    "plot_tree": "export",
-    "rate_difference": "optimal",
-    "subsets": "subset",
-    "to_json": "export",
-    "to_onnx": "export",
-    "to_sklearn": "export",
-    "Verification": "optimal",
-    "verify_optimality": "optimal",
+# The public names of each room.
+_NAMES = {
+    "datasets": "load_loans load_restaurant",
+    "export": """
+        Counterfactual ErrorByFeaturesDisplay ErrorBySizeDisplay Explanation FeatureUseDisplay
+        GapDisplay ParetoFrontDisplay RowPredictor counterfactual explain export_code export_dot
+        export_html export_rules export_text from_json plot_tree to_json to_onnx to_sklearn
+    """,
+    "greedy": """
+        GreedyTreeClassifier GreedyTreeRegressor RuleListClassifier cost_complexity_path prune
+    """,
+    "optimal": """
+        FairTreeClassifier OptimalTreeClassifier OptimalTreeClassifierCV OptimalTreeRegressor
+        OptimalTreeRegressorCV SmallestTreeClassifier SmallestTreeRegressor TreeSetClassifier
+        TreeSetRegressor Verification optimal_path rate_difference verify_optimality
+    """,
+    "preprocessing": "ColumnCombiner MDLPDiscretizer",
+    "subset": """
+        AcceptableSubsetSelector BootstrapError CrossValidationError DTsbeSelector
+        DistinctTreeEnumerator PessimisticTrainingError SearchError TrainingError subsets
+    """,
+    "tree": "Tree",
 }
+_ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "AcceptableSubsetSelector",

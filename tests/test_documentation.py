@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sktree_opt.optimal.bits import _bit_engine
+from sktree_opt.optimal.thresholds import _threshold_search
+
 ROOT = Path(__file__).parents[1]
 DOC = ROOT / "doc"
 
@@ -27,13 +30,13 @@ def test_the_glossary_has_about_thirty_terms():
 
 
 @pytest.mark.parametrize("term", glossary_terms() if DOC.exists() else [])
-def test_description_of_the_glossary_are_used_in_the_guide(term):
+def test_terms_of_the_glossary_are_used_in_the_guide(term):
     text = " ".join(page.read_text("utf-8") for page in (DOC / "user_guide").rglob("*.rst"))
     words = re.escape(term).replace(r"\ ", r"[-\s]+")
     assert re.search(rf"\b{words}", text, re.IGNORECASE)
 
 
-def test_description_to_avoid_have_no_entry():
+def test_words_to_avoid_have_no_entry():
     page = (DOC / "glossary.rst").read_text("utf-8").split("Words to avoid")[1]
     avoided = re.findall(r"^- \*(\w+)\*", page, re.MULTILINE)
     assert len(avoided) > 10
@@ -118,6 +121,23 @@ def test_the_steps_of_a_fit_exist(file, name):
 
 def test_a_fit_has_steps():
     assert len(set(steps_of_a_fit())) > 12
+
+
+def test_each_technique_has_its_gain_in_the_ablation_table():
+    """At least 10 % in the median of one of its searches, or 1.5 times on its best data set."""
+    with (DOC / "developers" / "ablation.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    gains = {}
+    for row in rows:
+        largest = float(row["largest"].split()[0].removeprefix(">"))
+        gains.setdefault(row["switch"], []).append((float(row["median"]), largest))
+    assert {*_bit_engine.SWITCHES, *_threshold_search.SWITCHES} <= gains.keys()
+    is_small = {
+        switch: not any(median >= 1.1 or largest >= 1.5 for median, largest in own)
+        for switch, own in gains.items()
+    }
+    # The bound of few leaves saves no time: stopped searches have a lower bound by it.
+    assert [switch for switch, one in is_small.items() if one] == ["leaf_groups"]
 
 
 def test_the_papers_page_names_files_that_exist():

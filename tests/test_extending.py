@@ -263,6 +263,11 @@ class HalvesError(ErrorEstimate):
         ),
         (
             "sktree_opt/subset/errors/__init__.py",
+            "The estimates are ``_search.py``,",
+            "~~~ ``_halves.py``,",
+        ),
+        (
+            "sktree_opt/subset/errors/__init__.py",
             "from sktree_opt.subset.errors._parts",
             "from sktree_opt.subset.errors._halves import HalvesError\n~~~",
         ),
@@ -313,6 +318,7 @@ def export_size(model: Model) -> str:
     return f"{len(describe(model, None, None, None).tree.nodes)} nodes"
 ''',
         ),
+        ("sktree_opt/export/__init__.py", "- ``_text.py``,", "~~~ ``_size.py``,"),
         (
             "sktree_opt/export/__init__.py",
             "from sktree_opt.export._sklearn",
@@ -327,8 +333,8 @@ def export_size(model: Model) -> str:
         ("sktree_opt/__init__.py", "        export_text,\n", "        export_size,\n~~~"),
         (
             "sktree_opt/__init__.py",
-            '    "export_text": "export",\n',
-            '    "export_size": "export",\n~~~',
+            " export_text from_json",
+            " export_size~~~",
         ),
         ("sktree_opt/__init__.py", '    "export_text",\n', '    "export_size",\n~~~'),
     ],

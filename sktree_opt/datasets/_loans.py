@@ -31,7 +31,7 @@ as the package."""
 
 
 def _draw_loan(draw):
-    """One loan: true values first, the holes afterwards. `draw()` is uniform in [0, 1)."""
+    """One loan: true values first, the missing ones afterwards. `draw()` is uniform in [0, 1)."""
     loan = {
         "age": 18 + int(55 * draw()),
         "income": 10.0 * (80 + int(420 * draw() * (0.5 + 0.5 * draw()))),

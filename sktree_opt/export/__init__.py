@@ -12,7 +12,7 @@ public arrays of a ``Tree`` and the names of its estimator are read. Files in re
 - ``_json.py``: a tree that can be read back.
 - ``_binary.py``: any tree as comparisons of numbers, for ``_sklearn.py`` and ``_onnx.py``.
 
-To add a format, write its file and add a line to ``FORMATS``.
+To add a format, write its file, name it here, and add a line to ``FORMATS``.
 """
 
 from sktree_opt.export._counterfactual import Counterfactual, counterfactual

@@ -413,7 +413,7 @@ def names_or(given, own, what):
 
 
 def features_without_holes(tree, had_holes=None):
-    """Features that missed no value in training, whose branches therefore do not name holes.
+    """Features that missed no value in training, whose branches therefore do not name them.
 
     A test of such a column sends a missing value down its last branch. If `had_holes` is not
     known, a column is taken for one if all its tests do so, and none asks whether the value is

@@ -3,7 +3,8 @@
 Rooms, in reading order: ``estimators`` validates and keeps attributes, ``run`` decides which
 engine answers and drives it, ``objectives`` says what a leaf costs. Three engines search, and none
 imports another: ``bits`` (0/1 tests as bit columns), ``thresholds`` (every threshold of a numeric
-column, by ranks) and ``tree_sets`` (several trees at each node).
+column, by ranks) and ``tree_sets`` (several trees at each node). ``_verify_optimality.py`` proves
+an answer again without them.
 """
 
 from sktree_opt.optimal._verify_optimality import Verification, verify_optimality

@@ -38,7 +38,7 @@ unsigned zeros_of_rest(const Value* from, std::ptrdiff_t step, std::size_t n, un
 }
 
 // Eight columns of values 0 and 1 a byte; bit: the value is 0. False if there is any other value.
-// Walks along whichever of rows and columns is near in memory.
+// Reads along whichever of rows and columns is near in memory.
 template <typename Value>
 bool pack_zeros(const Value* values, std::ptrdiff_t row_step, std::ptrdiff_t column_step,
                 std::size_t n_rows, std::size_t n_columns, std::uint8_t* bits,

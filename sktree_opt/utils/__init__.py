@@ -6,7 +6,10 @@ Files in reading order:
 - ``_params.py``: the shared parameters: checks, documentation, units.
 - ``_fitting.py``: the frame of a fit: Ctrl-C, undoing, callbacks.
 - ``_control.pyx``, ``control.hpp``: limits of a search, and how it is told to stop.
-- ``_team.pyx``, ``team.hpp``: the threads.
+- ``_team.pyx``, ``team.hpp``: the threads; ``_workers.py``: the workers of other machines.
+- ``_checkpoint.py``: the state of a search in a file.
+- ``_equal_rows.py``, ``hash.hpp``, ``upper_errors.hpp``, ``switches.hpp``: groups of equal rows,
+  hashes, C4.5's estimate of errors, and names of techniques to switch off.
 - ``_compat.py``: all private names of scikit-learn.
 - ``_typing.py``: types of the public interface.
 """

@@ -6,6 +6,15 @@ import numpy as np
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
+def hash_rows(columns, factor=FACTOR):
+    """A number for each row of whole numbers that depends on its cells alone."""
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        hashes = (hashes ^ column.astype(np.uint64)) * factor
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
+
+
 def group_equal_rows(columns, factor=FACTOR):
     """Number the sets of equal rows.
 
@@ -26,10 +35,7 @@ def group_equal_rows(columns, factor=FACTOR):
 
     n_groups : int
     """
-    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        hashes = (hashes ^ (column.astype(np.uint64) + np.uint64(1))) * factor
-        hashes ^= hashes >> np.uint64(29)
+    hashes = hash_rows(columns, factor)
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     if any((column[first][group] != column).any() for column in columns):
         _, first, group = np.unique(

@@ -87,7 +87,7 @@ def test_the_bound_rises_while_thresholds_are_searched(objective, global_random_
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("max_leaf_nodes", [None, 11, 26])
-def test_dives_are_trees_within_the_limits(n_classes, max_leaf_nodes, global_random_seed):
+def test_limited_discrepancy_keeps_the_limits(n_classes, max_leaf_nodes, global_random_seed):
     X, y = random_table(global_random_seed, m=14, n_classes=n_classes)
     model = OptimalTreeClassifier(max_depth=6, max_leaf_nodes=max_leaf_nodes, min_samples_leaf=3)
     plan = plan_of(model, X, y)
@@ -133,10 +133,10 @@ def test_bounds_of_a_search_that_was_stopped(question, global_random_seed):
         proved = clone(question).set_params(time_limit=None).fit(X, y, sample_weight)
         bounded = clone(question).set_params(time_limit=100.0).fit(X, y, sample_weight)
         assert bounded.status_ == "optimal"
-        floors = [bound for _, _, bound in bounded.incumbents_[:-1]]
-        assert max(floors) <= proved.objective_ * (1 + 1e-9)
+        bounds = [bound for _, _, bound in bounded.incumbents_[:-1]]
+        assert max(bounds) <= proved.objective_ * (1 + 1e-9)
         # Not trivial: at least half of the way from no errors to the optimum.
-        assert max(floors) >= 0.5 * proved.objective_
+        assert max(bounds) >= 0.5 * proved.objective_
 
 
 @pytest.mark.parametrize("objective", ["error", "balanced_error", "gini", "entropy"])

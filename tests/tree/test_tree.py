@@ -88,7 +88,7 @@ def test_shape_agrees_with_a_plain_walk(seed, is_classifier):
 
 
 @pytest.mark.parametrize(
-    "twin",
+    "copied",
     [
         lambda tree: pickle.loads(pickle.dumps(tree)),
         copy.copy,
@@ -100,9 +100,9 @@ def test_shape_agrees_with_a_plain_walk(seed, is_classifier):
 )
 @given(seed=seeds, is_classifier=st.booleans())
 @examples(25)
-def test_copies_are_equal(twin, seed, is_classifier):
+def test_copies_are_equal(copied, seed, is_classifier):
     tree = random_tree(np.random.default_rng(seed), is_classifier=is_classifier)
-    other = twin(tree)
+    other = copied(tree)
     assert other == tree
     assert hash(other) == hash(tree)
     assert not other.nodes.flags.writeable

@@ -8,10 +8,17 @@ of tests whose leaves cost least. Read the files in this order:
   channels.
 - ``bit_search.hpp``: the search (MurTree, Algorithms 1 to 3); ``child_bounds.hpp``, its bounds;
   ``cache.hpp``, what it keeps.
-- ``bit_node.hpp``, ``node_maker.hpp``: a node, and how it is made from its parent.
+- ``bit_node.hpp``, ``node_maker.hpp``: a node, and how it is made from its parent; ``row_set.hpp``:
+  its rows; ``buffer.hpp``: memory for all of them.
 - ``discrepancy.hpp``: good trees quickly; ``reconstruct.hpp``: the tree that wins ties.
-- ``kernels/``: loops over words and lanes, compiled for each instruction set (see ``simd``);
-  ``depth_two.hpp`` solves two levels (MurTree, Algorithm 4).
+- ``kernels/``: loops over words and lanes. ``bit_kernels.hpp`` has their arguments, and
+  ``compile_bit_kernels.hpp`` compiles them for each instruction set (see ``simd``).
+  ``depth_two.hpp`` solves two levels (MurTree, Algorithm 4) from ``pair_counts.hpp`` (and
+  ``counts_by_table.hpp``); ``rough_squares.hpp`` and ``solve_column.hpp`` do so for targets;
+  ``similarity.hpp`` bounds columns; ``transpose.hpp`` turns rows into columns.
+
+The search itself is written in C++, too: it is compiled for three number types, and a node takes
+microseconds. ``run._bits_solver`` decides which level and which limited discrepancy comes next.
 
 Terms: a *channel* is a sum over rows that a score reads, such as the weight of a class. A *segment*
 is a group of rows that count alike. A *slot* is the place of a row. A *sweep* solves two levels by

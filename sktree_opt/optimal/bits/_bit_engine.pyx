@@ -200,7 +200,7 @@ cdef class BitEngine:
         Positive weights; None when all are 1.
 
     objective : LeafObjective
-        See ``objectives.py``.
+        See ``_leaf_objectives.py``.
 
     control : SearchControl
         What may end the search early.

@@ -9,6 +9,7 @@
 
 #include "sktree_opt/optimal/bits/bit_search.hpp"
 #include "sktree_opt/optimal/bits/build_problem.hpp"
+#include "sktree_opt/optimal/bits/cache.hpp"
 #include "sktree_opt/optimal/bits/child_bounds.hpp"
 #include "sktree_opt/optimal/bits/discrepancy.hpp"
 #include "sktree_opt/optimal/bits/reconstruct.hpp"

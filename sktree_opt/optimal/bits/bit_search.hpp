@@ -30,8 +30,7 @@
 
 namespace sktree_opt {
 
-// Counters and caches of a search.
-
+// Counters of a search.
 struct BitStats {
     std::int64_t n_nodes = 0;           // made, with all their pair counts
     std::int64_t n_sweeps = 0;          // depth-two solutions by counting
@@ -47,14 +46,6 @@ struct BitStats {
         n_columns += other.n_columns;
         n_pruned_columns += other.n_pruned_columns;
     }
-};
-
-struct Caches {
-    CacheTable<CachedBounds> bounds;
-    CacheTable<SmallOptima> small;  // without the cost of splits, and so for all of them
-    int salt = 0;                   // bounds: problems of another split cost are other problems
-    Caches(SearchControl& control, std::int64_t max_bytes)
-        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
 };
 
 // The root: the best tree so far, and what the threads of a team share.

@@ -4,8 +4,8 @@
 // values and lower bounds), after the itemset cache of DL8 (Nijssen and Fromont, KDD 2007).
 // Deviations: a row set is known by its 128-bit key alone (see row_set.hpp); memory is bounded:
 // when the table may not grow, the shallowest entry of a short run of places gives way. A lost
-// entry costs time, never the optimum. Tables are split into stripes with a lock each, so that
-// threads share them.
+// entry costs time, never the optimum. Tables are split into shards with a lock each, so that
+// threads rarely wait for each other.
 #pragma once
 
 #include <atomic>
@@ -58,13 +58,13 @@ template <class Entry>
 class CacheTable {
 public:
     CacheTable(SearchControl& control, std::int64_t max_bytes)
-        : control_(control), max_bytes_(max_bytes), stripes_(new Stripe[N_STRIPES]) {}
+        : control_(control), max_bytes_(max_bytes), shards_(new CacheShard[N_SHARDS]) {}
     ~CacheTable() { control_.reserve(-bytes_.load()); }
 
     bool find(Key key, Entry& found) {
-        Stripe& stripe = stripe_of(key);
-        const std::lock_guard<SpinLock> guard(stripe.lock);
-        const Entry* entry = place_of(stripe, key);
+        CacheShard& shard = shard_of(key);
+        const std::lock_guard<SpinLock> guard(shard.lock);
+        const Entry* entry = place_of(shard, key);
         const bool hit = entry != nullptr && entry->depth != 0;
         if (hit) found = *entry;
         return hit;
@@ -75,17 +75,17 @@ public:
     void store(Key key, Entry entry, Merge merge) {
         entry.low = key.low;
         entry.high = key.high;
-        Stripe& stripe = stripe_of(key);
-        const std::lock_guard<SpinLock> guard(stripe.lock);
-        if (stripe.used * 4 >= stripe.entries.size() * 3) grow(stripe);
-        Entry* place = place_of(stripe, key);
+        CacheShard& shard = shard_of(key);
+        const std::lock_guard<SpinLock> guard(shard.lock);
+        if (shard.used * 4 >= shard.entries.size() * 3) grow(shard);
+        Entry* place = place_of(shard, key);
         if (place != nullptr && place->depth != 0) {
             *place = merge(*place, entry);
         } else if (place != nullptr) {
             *place = entry;
-            ++stripe.used;
-        } else if (!stripe.entries.empty()) {
-            *shallowest(stripe, key) = entry;
+            ++shard.used;
+        } else if (!shard.entries.empty()) {
+            *shallowest(shard, key) = entry;
         }
     }
 
@@ -93,53 +93,53 @@ public:
 
     std::int64_t n_entries() const {
         std::int64_t count = 0;
-        for (int k = 0; k < N_STRIPES; ++k) {
-            const std::lock_guard<SpinLock> guard(stripes_[k].lock);
-            count += static_cast<std::int64_t>(stripes_[k].used);
+        for (int k = 0; k < N_SHARDS; ++k) {
+            const std::lock_guard<SpinLock> guard(shards_[k].lock);
+            count += static_cast<std::int64_t>(shards_[k].used);
         }
         return count;
     }
 
 private:
-    static constexpr int N_STRIPES = 32;
+    static constexpr int N_SHARDS = 32;
     static constexpr std::size_t N_PLACES = 8;
 
-    struct Stripe {
+    struct CacheShard {
         SpinLock lock;
         std::vector<Entry> entries;
         std::size_t used = 0;
     };
 
-    Stripe& stripe_of(Key key) { return stripes_[(key.high >> 59) % N_STRIPES]; }
-    static std::size_t start(const Stripe& stripe, Key key) {
-        return (key.high ^ (key.low >> 7)) & (stripe.entries.size() - 1);
+    CacheShard& shard_of(Key key) { return shards_[(key.high >> 59) % N_SHARDS]; }
+    static std::size_t start(const CacheShard& shard, Key key) {
+        return (key.high ^ (key.low >> 7)) & (shard.entries.size() - 1);
     }
 
     // The entry of the key, or the first free place of its run, or null.
-    static Entry* place_of(Stripe& stripe, Key key) {
-        if (stripe.entries.empty()) return nullptr;
-        const std::size_t mask = stripe.entries.size() - 1;
-        std::size_t at = start(stripe, key);
+    static Entry* place_of(CacheShard& shard, Key key) {
+        if (shard.entries.empty()) return nullptr;
+        const std::size_t mask = shard.entries.size() - 1;
+        std::size_t at = start(shard, key);
         for (std::size_t k = 0; k < N_PLACES; ++k, at = (at + 1) & mask) {
-            Entry& entry = stripe.entries[at];
+            Entry& entry = shard.entries[at];
             if (entry.depth == 0 || (entry.low == key.low && entry.high == key.high)) return &entry;
         }
         return nullptr;
     }
 
-    static Entry* shallowest(Stripe& stripe, Key key) {
-        const std::size_t mask = stripe.entries.size() - 1;
-        std::size_t at = start(stripe, key);
-        Entry* choice = &stripe.entries[at];
+    static Entry* shallowest(CacheShard& shard, Key key) {
+        const std::size_t mask = shard.entries.size() - 1;
+        std::size_t at = start(shard, key);
+        Entry* choice = &shard.entries[at];
         for (std::size_t k = 1; k < N_PLACES; ++k) {
             at = (at + 1) & mask;
-            if (stripe.entries[at].depth < choice->depth) choice = &stripe.entries[at];
+            if (shard.entries[at].depth < choice->depth) choice = &shard.entries[at];
         }
         return choice;
     }
 
-    void grow(Stripe& stripe) {
-        const std::size_t old_size = stripe.entries.size();
+    void grow(CacheShard& shard) {
+        const std::size_t old_size = shard.entries.size();
         const std::size_t size = old_size == 0 ? 16 : 2 * old_size;
         const std::int64_t added = static_cast<std::int64_t>((size - old_size) * sizeof(Entry));
         // Old and new entries exist together for a moment, so twice the memory is asked for.
@@ -148,23 +148,32 @@ private:
                                 control_.memory_used.load() + 2 * added > control_.memory_limit;
         if (peak > max_bytes_ || over_limit) return;
         std::vector<Entry> old(size);  // may throw, so that nothing is booked before
-        old.swap(stripe.entries);
+        old.swap(shard.entries);
         bytes_.fetch_add(added);
         control_.reserve(added);
-        stripe.used = 0;
+        shard.used = 0;
         for (const Entry& entry : old) {
             if (entry.depth == 0) continue;
-            Entry* place = place_of(stripe, {entry.low, entry.high});
+            Entry* place = place_of(shard, {entry.low, entry.high});
             if (place == nullptr) continue;
             *place = entry;
-            ++stripe.used;
+            ++shard.used;
         }
     }
 
     SearchControl& control_;
     const std::int64_t max_bytes_;
     std::atomic<std::int64_t> bytes_{0};
-    std::unique_ptr<Stripe[]> stripes_;
+    std::unique_ptr<CacheShard[]> shards_;
+};
+
+// The two tables of a fit.
+struct Caches {
+    CacheTable<CachedBounds> bounds;
+    CacheTable<SmallOptima> small;  // without the cost of splits, and so for all of them
+    int salt = 0;                   // bounds: problems of another split cost are other problems
+    Caches(SearchControl& control, std::int64_t max_bytes)
+        : bounds(control, max_bytes / 2), small(control, max_bytes / 2) {}
 };
 
 }  // namespace sktree_opt

@@ -4,4 +4,5 @@
 - ``objectives.hpp``: the scores of leaves, for the kernels; ``scores.hpp``: their names.
 - ``_metrics.py``: metrics that are not sums over leaves.
 - ``_for_data.py``: an objective together with the rows of a fit.
+- ``_forest_targets.py``: the answers of a forest, which may take the place of the given targets.
 """

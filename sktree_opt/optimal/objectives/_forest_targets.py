@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sktree_opt.utils._equal_rows import hash_rows
+
 N_FOLDS, N_TREES = 5, 40
 
 # Weight of a leaf at least, as a share of all, and share of the columns that each split looks at.
@@ -63,7 +65,7 @@ def forest_answers(data):
     matrix = data.matrix.toarray() if sparse.issparse(data.matrix) else np.asarray(data.matrix)
     # The forest reads single precision; ranks lose no digits.
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in matrix.T])
-    hashes = hash_rows(np.column_stack([ranks, np.unique(data.y, return_inverse=True)[1]]))
+    hashes = hash_rows([*ranks.T, np.unique(data.y, return_inverse=True)[1]])
     # Equal rows are one, and all are sorted, so that sums are rounded alike whatever the order.
     hashes, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     matrix = np.where(matrix != matrix, np.nan, ranks).astype(np.float32)[first]
@@ -93,15 +95,6 @@ def forest_answers(data):
                 found = forest.predict_proba(matrix[asked])
                 answers[np.ix_(asked, forest.classes_)] = found
     return answers[group]
-
-
-def hash_rows(ranks):
-    """A number for each row of whole numbers that depends on its cells alone."""
-    found = np.zeros(len(ranks), dtype=np.uint64)
-    for column in ranks.T:
-        found = (found ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        found ^= found >> np.uint64(29)
-    return found
 
 
 def with_forest_targets(data):

@@ -319,7 +319,7 @@ class SquaredError:
     power = 2
 
     def node_values(self, targets, weights, reached):
-        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        """Answer and cost of each node (see ``run._trees.NodeRows``)."""
         leaves, node_weights = reached.leaves, reached.weights[:, 0]
         n_nodes = len(reached.nodes)
         # Means are counted from a target of their own rows: exact where all of them are equal.
@@ -356,7 +356,7 @@ class AbsoluteError:
     power = 1
 
     def node_values(self, targets, weights, reached):
-        """Answer and cost of each node (see ``_driver.NodeRows``)."""
+        """Answer and cost of each node (see ``run._trees.NodeRows``)."""
         n_nodes = len(reached.nodes)
         by_leaf = np.argsort(reached.leaves, kind="stable")
         rows = np.split(by_leaf, np.cumsum(np.bincount(reached.leaves, minlength=n_nodes))[:-1])

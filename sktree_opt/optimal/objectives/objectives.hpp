@@ -2,9 +2,9 @@
 //
 // A tree's cost is unit * (base - sum of its leaves' scores), where base is a sum over rows that no
 // tree changes; so the search maximises scores. A score reads the counts of one leaf by channel for
-// a whole vector of columns. To add an objective: a struct here, a line in
-// compile_bit_kernels.hpp, a line in _leaf_objectives.py, and its leaf cost in
-// tests/reference/brute_force_tree.py.
+// a whole vector of columns.
+//
+// The page on extending lists the files that a new score touches.
 
 // amount / weight; 0 for an empty leaf, whose weight may differ from 0 by rounding.
 template <class T>

@@ -11,11 +11,10 @@ struct ScoreParameters {
     int n_channels = 1;  // summed channels that the score reads
     int n_supports = 0;  // channels after them, each with a minimum for every leaf
     Lane minimum_support[2] = {};
-    const double* x_log_x = nullptr;  // entropy: table for whole counts below n_x_log_x
-    int n_x_log_x = 0;
-    double z = 0.0;         // pessimistic error: the normal quantile of
-    double cf = 0.25;       // this confidence
-    Lane least_weight = 0;  // a leaf of less is empty, but for rounding
+    const double* x_log_x = nullptr;  // entropy: table for whole counts
+    double z = 0.0;                   // pessimistic error: the normal quantile of
+    double cf = 0.25;                 // this confidence
+    Lane least_weight = 0;            // a leaf of less is empty, but for rounding
 };
 
 }  // namespace sktree_opt

@@ -16,7 +16,10 @@ A fit goes through these modules in this order; none calls back into an earlier 
 ``_look_ahead``
     The first tree over all thresholds, in polynomial time.
 ``_bits_solver``, ``_thresholds_solver``, ``_metric``
-    Each drives an engine: levels, limited discrepancy, rounding of sums, fronts.
+    Each drives an engine: levels, limited discrepancy, rounding of sums, fronts. ``_f1`` needs no
+    front: it asks for the least cost a few times.
+``_found_trees``
+    The trees of a set, each made when it is asked for.
 ``_one_column``
     A table of one numeric column needs no engine: its best division into intervals is found here.
 ``_fallback``

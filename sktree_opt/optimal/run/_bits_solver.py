@@ -173,9 +173,8 @@ class Levels:
     ``PROVABLE_DEPTH`` levels, or few in large tables, the greedy tree is enough. Beyond them, the
     step that is expected to take less work goes first. One more discrepancy takes about three times
     the work of the last one; one more level takes the work of the last one times half the number of
-    columns. Both are
-    done whether or not the search may be stopped, so that a limit does not change the answer among
-    equally good trees.
+    columns. Both are done whether or not the search may be stopped, so that a limit does not change
+    the answer among equally good trees.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def find_tree_of_column(plan, session):
     Parameters
     ----------
     plan : Plan
-        With a `table` of one column of numbers without holes.
+        With a `table` of one column of numbers, none of them missing.
 
     session : Session
 

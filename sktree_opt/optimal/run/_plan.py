@@ -27,7 +27,7 @@ from sktree_opt.preprocessing._table import Table
 from sktree_opt.preprocessing._thresholds import AllThresholds, resolve_thresholds
 from sktree_opt.utils._params import warn_user
 
-# Numeric tests, for each way to walk a column (two where values are missing), from which a search
+# Numeric tests, for each pass over a column (two where values are missing), from which a search
 # over ranks is faster than one over a binary column for each test. The latter counts rows of
 # classes 16 or more at a time; sums of targets take it longer.
 MANY_THRESHOLDS = 60
@@ -277,7 +277,7 @@ class Sizes:
     n_codes, n_tests : ndarray of int64
         Different values, missing ones included, and binary columns made of them.
 
-    n_walks : int
+    n_passes : int
         Columns with tests, counted twice where values are missing.
     """
 
@@ -285,7 +285,7 @@ class Sizes:
     is_numeric: np.ndarray
     n_codes: np.ndarray
     n_tests: np.ndarray
-    n_walks: int
+    n_passes: int
 
     @classmethod
     def of(cls, table, cuts):
@@ -297,8 +297,8 @@ class Sizes:
             n_values = np.where(is_numeric, np.minimum(n_cuts + 1, n_values), n_values)
         n_tests = np.maximum(0, n_values - is_numeric)
         n_tests = np.where(has_missing, 2 * n_tests + 1, n_tests)
-        n_walks = int((n_tests > 0).sum() + ((n_tests > 0) & has_missing).sum())
-        return cls(table.n_rows, is_numeric, n_values + has_missing, n_tests, n_walks)
+        n_passes = int((n_tests > 0).sum() + ((n_tests > 0) & has_missing).sum())
+        return cls(table.n_rows, is_numeric, n_values + has_missing, n_tests, n_passes)
 
 
 def is_full_tree_too_costly(problem):
@@ -340,7 +340,7 @@ def has_many_thresholds(sizes, form, weights=None):
     many = MANY_FOR_TARGETS if form.score == "squared" else MANY_THRESHOLDS
     if form.score != "squared" and weights is not None and has_many_reals(weights):
         many *= SHARE_FOR_REALS
-    return sizes.n_tests[sizes.is_numeric].sum() >= many * max(1, sizes.n_walks)
+    return sizes.n_tests[sizes.is_numeric].sum() >= many * max(1, sizes.n_passes)
 
 
 def has_few_values(sizes, problem):
@@ -373,6 +373,6 @@ def has_many_reals(weights):
 
 
 def is_one_deep_column(table, limits):
-    """Whether there is one column, of numbers without holes, and more than two levels."""
+    """Whether there is one column, of numbers, none of them missing, and more than two levels."""
     is_numeric = table.n_columns == 1 and not table.is_nominal[0] and not table.n_missing[0]
     return bool(is_numeric and limits.max_depth > 2)

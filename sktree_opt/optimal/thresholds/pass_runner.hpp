@@ -1,5 +1,5 @@
 // A vector pass over one node: prepares the arguments of the kernels, and makes costs of their
-// sums.
+// sums. Kernel: loops over rows and lanes.
 #pragma once
 
 #include <algorithm>

@@ -220,8 +220,8 @@ struct LeafAnswers {
 };
 
 // The best subtree of depth one on either side of each column, from counts of pairs of columns:
-// both children of a root on that column (phase two of MurTree's Algorithm 4). One pair of columns
-// serves both of its columns as roots.
+// both children of a root on that column (the second part of MurTree's Algorithm 4). One pair of
+// columns serves both of its columns as roots.
 class DepthTwo {
 public:
     // Costs of the best leaf or stump on the rows with and without each column, and of the leaf.

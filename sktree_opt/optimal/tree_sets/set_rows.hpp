@@ -2,9 +2,9 @@
 //
 // A node's rows are in segments, one for each class, 64 rows to a word; the last word of a segment
 // is filled up with zeros. words[w * stride + j] are the rows of word w in column j. Counts of all
-// pairs (i, j) of one i are one pass of vector instructions over j. This is phase one of MurTree's
-// Algorithm 4 (JMLR 23(26), doi:10.48550/arXiv.2007.12652), by words instead of by rows. Weights
-// are whole numbers of units, counted one bit of the weight at a time.
+// pairs (i, j) of one i are one pass of vector instructions over j. This is the first part of
+// MurTree's Algorithm 4 (JMLR 23(26), doi:10.48550/arXiv.2007.12652), by words instead of by rows.
+// Weights are whole numbers of units, counted one bit of the weight at a time.
 #pragma once
 
 #include <algorithm>
@@ -143,7 +143,7 @@ struct SetWorker {
     std::int64_t work = 0;
 };
 
-// What is known by rows and limits, in stripes with a lock each, so that threads rarely wait for
+// What is known by rows and limits, in shards with a lock each, so that threads rarely wait for
 // each other.
 template <class Value>
 class RowCache {

@@ -17,13 +17,13 @@
 //   e_acc, S_acc        -> best_
 //
 // Deviations: the recursion is a stack, so that it can be left and taken up again after each tree;
-// trees are walks of the lattice, which rebuilds nothing that did not change. Errors of shared rows
-// are not a sum over nodes: lberr counts them as 0. The penalty in lberr counts the features of
-// what is left of T: those of S n W may not be used by the trees cut off.
+// trees are traversals of the lattice, which rebuilds nothing that did not change. Errors of shared
+// rows are not a sum over nodes: lberr counts them as 0. The penalty in lberr counts the features
+// of what is left of T: those of S n W may not be used by the trees cut off.
 //
 // Threads share the features of a case set that is ranked; the order of the trees is the same.
 //
-// Cost: one walk for each tree built. Memory: at most N + 1 calls are on the stack.
+// Cost: one traversal for each tree built. Memory: at most N + 1 calls are on the stack.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ public:
           rules_(rules),
           control_(control),
           lattice_(problem, control, budget, n_threads),
-          walk_(lattice_) {
+          traversal_(lattice_) {
         waiting_.is_required.assign(problem.n_units(), 0);
         waiting_.is_possible.assign(problem.n_units(), 1);
     }
@@ -157,7 +157,7 @@ private:
         if (problem_.has_rating()) {
             tree.cost = problem_.rate(tree.features);
         } else if (has_shared) {
-            tree.cost += walk_.vote(set);
+            tree.cost += traversal_.vote(set);
         }
     }
 
@@ -301,7 +301,7 @@ private:
     BestRules rules_;
     SearchControl& control_;
     Lattice lattice_;
-    TreeWalk walk_;
+    TreeTraversal traversal_;
     Call waiting_;
     bool has_waiting_ = true;
     std::vector<Call> calls_;

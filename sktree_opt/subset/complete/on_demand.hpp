@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "sktree_opt/subset/lattice/lattice.hpp"
-#include "sktree_opt/subset/lattice/tree_walk.hpp"
+#include "sktree_opt/subset/lattice/tree_traversal.hpp"
 
 namespace sktree_opt::subset {
 
@@ -281,7 +281,7 @@ public:
           rules_(rules),
           control_(control),
           lattice_(problem, control, budget),
-          walk_(lattice_),
+          traversal_(lattice_),
           bounds_(lattice_),
           decisions_(problem.n_units(), UNDECIDED),
           prunes_(rules.only_best || rules.limit < std::numeric_limits<Cost>::max()) {
@@ -582,8 +582,8 @@ private:
 
     void rate_anew(const std::vector<std::uint8_t>& decisions, FoundTree& tree) {
         const FeatureSet set{&problem_, decisions.data(), -1};
-        walk_.run(lattice_.roots().data(), lattice_.roots().size(), set, outcome_);
-        tree.cost = walk_.total(outcome_, set);
+        traversal_.run(lattice_.roots().data(), lattice_.roots().size(), set, outcome_);
+        tree.cost = traversal_.total(outcome_, set);
         tree.n_leaves = outcome_.n_leaves;
     }
 
@@ -610,7 +610,7 @@ private:
     BestRules rules_;
     SearchControl& control_;
     Lattice lattice_;
-    TreeWalk walk_;
+    TreeTraversal traversal_;
     SubsetBounds bounds_;
     std::vector<std::uint8_t> decisions_;
     bool prunes_;              // by the cost of finished leaves

@@ -13,12 +13,13 @@
 // alternative stays what it is when features leave that it does not use. The work of a step is what
 // the removed feature changed. Costs are whole numbers, so the sums are those of trees built anew.
 //
-// Ours too: a step needs no T_a that costs more than T, so the walk of an alternative ends where
-// what it has seen is too much. That much stays known until a feature leaves that was met on the
-// way. Nodes that no search row reaches are visited only to count leaves when trials tie.
+// Ours too: a step needs no T_a that costs more than T, so the traversal of an alternative ends
+// when the nodes it has seen cost too much. That cost stays known until a feature leaves that was
+// met on the way. Nodes that no search row reaches are visited only to count leaves when trials
+// tie.
 //
-// Cost: walking T once per step, and the alternatives that are not known. Memory: the case sets of
-// T (at most depth x rows), and the features of each alternative; the lattice below the
+// Cost: one traversal of T per step, and of the alternatives that are not known. Memory: the case
+// sets of T (at most depth x rows), and the features of each alternative; the lattice below the
 // alternatives is a cache with a budget. Threads share the features of a ranking (lattice.hpp).
 #pragma once
 
@@ -45,7 +46,7 @@ struct CurrentNode {
 
     bool knows_alternative() const { return has_alternative && alternative.is_whole; }
     // Lower bound on the cost of the alternative.
-    Cost floor() const { return has_alternative ? alternative.cost : 0; }
+    Cost lower_bound() const { return has_alternative ? alternative.cost : 0; }
 };
 
 class IncrementalTrees {
@@ -56,7 +57,7 @@ public:
           control_(control),
           gives_up_(gives_up),
           lattice_(problem, control, budget, n_threads, min_parallel_work),
-          walk_(lattice_) {}
+          traversal_(lattice_) {}
 
     void build(const std::uint8_t* is_in, EliminationStep& step) {
         is_in_ = is_in;
@@ -84,27 +85,29 @@ public:
             limit = std::min(limit, trials.back().cost);
             ++step.n_unchanged;
         }
-        to_walk_.clear();
+        to_traverse_.clear();
         for (std::int32_t unit : current.units) {
             if (problem_.keeps(unit) || candidates_[unit].is_known()) continue;
-            to_walk_.push_back(unit);
+            to_traverse_.push_back(unit);
         }
         // The least work first, and in groups: the cost of a group limits the groups after it.
-        std::stable_sort(to_walk_.begin(), to_walk_.end(), [&](std::int32_t a, std::int32_t b) {
-            return candidates_[a].work() < candidates_[b].work();
-        });
-        for (std::size_t first = 0; first < to_walk_.size(); first += GROUP_SIZE) {
-            const std::size_t last = std::min(first + GROUP_SIZE, to_walk_.size());
+        std::stable_sort(to_traverse_.begin(), to_traverse_.end(),
+                         [&](std::int32_t a, std::int32_t b) {
+                             return candidates_[a].work() < candidates_[b].work();
+                         });
+        for (std::size_t first = 0; first < to_traverse_.size(); first += GROUP_SIZE) {
+            const std::size_t last = std::min(first + GROUP_SIZE, to_traverse_.size());
             for (std::size_t i = first; i < last && gives_up_; ++i) {
-                candidates_[to_walk_[i]].limit = limit;
+                candidates_[to_traverse_[i]].limit = limit;
             }
-            for (std::size_t i = first; i < last; ++i) walk_candidate(candidates_[to_walk_[i]]);
+            for (std::size_t i = first; i < last; ++i)
+                traverse_candidate(candidates_[to_traverse_[i]]);
             if (control_.stopped()) return;
             for (std::size_t i = first; i < last; ++i) {
-                const bool is_whole = candidates_[to_walk_[i]].is_known();
+                const bool is_whole = candidates_[to_traverse_[i]].is_known();
                 ++(is_whole ? step.n_built : step.n_given_up);
                 if (!is_whole) continue;
-                trials.push_back(rate(to_walk_[i], current));
+                trials.push_back(rate(to_traverse_[i], current));
                 limit = std::min(limit, trials.back().cost);
             }
         }
@@ -120,7 +123,7 @@ public:
         for (const auto& root : roots_) n += root->n_leaves;
         for (const CurrentNode* node : candidates_[unit].nodes) {
             CaseNode* cases = node->cases;
-            walk_.run(&cases, 1, set_without(unit), outcome_);
+            traversal_.run(&cases, 1, set_without(unit), outcome_);
             n += outcome_.n_leaves - node->n_leaves;
             forget_if_over_budget();
         }
@@ -226,7 +229,7 @@ private:
         auto& units = step.units;
         std::sort(units.begin(), units.end());
         units.erase(std::unique(units.begin(), units.end()), units.end());
-        step.cost = whole_cost_ + (has_shared ? walk_.vote(set_without(-1)) : 0);
+        step.cost = whole_cost_ + (has_shared ? traversal_.vote(set_without(-1)) : 0);
     }
 
     // Finds the topmost nodes of each unit.
@@ -238,17 +241,17 @@ private:
     }
 
     // Completes the alternatives of a unit, or shows that T_a costs more than its limit.
-    void walk_candidate(Removal& candidate) {
-        Cost floor = whole_cost_;
-        for (const CurrentNode* node : candidate.nodes) floor += node->floor() - node->cost;
+    void traverse_candidate(Removal& candidate) {
+        Cost lower = whole_cost_;
+        for (const CurrentNode* node : candidate.nodes) lower += node->lower_bound() - node->cost;
         for (CurrentNode* node : candidate.nodes) {
-            if (floor > candidate.limit || control_.stopped()) return;
+            if (lower > candidate.limit || control_.stopped()) return;
             if (node->knows_alternative()) continue;
-            floor -= node->floor();
-            walk_.run_for_cost(node->cases, set_without(node->unit), candidate.limit - floor,
-                               node->alternative);
+            lower -= node->lower_bound();
+            traversal_.run_for_cost(node->cases, set_without(node->unit), candidate.limit - lower,
+                                    node->alternative);
             node->has_alternative = !control_.stopped();
-            floor += node->floor();
+            lower += node->lower_bound();
             forget_if_over_budget();
         }
     }
@@ -261,7 +264,7 @@ private:
             has_shared |= node->has_shared || node->alternative.has_shared;
         }
         if (has_shared) {
-            trial.cost += walk_.vote(set_without(unit));
+            trial.cost += traversal_.vote(set_without(unit));
             forget_if_over_budget();
         } else {
             trial.cost += current.cost - whole_cost_;  // the same shared rows in the same leaves
@@ -278,12 +281,12 @@ private:
     bool gives_up_;
     const std::uint8_t* is_in_ = nullptr;
     Lattice lattice_;
-    TreeWalk walk_;
+    TreeTraversal traversal_;
     std::vector<std::unique_ptr<CurrentNode>> roots_;
     Cost whole_cost_ = 0;
-    std::vector<Removal> candidates_;     // by unit
-    std::vector<std::uint32_t> n_above_;  // by unit: nodes that test it on the path
-    std::vector<std::int32_t> to_walk_;   // units
+    std::vector<Removal> candidates_;        // by unit
+    std::vector<std::uint32_t> n_above_;     // by unit: nodes that test it on the path
+    std::vector<std::int32_t> to_traverse_;  // units
     Outcome outcome_;
 };
 

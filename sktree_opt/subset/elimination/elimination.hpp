@@ -36,7 +36,7 @@
 #include <utility>
 #include <vector>
 
-#include "sktree_opt/subset/lattice/tree_walk.hpp"
+#include "sktree_opt/subset/lattice/tree_traversal.hpp"
 
 namespace sktree_opt::subset {
 

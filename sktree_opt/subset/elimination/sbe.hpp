@@ -78,12 +78,12 @@ private:
         const FeatureSet set{&problem_, is_in_, without};
         Lattice lattice(problem_, control_, -1);
         lattice.restrict_to(set);
-        TreeWalk walk(lattice);
+        TreeTraversal traversal(lattice);
         Outcome outcome;
-        walk.run(lattice.roots().data(), lattice.roots().size(), set, outcome);
+        traversal.run(lattice.roots().data(), lattice.roots().size(), set, outcome);
         tree.units = outcome.units;
         tree.n_leaves = outcome.n_leaves;
-        tree.cost = walk.total(outcome, set);
+        tree.cost = traversal.total(outcome, set);
         // One tree after the other, each with a lattice of its own.
         const std::lock_guard<std::mutex> guard(stats_mutex_);
         const std::int64_t peak = std::max(stats_.peak_bytes, lattice.stats().peak_bytes);

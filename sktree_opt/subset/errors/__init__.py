@@ -6,8 +6,11 @@ divided by the weight of all search rows. The trees of the parts are treated lik
 tree, so that everything the searches know about a tree (Lemma 6, shared subtrees, bounds at nodes)
 holds for any list of parts.
 
-To add an estimate, write a class with ``_make_parts`` in a file of its own, and add a line to
-``ERROR_ESTIMATES``.
+The estimates are ``_search.py``, ``_training.py``, ``_cross_validation.py``, ``_bootstrap.py`` and
+``_pessimistic.py``; ``_scoring.py`` rates trees by any of scikit-learn's scores.
+
+To add an estimate, write a class with ``_make_parts`` in a file of its own, name the file here, and
+add a line to ``ERROR_ESTIMATES``.
 
 Terms: *building rows* grow a tree, *search rows* rate it.
 """

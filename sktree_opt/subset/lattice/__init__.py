@@ -12,5 +12,5 @@ Reading order:
   several.
 - ``node_growth.hpp``: how the features of one case set are ranked. It uses ``order_index.hpp``
   (cases in the order of a column without sorting) and ``equal_cases.hpp`` (equal cases merged).
-- ``tree_walk.hpp``: the error, size and features of DT(S).
+- ``tree_traversal.hpp``: the error, size and features of DT(S).
 """

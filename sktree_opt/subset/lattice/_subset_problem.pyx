@@ -302,14 +302,6 @@ cdef class SubsetProblem:
         return cost if exact else round(cost)
 
     @property
-    def total_units(self):
-        """The cost of being wrong everywhere."""
-        largest = self.cpp.largest_loss
-        if self.recipe["n_classes"]:
-            largest = max(largest, 1.0)
-        return round(self.total_cost * largest / self.cpp.cost_unit)
-
-    @property
     def cost_unit(self):
         """The weight that corresponds to a cost of 1."""
         return self.cpp.cost_unit

@@ -1,10 +1,10 @@
-// The memoised lattice of case sets that all feature-subset searches walk.
+// The memoised lattice of case sets that all feature-subset searches traverse.
 //
 // Problem: DT(S) for many feature sets S on the same rows. Exact.
 // Paper: S. Ruggieri, "Complete Search for Feature Selection in Decision Trees", JMLR 20 (2019),
 // section 4.1, http://jmlr.org/papers/v20/18-035.html. By Assumption 4 the split of a node is
 // argmax of f(a, C) over a in S. So the features are ranked once for a case set C, for all S. DT(S)
-// is a walk that takes at each node the first feature of the ranking that is in S.
+// is a traversal that takes at each node the first feature of the ranking that is in S.
 //
 //   C                 -> CaseNode (training cases, search rows that get there, depth if it is
 //                     limited)
@@ -16,11 +16,11 @@
 // reached. Only the best features of a ranking are kept; the rest, and features that are out, are
 // ranked when they are asked for. Features that are constant at a node are skipped below it. Search
 // rows travel with the cases. A row that misses a tested value ends in several leaves and is
-// decided by their votes (C4.5): such rows are counted apart (TreeWalk::vote).
+// decided by their votes (C4.5): such rows are counted apart (TreeTraversal::vote).
 //
-// Cost: ranking is O(|C| log |C|) per feature, once; a step of a walk is O(1) amortised. Memory:
-// the rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all but the
-// nodes a search stands on, and what is needed again is made again.
+// Cost: ranking is O(|C| log |C|) per feature, once; a step of a traversal is O(1) amortised.
+// Memory: the rows of the case sets kept; when the budget is passed, `clear_unpinned` forgets all
+// but the nodes a search is at, and what is needed again is made again.
 #pragma once
 
 #include <algorithm>

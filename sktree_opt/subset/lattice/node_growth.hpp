@@ -1,4 +1,5 @@
 // What the lattice asks of a greedy learner: rank the features of a case set, split it on one.
+// Kernel: loops over cases.
 //
 // A CaseLearner is what one thread works with. The split of a feature comes from the same
 // evaluators as GreedyTreeClassifier's, so the trees are the same. The ranking keeps each split in

@@ -125,7 +125,7 @@ def test_equals_brute_force(data):
 @examples(60)
 @given(data=st.data())
 def test_depth_three_is_the_best_pair_of_depth_two(data):
-    # Larger than brute force can be, so that intervals, floors and all lanes of a pass take part.
+    # Larger than brute force can be, so that intervals, bounds and all lanes of a pass take part.
     matrix, n_categories, rng = data.draw(tables(max_rows=60, max_columns=4))
     n_rows, n_classes = len(matrix), data.draw(st.integers(2, 4))
     # Labels that follow the first column, with noise.

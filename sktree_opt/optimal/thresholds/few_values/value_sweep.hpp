@@ -1,5 +1,5 @@
 // The best tree of depth three for squared errors, or errors of two classes, where columns have few
-// values: exact.
+// values: exact. Kernel: loops over rows, codes and pairs of columns.
 //
 // A root column is cut at its positions. The rows on one side are added to tables of pairs of
 // columns, and those on the other side are the rest. The tables give the best trees of depth two of

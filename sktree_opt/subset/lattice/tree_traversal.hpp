@@ -1,4 +1,4 @@
-// DT(S) as a walk of the lattice: its error, its size, the features it uses.
+// DT(S) as a traversal of the lattice: its error, its size, the features it uses.
 //
 // The error of a tree is the sum over leaves of the cost of their whole search rows, plus the cost
 // of the shared rows, which miss a tested value and end in several leaves. The leaves of a shared
@@ -21,18 +21,18 @@ constexpr double VOTE_TOLERANCE = 1e-9;
 // Summary of a (sub)tree DT(S).
 struct Outcome {
     Cost cost = 0;         // of whole rows
-    bool is_whole = true;  // else the walk was given up, and it costs more than that
+    bool is_whole = true;  // else it was given up, and costs more than that
     std::int64_t n_leaves = 0;
     bool has_shared = false;          // some leaf has shared rows
     std::vector<std::int32_t> units;  // increasing
 };
 
-class TreeWalk {
+class TreeTraversal {
 public:
-    explicit TreeWalk(Lattice& lattice)
+    explicit TreeTraversal(Lattice& lattice)
         : lattice_(lattice), is_used_(lattice.problem().n_units(), 0) {}
 
-    // Walks DT(S) below `nodes`; garbage when the search has stopped.
+    // Traverses DT(S) below `nodes`; garbage when the search has stopped.
     void run(CaseNode* const* nodes, std::size_t n_nodes, const FeatureSet& set, Outcome& outcome) {
         outcome.cost = 0;
         outcome.n_leaves = 0;
@@ -49,9 +49,9 @@ public:
         finish_units(outcome);
     }
 
-    // Walks DT(S) below `node` for its cost: what no search row gets to is not walked, and of what
-    // costs more than `limit` no more than shows it. `outcome` tells the units of what was walked,
-    // by which alone the cost, or the part that was seen of it, is decided; leaves are not counted.
+    // Traverses DT(S) below `node` for its cost. Nodes that no search row reaches are left out, and
+    // the traversal ends where the cost exceeds `limit`. `outcome` tells the units of the nodes
+    // that were visited, which alone decide the cost; leaves are not counted.
     void run_for_cost(CaseNode* node, const FeatureSet& set, Cost limit, Outcome& outcome) {
         const bool counts_training_rows = lattice_.problem().is_pessimistic;
         outcome.cost = outcome.n_leaves = 0;
@@ -81,7 +81,7 @@ public:
         finish_units(outcome);
     }
 
-    // Cost of the whole tree DT(S), which has just been walked.
+    // Cost of the whole tree DT(S), which has just been traversed.
     Cost total(const Outcome& outcome, const FeatureSet& set) {
         if (lattice_.problem().has_rating()) {
             const SearchProblem& problem = lattice_.problem();
@@ -155,8 +155,8 @@ public:
     }
 
 private:
-    // Leaves the next node to walk on top of the stack: those that cost nothing to walk come first,
-    // and of those that have to be ranked the one that has most errors for its cases.
+    // Leaves the next node on top of the stack: first those that are ranked already, then the one
+    // with the most errors for its cases.
     bool take_next() {
         while (!stack_.empty()) {
             CaseNode* node = stack_.back();
