@@ -10,7 +10,7 @@ from sktree_opt.greedy._base import BaseGreedyTree, document_greedy
 from sktree_opt.greedy._registries import CLASSIFICATION_CRITERIA, CLASSIFICATION_PRUNINGS
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
-from sktree_opt.utils._params import shared_constraints
+from sktree_opt.utils._params import OF_CLASSIFIERS, shared_constraints
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     ClassWeight,
@@ -154,13 +154,7 @@ class GreedyTreeClassifier(TreeClassifierMixin, BaseGreedyTree):
         **BaseGreedyTree._parameter_constraints,
         "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
         "pruning": [StrOptions(set(CLASSIFICATION_PRUNINGS)), None],
-        **shared_constraints(
-            "confidence",
-            "class_weight",
-            "cost_matrix",
-            "leaf_smoothing",
-            "hierarchical_shrinkage",
-        ),
+        **shared_constraints(*OF_CLASSIFIERS),
     }
 
     def __init__(

@@ -98,8 +98,8 @@ class MDLPDiscretizer(DocLinkMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     thresholds_ : list of ndarray
-        By column, the cuts in ascending order, decimals between two values of the training data:
-        a row is below if its value is less or equal.
+        By column, the thresholds in ascending order, decimals between two values of the training
+        data: a row is below if its value is less or equal.
 
     n_bins_ : ndarray of int64, shape (n_features,)
         Intervals of each column.

@@ -57,7 +57,7 @@ class QuantileThresholds:
 class MdlpThresholds:
     """Where the classes change, by Fayyad and Irani's criterion (``MDLPDiscretizer``)."""
 
-    scope = "the cuts of each column by the MDL principle"
+    scope = "the thresholds of each column by the MDL principle"
 
     def codes(self, table, data, control=None):
         """Cut each column for itself."""
@@ -120,17 +120,17 @@ class EnsembleThresholds:
 
 @dataclass
 class TransformerThresholds:
-    """The cuts of a transformer that has ``thresholds_`` or ``bin_edges_`` when it is fitted."""
+    """The thresholds of a transformer, in ``thresholds_`` or ``bin_edges_`` when it is fitted."""
 
     transformer: object
 
     @property
     def scope(self):
         """The thresholds in words."""
-        return f"the cuts of {type(self.transformer).__name__}"
+        return f"the thresholds of {type(self.transformer).__name__}"
 
     def codes(self, table, data, control=None):
-        """Take the cuts as they are, or fit a clone on the numbers of each numeric column."""
+        """Take the thresholds as they are, or fit a clone on the numbers of each numeric column."""
         try:
             check_is_fitted(self.transformer)
         except NotFittedError:

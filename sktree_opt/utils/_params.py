@@ -21,6 +21,15 @@ from sktree_opt.utils._compat import Interval, RealNotInt, StrOptions
 # Seconds after which every exact search stops by default: a first call has to come back.
 DEFAULT_TIME_LIMIT = 60.0
 
+# Parameters that only classifiers have.
+OF_CLASSIFIERS = (
+    "class_weight",
+    "confidence",
+    "cost_matrix",
+    "hierarchical_shrinkage",
+    "leaf_smoothing",
+)
+
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 _CONSTRAINTS = {

@@ -21,7 +21,12 @@ from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run._run import find_tree
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
-from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
+from sktree_opt.utils._params import (
+    DEFAULT_TIME_LIMIT,
+    OF_CLASSIFIERS,
+    shared_constraints,
+    warn_of_limit,
+)
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
@@ -174,15 +179,7 @@ class OptimalTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         **BaseOptimalTree._parameter_constraints,
         "objective": [StrOptions({*OBJECTIVES, *METRICS}), callable],
         "targets": [StrOptions({"given", "forest"})],
-        **shared_constraints(
-            "cost_matrix",
-            "confidence",
-            "class_weight",
-            "leaf_smoothing",
-            "hierarchical_shrinkage",
-            "checkpoint",
-            "search",
-        ),
+        **shared_constraints(*OF_CLASSIFIERS, "checkpoint", "search"),
         "pos_label": [Real, str, "boolean", None],
     }
 

@@ -19,7 +19,12 @@ from sktree_opt.optimal.run.queries._ranked_set import find_ranked_set
 from sktree_opt.optimal.run.queries._rankings import class_query
 from sktree_opt.tree._mixin import TIE_TOLERANCE, TreeClassifierMixin
 from sktree_opt.utils._compat import StrOptions, fit_context
-from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
+from sktree_opt.utils._params import (
+    DEFAULT_TIME_LIMIT,
+    OF_CLASSIFIERS,
+    shared_constraints,
+    warn_of_limit,
+)
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
@@ -120,13 +125,7 @@ class TreeSetClassifier(TreeClassifierMixin, BaseTreeSet):
         **BaseTreeSet._parameter_constraints,
         **QUERY_CONSTRAINTS,
         "objective": [StrOptions(set(OBJECTIVES))],
-        **shared_constraints(
-            "cost_matrix",
-            "confidence",
-            "class_weight",
-            "leaf_smoothing",
-            "hierarchical_shrinkage",
-        ),
+        **shared_constraints(*OF_CLASSIFIERS),
     }
 
     def __init__(

@@ -339,8 +339,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         """Set all but the status, which is returned."""
         before = self._take_up(search, groups)
         parts = self._parts(search, y, groups) if before is None else before["parts"]
-        if self.warm_start:
-            self._unfinished = {**self._unfinished, "parts": parts}
+        self._keep_found(parts=parts)
         penalties = self._penalties()
         problem = self._make_problem(search, parts, has_penalty=bool(penalties.any()))
         self._check_sizes(len(problem.kept_features))
@@ -468,6 +467,11 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         self._unfinished = {"key": key}
         return None
 
+    def _keep_found(self, **found):
+        """Keep something that the search has found for the next fit."""
+        if self.warm_start:
+            self._unfinished = {**self._unfinished, **found}
+
     def _search_best(self, search, problem, rules, before):
         """Features, cost and leaves of the best tree, and how much better others may be."""
         if self.method == "dtaccept":
@@ -475,8 +479,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         best = None if before is None else before.get("best")
         if best is None:
             best = self._first_tree(search, problem, rules)
-        if self.warm_start:
-            self._unfinished = {**self._unfinished, "best": best}
+        self._keep_found(best=best)
         if best is not None:
             self._grow_ahead(search, best[0])
         run = CompleteRun(
@@ -496,8 +499,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
             best = found
         self.search_stats_ = run.stats
         run.write()
-        if self.warm_start:
-            self._unfinished = {**self._unfinished, "best": best, "state": run.stream.state}
+        self._keep_found(best=best, state=run.stream.state)
         if best is None and run.stream.is_done:
             self._refuse_impossible()
         if best is None or (problem.is_callable and not run.stream.is_done):
@@ -573,8 +575,7 @@ class AcceptableSubsetSelector(SubsetSelectorMixin, BaseSubsetSearch):
         if collection is None or not collection.is_for(*asked, **sizes):
             collection = Collection(*asked, **sizes)
         collection.go_on(problem, search)
-        if self.warm_start:
-            self._unfinished = {**self._unfinished, "collection": collection}
+        self._keep_found(collection=collection)
         self.collect_status_ = "optimal" if collection.is_done else search.status
         self.n_acceptable_ = collection.n_acceptable
         least = max(self.lower_bound_ - penalties.sum(), -(2.0**20))

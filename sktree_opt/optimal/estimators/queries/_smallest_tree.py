@@ -19,7 +19,12 @@ from sktree_opt.optimal.run._plan import make_plan
 from sktree_opt.optimal.run.queries._rankings import class_query, find_smallest_tree
 from sktree_opt.tree._mixin import TreeClassifierMixin
 from sktree_opt.utils._compat import Interval, StrOptions, fit_context
-from sktree_opt.utils._params import DEFAULT_TIME_LIMIT, shared_constraints, warn_of_limit
+from sktree_opt.utils._params import (
+    DEFAULT_TIME_LIMIT,
+    OF_CLASSIFIERS,
+    shared_constraints,
+    warn_of_limit,
+)
 from sktree_opt.utils._typing import (
     CategoricalFeatures,
     CategoricalSplit,
@@ -119,13 +124,7 @@ class SmallestTreeClassifier(TreeClassifierMixin, BaseOptimalTree):
         **QUERY_CONSTRAINTS,
         "objective": [StrOptions(set(OBJECTIVES))],
         "depth_cost": [Interval(Real, 0, None, closed="left")],
-        **shared_constraints(
-            "cost_matrix",
-            "confidence",
-            "class_weight",
-            "leaf_smoothing",
-            "hierarchical_shrinkage",
-        ),
+        **shared_constraints(*OF_CLASSIFIERS),
     }
 
     def __init__(
