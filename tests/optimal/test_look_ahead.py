@@ -111,9 +111,7 @@ def test_proofs_do_not_change(kind, global_random_seed):
 
 
 @pytest.mark.parametrize("kind", ["error", "squared_error"])
-def test_steps_that_end_with_their_turn_begin_anew(kind, monkeypatch, global_random_seed):
-    monkeypatch.setattr(_thresholds_solver, "SECONDS_A_TURN", 1e-4)
-    monkeypatch.setattr(_thresholds_solver, "GROWTH_OF_TURNS", 1.3)
+def test_steps_that_end_with_their_turn_begin_anew(kind, global_random_seed):
     X, score = smooth_table(global_random_seed, n_rows=300, n_values=15)
     if kind == "squared_error":
         model, y = OptimalTreeRegressor(max_depth=4, max_leaf_nodes=5), score
@@ -123,6 +121,7 @@ def test_steps_that_end_with_their_turn_begin_anew(kind, monkeypatch, global_ran
         plan = plan_of(model, X, y)
     session = new_session(plan.problem.limits)
     first = LookAhead(plan.problem, plan.table, session).grow()
+    first.seconds_a_turn, first.growth_of_turns = 1e-4, 1.3
     found = _thresholds_solver.search_thresholds(plan, session, first)
     assert found.status == "optimal"
     exact = fit_table(model, X, y, off=("look_ahead",))

@@ -129,7 +129,13 @@ class LookAhead:
 
     incumbents : list of (float, float)
         Seconds and cost, each time the tree became better.
+
+    seconds_a_turn, growth_of_turns : float
+        Seconds of the exact search before the first turn of the look-ahead, and the factor by which
+        each turn is longer than the last.
     """
+
+    seconds_a_turn, growth_of_turns = 0.2, 2.0
 
     def __init__(self, problem, table, session, most_cells=MOST_CELLS):
         self.problem, self.table, self.most_cells = problem, table, most_cells

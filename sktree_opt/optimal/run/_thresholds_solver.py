@@ -30,10 +30,9 @@ MOST_CLASSES = 1 << 16
 # Every sum of weights and costs is below 2 ** SUM_BITS units, so that doubles add them exactly.
 SUM_BITS = 50
 
-# Seconds of the search before the first turn of the look-ahead, and the factor by which each turn
-# is longer than the last. The look-ahead takes such a share of a turn besides. A step that is not
-# done ends a little after its turn.
-SECONDS_A_TURN, GROWTH_OF_TURNS, SHARE_OF_LOOK_AHEAD, GRACE = 0.2, 2.0, 0.5, 1.2
+# The look-ahead takes such a share of a turn besides. A step that is not done ends a little after
+# its turn.
+SHARE_OF_LOOK_AHEAD, GRACE = 0.5, 1.2
 
 # Targets with more decimal digits than these are rounded to a power of two.
 MOST_DIGITS = 6
@@ -240,7 +239,7 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
             engine.resume(checked_state(record.state))
     improves = first is not None and session.may_stop(problem.limits)
     steps = first.improvements() if improves else iter(())
-    turn = SECONDS_A_TURN if improves else np.inf
+    turn = first.seconds_a_turn if improves else np.inf
     turn_end = control.seconds + turn
 
     def search():
@@ -267,7 +266,7 @@ def explore(problem, session, engine, best_tree, first=None, record=None, inputs
             record.write(engine.state)
         if not is_done and not control.stopped and control.seconds >= turn_end:
             improves = session.step(problem, "look-ahead", improve, best_tree)
-            turn = GROWTH_OF_TURNS * turn if improves else np.inf
+            turn = first.growth_of_turns * turn if improves else np.inf
             turn_end = control.seconds + turn
 
 

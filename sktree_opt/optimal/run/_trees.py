@@ -15,6 +15,9 @@ from sktree_opt.tree import Tree
 from sktree_opt.tree._node import LEAF, NODE_DTYPE, is_category
 from sktree_opt.utils._equal_rows import group_equal_rows
 
+# A tree without tests.
+LEAF_ALONE = np.array([[-1, -1, -1]], dtype=np.int32)
+
 # A weight that is smaller than the total by this factor may be lost to rounding.
 MOST_UNEQUAL = 1e10
 

@@ -22,7 +22,7 @@ from sktree_opt.optimal.objectives._for_data import ClassObjective
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES, MisclassificationCost
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._problem import Problem, Solution, closed
-from sktree_opt.optimal.run._trees import breadth_first, rows_in
+from sktree_opt.optimal.run._trees import LEAF_ALONE, breadth_first, rows_in
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
 from sktree_opt.optimal.tree_sets._set_search import SumSearch
 from sktree_opt.utils._control import SearchControl
@@ -182,7 +182,7 @@ def find_fair_tree(plan, session, groups):
     problem, tests, limits = plan.problem, plan.tests, plan.problem.limits
     control = session.control
     known = FairTrees(problem, tests, groups)
-    known.offer(np.array([[-1, -1, -1]], dtype=np.int32))
+    known.offer(LEAF_ALONE)
     moments = []
     if limits.max_depth > 0 and limits.max_splits > 0:
         known.search_prices(session)

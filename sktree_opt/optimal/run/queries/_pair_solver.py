@@ -13,7 +13,7 @@ import numpy as np
 
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes, two_class_form
 from sktree_opt.optimal.run._bits_solver import Answer, n_useful_splits
-from sktree_opt.optimal.run._trees import tree_and_objective
+from sktree_opt.optimal.run._trees import LEAF_ALONE, tree_and_objective
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, nodes_from_preorder
 from sktree_opt.optimal.tree_sets._set_search import SumSearch
 from sktree_opt.utils._control import SearchControl
@@ -26,8 +26,6 @@ FIRST_EXCESS, GROWTH = 1 / 64, 2.0
 
 # All rows cost some 2**40 units.
 LARGE_BOUND = 2.0**43
-
-LEAF = np.array([[-1, -1, -1]], dtype=np.int32)
 
 
 class PairSolver:
@@ -172,7 +170,7 @@ class PairSolver:
             self.problem,
             f"depth {depth}, {splits} tests",
             partial(self.engine.up_to, depth, splits, bound),
-            lambda _: (self.tests, LEAF if self.best is None else self.best.nodes),
+            lambda _: (self.tests, LEAF_ALONE if self.best is None else self.best.nodes),
         )
 
     def _note(self, found, ranks, depth, splits, is_proved):
@@ -190,9 +188,9 @@ class PairSolver:
         if self.best is not None:
             return replace(self.best, max_depth=depth, max_splits=splits, is_proved=False)
         # Perhaps it does not fulfil the limits.
-        leaf = tree_and_objective(self.problem, self.tests, LEAF)[1]
+        leaf = tree_and_objective(self.problem, self.tests, LEAF_ALONE)[1]
         cost = self.problem.in_engine_units(leaf)
-        return Answer(depth, splits, cost, self.tests, LEAF, False)
+        return Answer(depth, splits, cost, self.tests, LEAF_ALONE, False)
 
 
 def limits_of_shape(max_depth, max_splits):

@@ -21,13 +21,12 @@ from sktree_opt.optimal.run._best_trees import (
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._found_trees import FoundTrees, graph_of_trees, rounded
 from sktree_opt.optimal.run._problem import Solution, closed
+from sktree_opt.optimal.run._trees import LEAF_ALONE
 from sktree_opt.optimal.run.queries._rankings import refuse_limits, within_rounding
 from sktree_opt.utils._control import SearchControl
 
 # The first excess over the least cost, as a share of what all rows cost, and its growth.
 FIRST_EXCESS, GROWTH = 2.0**32, 1.5
-
-LEAF = np.array([[-1, -1, -1]], dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def find_ranked_set(plan, session, wanted, query):
         refuse_limits(problem, query)
     if found is None:
         # Perhaps it does not fulfil the limits.
-        nodes, unit = LEAF if first is None else first.nodes, problem.form.scale * levels.grid
+        nodes, unit = LEAF_ALONE if first is None else first.nodes, problem.form.scale * levels.grid
         graph = graph_of_trees(problem, tests, [nodes], unit)
         counted = graph.count(SearchControl())
         found = FoundTrees(problem, tests, graph, counted, 1, unit, 0.0)
@@ -248,7 +247,7 @@ class RankedLevels:
 
     def _best_of(self, before, now):
         found = before if now is None else now
-        return self.tests, LEAF if found is None else found.nodes(0)[0]
+        return self.tests, LEAF_ALONE if found is None else found.nodes(0)[0]
 
     def _limit_by_epsilon(self):
         """Take the distance from the best objective as a limit."""
