@@ -111,18 +111,18 @@ def read_source(X):
         X = X.view(np.ndarray)
     if is_plain_matrix(X):
         return Source(*X.shape, numbers=X)
-    try:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"X has several columns of one name. {error}") from error
-    if isinstance(frame, nw.DataFrame):
+    is_pandas = nw.dependencies.is_pandas_dataframe(X)
+    matrix = matrix_of_frame(X) if is_pandas else None
+    # To make a narwhals frame takes longer than fitting a small tree.
+    frame = X if matrix is not None else read_frame(X)
+    if matrix is not None or isinstance(frame, nw.DataFrame):
         names = list(frame.columns)
         labels = column_labels(names)
         return Source(
             *frame.shape,
-            names if labels == names else None,
-            numbers=matrix_of_frame(frame),
-            read_column=lambda j: FrameColumn(frame.get_column(names[j]), labels[j]),
+            labels if labels == names else None,
+            numbers=matrix if is_pandas else matrix_of_frame(frame),
+            read_column=lambda j: FrameColumn(read_frame(frame).get_column(names[j]), labels[j]),
             labels=labels,
         )
     refuse_other_containers(X)
@@ -152,26 +152,31 @@ def read_source(X):
     return Source(*matrix.shape, numbers=matrix)
 
 
+def read_frame(X):
+    """The narwhals frame of `X`; `X` itself if it is no frame."""
+    try:
+        return nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"X has several columns of one name. {error}") from error
+
+
+def matrix_of_frame(frame):
+    """A pandas or narwhals frame as one array if it holds only numbers, else None."""
+    if isinstance(frame, nw.DataFrame):
+        are_numbers = all(type(t) in MATRIX_TYPES for t in frame.schema.values())
+    else:
+        types = set(frame.dtypes.array)
+        are_numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in types)
+        are_numbers = are_numbers and frame.columns.is_unique
+    matrix = frame.to_numpy() if are_numbers else None
+    return matrix if is_plain_matrix(matrix) else None
+
+
 def column_labels(names):
     """The names of a frame's columns as strings; x0, x1... for a mere numbering from 0 on."""
     if names == list(range(len(names))):
         return [f"x{j}" for j in range(len(names))]
     return [str(name) for name in names]
-
-
-def matrix_of_frame(frame):
-    """A narwhals frame as one array if it holds only numbers, else None.
-
-    Reading a column takes longer than fitting a small tree to it.
-    """
-    if frame.implementation.is_pandas():
-        # Its own types, because to translate them takes as long as all the rest.
-        types = set(frame.to_native().dtypes.array)
-        are_numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in types)
-    else:
-        are_numbers = all(type(t) in MATRIX_TYPES for t in frame.schema.values())
-    matrix = frame.to_numpy() if are_numbers else None
-    return matrix if is_plain_matrix(matrix) else None
 
 
 def is_plain_matrix(X):

@@ -51,6 +51,9 @@ class TableEncoder:
     feature_names_ : list of str
         The column names, as strings, or ``x0``, ``x1``... where the table has none.
 
+    column_names_ : list of str or None
+        The same where the table has names and all are strings.
+
     kinds_ : list of str
         "numeric", "nominal" (tested by value), "ordinal" (an ordered categorical dtype, or a
         Boolean one: its categories are tested like numbers, in their order), "datetime",
@@ -68,6 +71,7 @@ class TableEncoder:
     """
 
     feature_names_: list[str]
+    column_names_: list[str] | None
     kinds_: list[str]
     categories_: list[NDArray[Any] | None]
     identifiers_: list[int]
@@ -90,7 +94,7 @@ class TableEncoder:
         it is: whoever packs bits needs no floats. `n_threads` look at a matrix of numbers.
         """
         source = read_source(X)
-        self.feature_names_ = source.labels
+        self.feature_names_, self.column_names_ = source.labels, source.names
         asked, by_dtype = resolve_categorical(
             self.categorical_features, source.names, source.n_columns
         )
@@ -125,6 +129,7 @@ class TableEncoder:
         """
         encoder = cls()
         encoder.feature_names_ = [column["name"] for column in columns]
+        encoder.column_names_ = None
         encoder.kinds_ = [column["kind"] for column in columns]
         encoder.categories_ = [
             object_array(column["categories"]) if column["kind"] in (NOMINAL, ORDINAL) else None

@@ -109,12 +109,7 @@ def check_training_data(
         if not weights.any():
             raise ValueError("class_weight is zero for all classes in y.")
     is_weighted = sample_weight is not None or class_weight is not None
-    if type(X) is np.ndarray and X.ndim == 2:
-        # scikit-learn would set these two as well, and look for names of columns first.
-        estimator.n_features_in_ = X.shape[1]
-        vars(estimator).pop("feature_names_in_", None)
-    else:
-        validate_data(estimator, X, skip_check_array=True)
+    set_names(estimator, X, encoder)
     return TrainingData(
         matrix=matrix,
         y=y,
@@ -125,6 +120,20 @@ def check_training_data(
         kept_rows=kept_rows,
         given_classes=given_classes,
     )
+
+
+def set_names(estimator, X, encoder):
+    """Set ``n_features_in_`` and ``feature_names_in_`` as ``validate_data`` does."""
+    names = encoder.column_names_
+    if names is None and not (type(X) is np.ndarray and X.ndim == 2):
+        validate_data(estimator, X, skip_check_array=True)
+        return
+    # To read the names again takes scikit-learn as long as fitting a small tree.
+    estimator.n_features_in_ = len(encoder.feature_names_)
+    if names is None:
+        vars(estimator).pop("feature_names_in_", None)
+    else:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
 
 
 def warn_of_identifiers(encoder):

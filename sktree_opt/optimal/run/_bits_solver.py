@@ -343,6 +343,9 @@ class Levels:
                 return
             self.discrepancies += 1
             self.ended_by_discrepancy = engine.cost <= engine.lower_bound
+            if engine.covers_any_depth:
+                # More are allowed as that search goes on.
+                return
 
     def _search_discrepancies(self, discrepancies):
         work = partial(self.engine.search_discrepancies, discrepancies)
