@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from sktree_opt.optimal import TreeSetClassifier, TreeSetRegressor
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
+from sktree_opt.simd._dispatch import available_instruction_sets
 from tests.effort import examples
 from tests.optimal.cases import (
     REGRESSION,
@@ -96,6 +97,25 @@ def test_a_set_has_all_trees_within_a_distance(objective, data):
     if options["objective"] == "error" and options["n_trees"] is None:
         assert n_leaves == sizes[:50]
     assert len({str(tree.to_dict()) for tree in model.trees_}) == len(expected)
+
+
+@pytest.mark.parametrize("simd", available_instruction_sets())
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_equal_rows_count_as_often_as_they_are(simd, n_classes, global_random_seed, monkeypatch):
+    rng = np.random.default_rng(global_random_seed)
+    X, repeats = rng.integers(0, 2, (40, 12)), rng.integers(2, 40, 40)
+    y = rng.normal(size=40) if n_classes is None else rng.integers(0, n_classes, 40)
+    X, y = np.repeat(X, repeats, axis=0), np.repeat(y, repeats)
+    make = TreeSetRegressor if n_classes is None else TreeSetClassifier
+    settings = {"max_depth": 3, "complexity_cost": 0.01, "n_trees": 200}
+    # A minimum that all leaves reach, but a search that counts each row.
+    monkeypatch.setenv("SKTREE_OPT_SIMD", "portable")
+    expected = make(min_samples_leaf=2, **settings).fit(X, y)
+    monkeypatch.setenv("SKTREE_OPT_SIMD", simd)
+    found = make(**settings).fit(X, y)
+    assert found.n_trees_ == expected.n_trees_ == 200
+    assert np.array_equal(found.tree_objectives_, expected.tree_objectives_)
+    assert np.array_equal(found.disagreement(X[:50]), expected.disagreement(X[:50]))
 
 
 def nested(tree, X):

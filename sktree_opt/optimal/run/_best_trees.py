@@ -26,7 +26,7 @@ from sktree_opt.optimal.run._problem import Solution, closed
 from sktree_opt.optimal.run._session import fingerprint
 from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.optimal.run.remote._graphs import GraphsOfWorkers
-from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, target_rows
+from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, target_rows, with_rows_once
 from sktree_opt.optimal.tree_sets._tree_graph import CountedTrees, GraphSearch, TreeGraph
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._workers import has_local_backend
@@ -243,13 +243,14 @@ def make_search(problem, tests, wanted, control, answers_of=None, **shapes):
     }
     if data.classes is None:
         centre = float(problem.objective.given_targets[0] - problem.objective.targets[0])
-        return GraphSearch(target_rows(*rows), form, control, centre=centre, **common)
+        table = with_rows_once(target_rows(*rows), limits.minima)
+        return GraphSearch(table, form, control, centre=centre, **common)
     # A form may have one class more than there are.
     second = shapes.get("second")
     n_classes = max(len(one.class_mass) for one in (form, second) if one is not None)
     worth, tolerance = worth_of_answers(problem if answers_of is None else answers_of)
     worth = np.pad(worth, ((0, n_classes - len(worth)), (0, 0)))
-    table = bit_rows(*rows, n_classes)
+    table = with_rows_once(bit_rows(*rows, n_classes), limits.minima)
     return GraphSearch(table, form, control, worth=worth, tolerance=tolerance, **common)
 
 

@@ -37,7 +37,7 @@ SHARE_FOR_SIZE = 0.4
 # Trees with more levels are searched for by limited discrepancy, too; in tables of so many slots of
 # rows times tests, trees with more levels than a few.
 PROVABLE_DEPTH, FEW_LEVELS = 5, 3
-LARGE_TABLE = 2_000_000
+LARGE_TABLE = 1_000_000
 
 # Trees of all depths at once are first searched for with so many sweeps of rows, or fewer in large
 # tables: at most so many slots of rows times pairs of tests. Then with twice as many each time.

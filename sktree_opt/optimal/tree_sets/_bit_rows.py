@@ -1,7 +1,7 @@
 """A 0/1 table and its weights as searches over sets of trees read them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -168,6 +168,42 @@ def target_rows(bits, n_columns, targets, weights):
     table.value_unit = np.exp2(np.ceil(np.log2(sums)) - (FLOAT_BITS - 1))
     table.values = np.rint(values / table.value_unit).astype(np.int64)
     return table
+
+
+def with_rows_once(table, minima):
+    """The same table with rows of equal bits and class as one, if that is less work.
+
+    Where minima count rows, all stay. Weights are counted one bit at a time: heavy rows come first,
+    so that few words have high bits.
+    """
+    if minima.rows > 1:
+        return table
+    units = np.ones(len(table.rows), np.int64) if table.units is None else table.units
+    factors = np.random.default_rng(0).integers(0, 2**64, table.rows.shape[1], dtype=np.uint64)
+    # Rows whose hashes agree by chance stay apart.
+    hashes = (table.rows * (factors | np.uint64(1))).sum(axis=1)
+    order = np.lexsort((hashes, table.classes))
+    rows, classes = table.rows[order], table.classes[order]
+    is_new = (rows[1:] != rows[:-1]).any(axis=1) | (classes[1:] != classes[:-1])
+    starts = np.append(0, 1 + np.flatnonzero(is_new))
+    summed = np.add.reduceat(units[order], starts)
+    if 2 * bits_of(summed).sum() > bits_of(units).sum():
+        return table
+    heavy = np.lexsort((-summed, classes[starts]))
+    values = table.values
+    return replace(
+        table,
+        rows=rows[starts][heavy],
+        keys=table.keys[: len(starts)],
+        classes=classes[starts][heavy],
+        units=summed[heavy],
+        values=None if values is None else np.add.reduceat(values[order], starts)[heavy],
+    )
+
+
+def bits_of(units):
+    """Number of bits of each of some whole numbers."""
+    return np.frexp(units)[1]
 
 
 def class_units(weights, classes, n_classes):

@@ -203,7 +203,8 @@ private:
         depth = static_cast<int>(std::min<std::int64_t>(depth, splits));
         Level& level = worker.levels[depth];
         double least = leaves_.evaluate_one(totals_of(table_, node), level.work);
-        if (depth == 0 || is_final(node)) return least;
+        // A split alone may cost as much as the leaf.
+        if (depth == 0 || least <= split_cost_ || is_final(node)) return least;
         const RowKey key = key_of(node, depth, splits);
         double known = 0.0;
         if (known_costs_.find(key, known)) {

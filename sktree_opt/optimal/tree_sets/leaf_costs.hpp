@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "sktree_opt/optimal/objectives/scores.hpp"
@@ -87,6 +88,10 @@ public:
         }
     }
     const LeafRules& rules() const { return rules_; }
+    // Whether a leaf costs what the lighter of two classes weighs, and may be of any size.
+    bool is_plain_minimum() const { return is_minimum_ && !rules_.has_minima(); }
+    double first_factor() const { return first_; }
+    double second_factor() const { return second_; }
 
     // Costs of n leaves (n and stride multiples of 8), given their units: counts[sum][stride].
     SKTREE_INLINE void evaluate(const std::int64_t* counts, int stride, int n,
@@ -219,6 +224,90 @@ struct LeafAnswers {
     }
 };
 
+// Counts of two classes, in two lines of `stride`: of the rows that have column i, of all rows, and
+// of those that have columns i and j, or j; and the costs of a unit of either class.
+struct TwoClassPairs {
+    const std::int64_t* both;
+    const std::int64_t* counts;
+    int stride;
+    double with_i[2], total[2], factor[2];
+};
+
+// The best pairs of leaves below n columns j and below column i, with and without it.
+struct BestPairs {
+    double* with_j;
+    double* without_j;
+    double with_i, without_i;
+};
+
+// An integer below 2^51; without a conversion, which most instruction sets lack for vectors.
+SKTREE_INLINE double small_double(std::int64_t x) {
+    constexpr std::int64_t SHIFTED_ZERO = 0x4338000000000000;  // the bits of 0x1.8p52
+    x += SHIFTED_ZERO;
+    double shifted;
+    std::memcpy(&shifted, &x, sizeof(shifted));
+    return shifted - 0x1.8p52;
+}
+
+// One text, compiled for each instruction set. `n` is a multiple of 8.
+SKTREE_INLINE void rate_pairs_anywhere(const TwoClassPairs& pairs, int n, BestPairs& best) {
+    constexpr int LANES = 8;
+    const auto lesser = [](double a, double b) SKTREE_INLINE_LAMBDA { return b < a ? b : a; };
+    const auto cost = [&](double a, double b) SKTREE_INLINE_LAMBDA {
+        return rounded(lesser(pairs.factor[0] * a, pairs.factor[1] * b));
+    };
+    double with_i[LANES], without_i[LANES];
+    std::fill(with_i, with_i + LANES, best.with_i);
+    std::fill(without_i, without_i + LANES, best.without_i);
+    for (int first = 0; first < n; first += LANES) {
+        const std::int64_t* both = pairs.both + first;
+        const std::int64_t* counts = pairs.counts + first;
+        double* with_j = best.with_j + first;
+        double* without_j = best.without_j + first;
+        for (int k = 0; k < LANES; ++k) {
+            const double both_0 = small_double(both[k]);
+            const double both_1 = small_double(both[pairs.stride + k]);
+            const double there_0 = small_double(counts[k]) - both_0;
+            const double there_1 = small_double(counts[pairs.stride + k]) - both_1;
+            const double of_both = cost(both_0, both_1), of_there = cost(there_0, there_1);
+            const double of_here = cost(pairs.with_i[0] - both_0, pairs.with_i[1] - both_1);
+            const double of_neither = cost(pairs.total[0] - pairs.with_i[0] - there_0,
+                                           pairs.total[1] - pairs.with_i[1] - there_1);
+            with_i[k] = lesser(with_i[k], of_both + of_here);
+            without_i[k] = lesser(without_i[k], of_there + of_neither);
+            with_j[k] = lesser(with_j[k], of_both + of_there);
+            without_j[k] = lesser(without_j[k], of_here + of_neither);
+        }
+    }
+    best.with_i = *std::min_element(with_i, with_i + LANES);
+    best.without_i = *std::min_element(without_i, without_i + LANES);
+}
+
+using PairRater = void (*)(const TwoClassPairs&, int, BestPairs&);
+
+inline void rate_pairs_portable(const TwoClassPairs& pairs, int n, BestPairs& best) {
+    rate_pairs_anywhere(pairs, n, best);
+}
+#if defined(SKTREE_X86)
+__attribute__((target("avx2"))) inline void rate_pairs_avx2(const TwoClassPairs& pairs, int n,
+                                                            BestPairs& best) {
+    rate_pairs_anywhere(pairs, n, best);
+}
+__attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512"))) inline void
+rate_pairs_avx512(const TwoClassPairs& pairs, int n, BestPairs& best) {
+    rate_pairs_anywhere(pairs, n, best);
+}
+#endif
+
+// Compilers make NEON of portable code.
+inline PairRater pair_rater(InstructionSet set) {
+#if defined(SKTREE_X86)
+    if (set >= InstructionSet::AVX512) return rate_pairs_avx512;
+    if (set >= InstructionSet::AVX2) return rate_pairs_avx2;
+#endif
+    return rate_pairs_portable;
+}
+
 // The best subtree of depth one on either side of each column, from counts of pairs of columns:
 // both children of a root on that column (the second part of MurTree's Algorithm 4). One pair of
 // columns serves both of its columns as roots.
@@ -233,6 +322,8 @@ public:
                double split_cost, Stop stop) {
         const int stride = columns.stride(), n_channels = columns.n_channels();
         const std::size_t size = static_cast<std::size_t>(n_channels) * stride;
+        const bool is_plain = leaves.is_plain_minimum();
+        const PairRater rate = pair_rater(table.instruction_set);
         for (auto* counts : {&both_, &here_, &there_, &neither_}) counts->resize(size);
         for (auto* costs : {&cost_both_, &cost_here_, &cost_there_, &cost_neither_}) {
             costs->resize(stride);
@@ -256,30 +347,14 @@ public:
             const int first = i / 8 * 8, n = stride - first;
             if (stop(static_cast<std::int64_t>(n) * (columns.n_words() / 4 + 8))) return false;
             columns.count_pairs(table, i, both_.data(), first);
-            for (int c = 0; c < n_channels; ++c) {
-                const std::int64_t* counts = columns.counts() + c * stride;
-                const std::int64_t total = columns.totals()[c], mine = counts[i];
-                for (int j = c * stride + first, k = first; k < stride; ++j, ++k) {
-                    here_[j] = mine - both_[j];
-                    there_[j] = counts[k] - both_[j];
-                    neither_[j] = total - mine - there_[j];
-                }
+            BestPairs best{with.data() + first, without.data() + first, with[i], without[i]};
+            if (is_plain) {
+                rate(pairs_of(columns, leaves, i, first), n, best);
+            } else {
+                rate_any(columns, leaves, i, first, best);
             }
-            leaves.evaluate(both_.data() + first, stride, n, work_, cost_both_.data());
-            leaves.evaluate(here_.data() + first, stride, n, work_, cost_here_.data());
-            leaves.evaluate(there_.data() + first, stride, n, work_, cost_there_.data());
-            leaves.evaluate(neither_.data() + first, stride, n, work_, cost_neither_.data());
-            double best_with = with[i], best_without = without[i];
-            double* with_j = with.data() + first;
-            double* without_j = without.data() + first;
-            for (int k = 0; k < n; ++k) {
-                best_with = std::min(best_with, cost_both_[k] + cost_here_[k]);
-                best_without = std::min(best_without, cost_there_[k] + cost_neither_[k]);
-                with_j[k] = std::min(with_j[k], cost_both_[k] + cost_there_[k]);
-                without_j[k] = std::min(without_j[k], cost_here_[k] + cost_neither_[k]);
-            }
-            with[i] = std::min(with[i], best_with);
-            without[i] = std::min(without[i], best_without);
+            with[i] = std::min(with[i], best.with_i);
+            without[i] = std::min(without[i], best.without_i);
         }
         for (int j = 0; j < columns.n_columns(); ++j) {
             with[j] = std::min(leaf_with[j], with[j] + split_cost);
@@ -289,6 +364,46 @@ public:
     }
 
 private:
+    TwoClassPairs pairs_of(const NodeColumns& columns, const LeafCosts& leaves, int i,
+                           int first) const {
+        TwoClassPairs pairs;
+        pairs.both = both_.data() + first;
+        pairs.counts = columns.counts() + first;
+        pairs.stride = columns.stride();
+        for (int c = 0; c < 2; ++c) {
+            pairs.with_i[c] = static_cast<double>(columns.counts()[c * columns.stride() + i]);
+            pairs.total[c] = static_cast<double>(columns.totals()[c]);
+        }
+        pairs.factor[0] = leaves.first_factor();
+        pairs.factor[1] = leaves.second_factor();
+        return pairs;
+    }
+
+    // Pairs of column i and those from `first` on, for any objective and minima.
+    void rate_any(const NodeColumns& columns, const LeafCosts& leaves, int i, int first,
+                  BestPairs& best) {
+        const int stride = columns.stride(), n = stride - first;
+        for (int c = 0; c < columns.n_channels(); ++c) {
+            const std::int64_t* counts = columns.counts() + c * stride;
+            const std::int64_t total = columns.totals()[c], mine = counts[i];
+            for (int j = c * stride + first, k = first; k < stride; ++j, ++k) {
+                here_[j] = mine - both_[j];
+                there_[j] = counts[k] - both_[j];
+                neither_[j] = total - mine - there_[j];
+            }
+        }
+        leaves.evaluate(both_.data() + first, stride, n, work_, cost_both_.data());
+        leaves.evaluate(here_.data() + first, stride, n, work_, cost_here_.data());
+        leaves.evaluate(there_.data() + first, stride, n, work_, cost_there_.data());
+        leaves.evaluate(neither_.data() + first, stride, n, work_, cost_neither_.data());
+        for (int k = 0; k < n; ++k) {
+            best.with_i = std::min(best.with_i, cost_both_[k] + cost_here_[k]);
+            best.without_i = std::min(best.without_i, cost_there_[k] + cost_neither_[k]);
+            best.with_j[k] = std::min(best.with_j[k], cost_both_[k] + cost_there_[k]);
+            best.without_j[k] = std::min(best.without_j[k], cost_here_[k] + cost_neither_[k]);
+        }
+    }
+
     std::vector<std::int64_t> both_, here_, there_, neither_;
     std::vector<double> cost_both_, cost_here_, cost_there_, cost_neither_;
     std::vector<double> work_;

@@ -226,14 +226,17 @@ inline void transpose_bits(std::uint64_t* block) {
     }
 }
 
-// counts[j] += 2^shift * rows of columns i and j in some words, for j from `first` on; `plane`
-// null: all rows. One text, compiled for each instruction set that counts bits.
+// counts[j] += 2^shift * rows of columns i and j in some words, for j from `first` on; with
+// ALL_ROWS as i, all that have column j; `plane` null: all rows. One text, compiled for each
+// instruction set that counts bits.
+constexpr int ALL_ROWS = -1;
 SKTREE_INLINE void add_pair_counts_anywhere(const std::uint64_t* words, int stride, int n_words,
                                             int i, int first, const std::uint64_t* plane, int shift,
                                             std::int64_t* counts) {
     for (int w = 0; w < n_words; ++w) {
         const std::uint64_t* line = words + static_cast<std::int64_t>(w) * stride;
-        const std::uint64_t chosen = plane == nullptr ? line[i] : line[i] & plane[w];
+        const std::uint64_t mine = i == ALL_ROWS ? ~std::uint64_t{0} : line[i];
+        const std::uint64_t chosen = plane == nullptr ? mine : mine & plane[w];
         if (chosen == 0) continue;
         for (int j = first; j < stride; ++j) counts[j] += count_bits(line[j] & chosen) << shift;
     }
@@ -456,26 +459,24 @@ private:
             const auto first = values_.begin() + static_cast<std::ptrdiff_t>(v) * n_words_ * 64;
             totals_[c] = std::accumulate(first, first + n_words_ * 64, std::int64_t{0});
         }
-        for (int c = 0; c < n_channels; ++c) {
-            if (c >= table.n_classes && c < table.n_sums()) continue;
-            const bool counts_rows = c == table.n_sums();
-            const int first = counts_rows ? 0 : first_word_[c];
-            const int stop = counts_rows ? n_words_ : first_word_[c + 1];
-            const bool weighted = !counts_rows && table.units != nullptr;
-            for (int w = first; w < stop; ++w) {
-                for (int b = 0; b < (weighted ? table.n_planes : 1); ++b) {
-                    const std::uint64_t chosen =
-                        weighted ? planes_[static_cast<std::size_t>(b) * n_words_ + w] : valid_[w];
-                    totals_[c] += count_bits(chosen) << b;
-                    const std::uint64_t* line =
-                        words_.data() + static_cast<std::size_t>(w) * stride_;
-                    std::int64_t* counts = counts_.data() + static_cast<std::size_t>(c) * stride_;
-                    for (int j = 0; j < n_columns(); ++j) {
-                        counts[j] += count_bits(line[j] & chosen) << b;
-                    }
+        for (int c = 0; c < table.n_classes; ++c) {
+            add_class_pairs(table, c, ALL_ROWS, 0, counts_.data() + c * stride_);
+            for (int w = first_word_[c]; w < first_word_[c + 1]; ++w) {
+                for (int b = 0; b < table.n_planes; ++b) {
+                    totals_[c] += count_bits(plane_of(table, b)[w]) << b;
                 }
             }
         }
+        if (!table.counts_rows()) return;
+        const std::int64_t rows = static_cast<std::int64_t>(table.n_sums()) * stride_;
+        counter_(words_.data(), stride_, n_words_, ALL_ROWS, 0, nullptr, 0, counts_.data() + rows);
+        for (const std::uint64_t word : valid_) totals_.back() += count_bits(word);
+    }
+
+    // The rows whose weight has a bit.
+    const std::uint64_t* plane_of(const RowTable& table, int bit) const {
+        const std::size_t first = static_cast<std::size_t>(bit) * n_words_;
+        return table.units == nullptr ? valid_.data() : planes_.data() + first;
     }
 
     // Adds a value of the chosen rows of a word to the sums of the columns that they have.
@@ -494,13 +495,8 @@ private:
     void add_class_pairs(const RowTable& table, int c, int i, int first, std::int64_t* out) const {
         const int word = first_word_[c], n_words = first_word_[c + 1] - word;
         const std::uint64_t* words = words_.data() + static_cast<std::int64_t>(word) * stride_;
-        if (table.units == nullptr) {
-            counter_(words, stride_, n_words, i, first, nullptr, 0, out);
-            return;
-        }
         for (int b = 0; b < table.n_planes; ++b) {
-            const std::size_t plane = static_cast<std::size_t>(b) * n_words_ + word;
-            counter_(words, stride_, n_words, i, first, planes_.data() + plane, b, out);
+            counter_(words, stride_, n_words, i, first, plane_of(table, b) + word, b, out);
         }
     }
 
