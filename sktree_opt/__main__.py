@@ -10,6 +10,7 @@ import io
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 from sklearn.base import clone, is_regressor
@@ -292,10 +293,11 @@ def add_enumerate(commands):
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def read_table(path, wanted=None):
+def read_table(path, choose):
     """A data frame; pandas or polars reads it, whichever is there.
 
-    If some columns are `wanted`, the others of a Parquet file are not read.
+    `choose` takes the names of all columns and returns those to keep. The others of a Parquet file
+    are not read.
     """
     path = Path(path)
     if not path.exists():
@@ -306,28 +308,21 @@ def read_table(path, wanted=None):
     if path.is_dir():
         raise BadInputError(f"{path} is a folder, not a table.")
     try:
-        frame = read_frame(path, kind, wanted)
+        return read_frame(path, kind, choose)
     except ImportError as error:
         raise BadInputError(
             f"{one_line(error)} (pip install pandas pyarrow reads all files)"
         ) from None
-    except OSError:
+    except (OSError, BadInputError):
         raise
     except Exception as error:  # pandas, polars and pyarrow each have their own
         hint = "" if kind == ".parquet" else " (a line of names and lines of values are expected)"
         if isinstance(error, UnicodeDecodeError):
             hint = " (save it in UTF-8)"
         raise BadInputError(f"{path} cannot be read: {one_line(error)}{hint}") from None
-    names = [str(name) for name in frame.columns]
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise BadInputError(
-            f"{path} has a single column, {names[0]!r}: separate columns by commas, or by tabs in "
-            "a .tsv file, and write numbers with a decimal point."
-        )
-    return frame
 
 
-def read_frame(path, kind, wanted):
+def read_frame(path, kind, choose):
     """The frame of pandas, or of polars where pandas is not installed."""
     separator = "\t" if kind == ".tsv" else ","
     try:
@@ -336,18 +331,23 @@ def read_frame(path, kind, wanted):
         import polars
 
         if kind == ".parquet":
-            names = polars.read_parquet_schema(path)
-            columns = [one for one in names if wanted is None or one in wanted]
-            return polars.read_parquet(path, columns=columns)
-        return polars.read_csv(path, separator=separator, infer_schema_length=None)
-    if kind == ".parquet":
-        if wanted is None:
-            return pandas.read_parquet(path)
-        from pyarrow import parquet
+            return polars.read_parquet(path, columns=choose(list(polars.read_parquet_schema(path))))
+        frame = polars.read_csv(path, separator=separator, infer_schema_length=None)
+    else:
+        if kind == ".parquet":
+            from pyarrow import parquet
 
-        names = parquet.read_schema(path).names
-        return pandas.read_parquet(path, columns=[one for one in names if one in wanted])
-    return pandas.read_csv(path, sep=separator)
+            # Without the columns of an index.
+            names = list(parquet.read_schema(path).empty_table().to_pandas().columns)
+            return pandas.read_parquet(path, columns=choose(names))
+        frame = pandas.read_csv(path, sep=separator)
+    names = list(frame.columns)
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise BadInputError(
+            f"{path} has a single column, {names[0]!r}: separate columns by commas, or by tabs in "
+            "a .tsv file, and write numbers with a decimal point."
+        )
+    return frame[choose(names)]
 
 
 def check_folder(path):
@@ -358,33 +358,37 @@ def check_folder(path):
         raise BadInputError(f"{path} cannot be written: it is a folder.")
 
 
-def columns_of(frame, text, option):
+def columns_of(columns, text, option):
     """Names in a list separated by commas, which have to be columns."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
-        check_column(frame, name, option)
+        check_column(columns, name, option)
     return names
 
 
-def check_column(frame, name, option):
+def check_column(columns, name, option):
     """Refuse the name of a column that is not there."""
-    if name not in list(frame.columns):
-        known = ", ".join(map(str, list(frame.columns)[:12]))
-        more = ", ..." if len(frame.columns) > 12 else ""
+    if name not in list(columns):
+        known = ", ".join(map(str, columns[:12]))
+        more = ", ..." if len(columns) > 12 else ""
         raise BadInputError(f"{option}: there is no column {name!r}; the table has {known}{more}.")
+
+
+def columns_to_learn_from(args, columns):
+    """Names of the target, of the weights, and of the features that are not dropped."""
+    check_column(columns, args.target, "--target")
+    gone = columns_of(columns, args.drop, "--drop")
+    if args.weight is not None:
+        check_column(columns, args.weight, "--weight")
+    others = (args.target, args.weight)
+    if all(name in (*others, *gone) for name in columns):
+        raise BadInputError("No column is left to learn from.")
+    return [name for name in columns if name in others or name not in gone]
 
 
 def training_table(args):
     """Table, target and weights of a command that learns."""
-    frame = read_table(args.data)
-    check_column(frame, args.target, "--target")
-    gone = [args.target, *columns_of(frame, args.drop, "--drop")]
-    if args.weight is not None:
-        check_column(frame, args.weight, "--weight")
-        gone.append(args.weight)
-    rows = [name for name in frame.columns if name not in gone]
-    if not rows:
-        raise BadInputError("No column is left to learn from.")
+    frame = read_table(args.data, partial(columns_to_learn_from, args))
     y = frame[args.target]
     keep = ~y.isna() if hasattr(y, "isna") else ~y.is_null()
     if not keep.all():
@@ -396,12 +400,13 @@ def training_table(args):
     weights = None if args.weight is None else frame[args.weight].to_numpy()
     if weights is not None and weights.dtype.kind not in "biuf":
         raise BadInputError(f"--weight: column {args.weight!r} does not hold numbers.")
-    return frame[rows], frame[args.target].to_numpy(), weights
+    features = [name for name in frame.columns if name not in (args.target, args.weight)]
+    return frame[features], frame[args.target].to_numpy(), weights
 
 
 def categorical_features(args, X):
     """The value of the parameter: the columns that are nominal by their type, and those named."""
-    named = columns_of(X, args.categorical, "--categorical")
+    named = columns_of(X.columns, args.categorical, "--categorical")
     if not named:
         return "from_dtype"
     encoder = TableEncoder("from_dtype")
@@ -553,12 +558,15 @@ def predict(args):
 
 def columns_of_model(model, path):
     """The columns of a table that a model was fitted on, in its order."""
-    frame = read_table(path, getattr(model, "feature_names_in_", None))
-    names = [str(name) for name in getattr(model, "feature_names_in_", frame.columns)]
-    missing = [name for name in names if name not in list(frame.columns)]
-    if missing:
-        raise BadInputError(f"{path} lacks the columns {', '.join(missing)}.")
-    return frame[names]
+
+    def choose(columns):
+        names = [str(name) for name in getattr(model, "feature_names_in_", columns)]
+        missing = [name for name in names if name not in columns]
+        if missing:
+            raise BadInputError(f"{path} lacks the columns {', '.join(missing)}.")
+        return names
+
+    return read_table(path, choose)
 
 
 def csv_text(header, rows):
@@ -590,7 +598,7 @@ def explain(args):
     row = frame[args.row : args.row + 1]
     print(sktree_opt.explain(model, row))
     if args.change:
-        fixed = columns_of(frame, args.fixed, "--fixed")
+        fixed = columns_of(frame.columns, args.fixed, "--fixed")
         print(sktree_opt.counterfactual(model, row, fixed=fixed))
 
 
@@ -616,7 +624,7 @@ def select(args):
     kind = "Mean squared error" if is_regressor(selector) else "Error"
     print(f"{kind} on the rows held back: {selector.error_:.4g}. Search: {selector.status_}.")
     if args.out:
-        kept = read_table(args.data, [*names, args.target])[[*names, args.target]]
+        kept = read_table(args.data, lambda _: [*names, args.target])
         as_csv = kept.write_csv() if hasattr(kept, "write_csv") else kept.to_csv(index=False)
         write(args.out, as_csv)
 

@@ -126,13 +126,9 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys, monkeypa
     rng = np.random.default_rng(0)
     table = pandas.DataFrame({"x": rng.normal(size=60), "kind": rng.choice(["a", "b"], 60)})
     table["y"] = np.where(table["kind"] == "a", table["x"], 3.0)
-    table.to_parquet(tmp_path / "table.parquet")
+    table.assign(long="text", id=range(60)).set_index("id").to_parquet(tmp_path / "table.parquet")
     out = tmp_path / "tree.json"
     command = ["fit", str(tmp_path / "table.parquet"), "--target", "y", "--out", str(out)]
-    assert main([*command, "--max-depth", "2", "--thresholds", "5"]) == 0
-    assert "R2 on new rows" in capsys.readouterr().out
-    assert not json.loads(out.read_text("utf-8"))["tree"]["is_classifier"]
-    # Predictions read the columns of the model alone.
     asked, read = [], pandas.read_parquet
 
     def noted(path, columns):
@@ -140,8 +136,12 @@ def test_numbers_are_regressed_on_and_parquet_is_read(tmp_path, capsys, monkeypa
         return read(path, columns=columns)
 
     monkeypatch.setattr(pandas, "read_parquet", noted)
+    assert main([*command, "--max-depth", "2", "--thresholds", "5", "--drop", "long"]) == 0
+    assert "R2 on new rows" in capsys.readouterr().out
+    assert not json.loads(out.read_text("utf-8"))["tree"]["is_classifier"]
     assert main(["predict", str(out), command[1]]) == 0
-    assert asked == [["x", "kind"]]
+    # Columns that nobody needs are not read.
+    assert asked == [["x", "kind", "y"], ["x", "kind"]]
 
 
 @pytest.mark.parametrize(
