@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor, TreeSetClassifier
+from sktree_opt import OptimalTreeClassifier, OptimalTreeRegressor, TreeSetClassifier, to_json
 from sktree_opt.optimal.objectives._leaf_objectives import OBJECTIVES
 from sktree_opt.optimal.run._plan import use_engine
 from sktree_opt.utils import _checkpoint
@@ -111,6 +111,37 @@ def test_one_tree(engine, objective, seed, depth, complexity_cost, sittings):
         take_up(
             model, sittings, lambda one: one.fit(X, y), lambda one: assert_between(one, optimum)
         )
+
+
+@pytest.mark.parametrize("objective", ["no loss", "error", "entropy", "squared_error"])
+@examples(40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    complexity_cost=st.sampled_from([0.0, 0.0, 0.02]),
+    max_leaf_nodes=st.sampled_from([None, 5, 6]),
+    n_parts=st.integers(1, 4),
+)
+def test_ties_are_those_of_one_machine(objective, seed, complexity_cost, max_leaf_nodes, n_parts):
+    """Of many trees as good. Over all thresholds, that holds where a tree loses nothing."""
+    rng = np.random.default_rng(seed)
+    limits = {"max_leaf_nodes": max_leaf_nodes, "complexity_cost": complexity_cost}
+    if objective == "no loss":
+        engine, limits = rng.choice(["bits", "thresholds"]), {}
+        X = rng.integers(0, 13, (rng.choice([12, 60]), 3)).astype(float)
+        y = ((X[:, 0] > 6) ^ (X[:, 1] > 6)) + (X[:, 0] > 1).astype(int)
+    else:
+        engine, X = "bits", rng.integers(0, 2, (rng.choice([20, 60]), 6)).astype(float)
+        y = np.where(rng.random(len(X)) < 0.3, rng.integers(0, 3, len(X)), X[:, 0] + X[:, 1])
+    assume(len(np.unique(y)) > 1)
+    if objective == "squared_error":
+        model = OptimalTreeRegressor()
+    else:
+        model = OptimalTreeClassifier(objective="error" if objective == "no loss" else objective)
+    model.set_params(max_depth=3, time_limit=None, **limits)
+    with use_engine(engine):
+        here = to_json(model.fit(X, y))
+        with in_rounds(n_parts):
+            assert to_json(model.fit(X, y)) == here
 
 
 @examples(60)

@@ -14,6 +14,7 @@ from sktree_opt import (
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     TreeSetClassifier,
+    to_json,
 )
 from sktree_opt.utils._workers import KeptInWorker, Shared, Workers
 from tests.effort import also_long, long_test
@@ -53,10 +54,11 @@ SEARCHES = {
 def test_the_objective_is_that_of_one_machine(cluster, name):
     model, table = SEARCHES[name]
     here = model.fit(*table()).objective_
-    counts = getattr(model, "n_trees_by_objective_", None)
+    tree, counts = to_json(model), getattr(model, "n_trees_by_objective_", None)
     with joblib.parallel_config("dask"):
         model.fit(*table())
     assert model.status_ == "optimal"
+    assert table is numbers or to_json(model) == tree
     assert getattr(model, "n_trees_by_objective_", None) == counts
     assert model.objective_ == pytest.approx(here, rel=1e-12)
     assert model.lower_bound_ == pytest.approx(here, rel=1e-12)

@@ -142,12 +142,13 @@ public:
             max_splits < most_useful_splits(split_cost) ? max_splits : full_budget(max_depth);
         const LaneType lane = sizeof(Lane) == 8 ? LaneType::DOUBLE : LaneType::INT32;
         problem_.grid = cost_grid(problem_.objective, lane, split_cost, largest_cost_, n_slots_);
+        split_cost_ = split_cost;
         problem_.split_cost = std::nearbyint(split_cost / problem_.grid) * problem_.grid;
         set_tie_cost(lane);
-        // The rounding of a split's cost is at most half of this, and so does not decide ties.
+        // The smallest of equally good trees wins: rounding changes the cost of a split by at most
+        // half of this.
         const bool is_rounded = lane != LaneType::DOUBLE && problem_.tie_cost == 0.0;
-        size_cost_ = is_rounded ? problem_.grid : problem_.tie_cost;
-        if (is_rounded) problem_.split_cost += size_cost_;
+        if (is_rounded) problem_.split_cost += problem_.grid;
         problem_.slack = (lane == LaneType::DOUBLE ? 64.0 : 0.5) * problem_.grid;
         caches_->salt = salt_of(problem_.split_cost);
         max_depth_ = max_depth;
@@ -175,7 +176,10 @@ public:
 
     void offer(const std::vector<TreeNode>& nodes, double cost) override {
         const int n_splits = static_cast<int>(nodes.size() / 2);
-        cost = std::nearbyint(cost / problem_.grid) * problem_.grid + n_splits * size_cost_;
+        // The search has rounded the cost of each split.
+        const double of_leaves = cost - n_splits * split_cost_;
+        cost = std::nearbyint(of_leaves / problem_.grid) * problem_.grid +
+               n_splits * problem_.split_cost;
         if (!(cost < incumbent_.cost)) return;
         incumbent_ = {cost, depth_of(nodes, 0), nodes};
         if (shared_ && cost < shared_->best.load()) {
@@ -582,7 +586,7 @@ private:
     std::unique_ptr<SharedRoot> shared_;          // of the depth that is being searched
     std::vector<SharedRoot::FoundColumn> found_;  // in the last depth that has been searched
     double largest_cost_ = 1.0;
-    double size_cost_ = 0.0;  // added to a split's cost, so that of trees as good the smallest wins
+    double split_cost_ = 0.0;  // as it was given
     std::vector<double> split_costs_;
     int max_depth_ = 2, budget_ = 3, proved_depth_ = 0;
     bool is_of_any_depth_ = false;  // the proof

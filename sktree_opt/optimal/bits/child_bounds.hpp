@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "sktree_opt/optimal/bits/bit_node.hpp"
 
@@ -184,11 +185,23 @@ ChildBounds& open_bounds(const BitProblem<Lane>& problem, BitNode<Lane>& node,
     if (bounds.is_open && bounds.first_budget == first_budget && bounds.n_budgets == n_budgets) {
         return bounds;
     }
+    // A side costs no less than with all splits that fit the depth, which has one number of them.
+    std::vector<double> full[2];
+    if (bounds.is_open && bounds.n_budgets == 1) {
+        for (const bool side : {false, true}) {
+            const double* known = side ? bounds.bounds_true.data() : bounds.bounds_false.data();
+            full[side].assign(known, known + node.n_columns);
+        }
+    }
     bounds.first_budget = first_budget;
     bounds.n_budgets = n_budgets;
     const std::size_t size = static_cast<std::size_t>(bounds.n_budgets) * node.stride;
     std::fill_n(bounds.bounds_true.need(size), size, 0.0);
     std::fill_n(bounds.bounds_false.need(size), size, 0.0);
+    for (int k = 0; k < n_budgets; ++k) {
+        std::copy(full[1].begin(), full[1].end(), bounds.true_bounds(k, node.stride));
+        std::copy(full[0].begin(), full[0].end(), bounds.false_bounds(k, node.stride));
+    }
     set_order(problem, node, depth, bounds);
     if (problem.switches.size) {
         ChildBounds& before = node.child_bounds[depth - 1];

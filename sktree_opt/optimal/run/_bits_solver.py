@@ -120,11 +120,11 @@ def find_tree_of_tests(problem, tests, session, off=(), record=None, is_remote=F
     levels.look_ahead() if looks_ahead else levels.search(limits.max_depth)
     levels.write()
     is_proved = engine.cost <= engine.lower_bound
-    is_plain = (session.kept is None and limits.n_threads == 1) or looks_ahead or is_remote
-    if is_proved and engine.costs_nothing and not is_plain:
+    is_alone = session.kept is None and limits.n_threads == 1 and not is_remote
+    if is_proved and engine.costs_nothing and not (is_alone or looks_ahead):
         nodes, has_fewest_tests = tree_of_one_thread(problem, tests, session, engine, off)
     else:
-        is_known = levels.ended_by_discrepancy or looks_ahead or is_remote
+        is_known = levels.ended_by_discrepancy or looks_ahead
         nodes = engine.known_tree() if is_known else engine.tree(SHARE_FOR_SIZE)
         has_fewest_tests = engine.has_fewest_splits
     session.close(opened, nodes)

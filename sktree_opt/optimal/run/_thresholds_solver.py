@@ -98,6 +98,14 @@ def search_thresholds(plan, session, first=None, record=None, is_remote=False):
 
     inputs = (table, arrays, numbers) if is_remote else None
     explore(problem, session, engine, best_tree, first, record, inputs)
+    least = numbers["lower_bound"] + max(units.step, 2.0 * numbers["tolerance"])
+    is_first_found = is_remote and not is_short and engine.outcome()["cost"] <= least
+    if is_first_found and not session.control.stopped:
+        # The search has ended at the first tree that costs as little as any might. Workers find
+        # another one first than this machine does (see ``tree_of_one_thread``).
+        alone = _threshold_search.ThresholdSearch(table, *arrays, session.control, **numbers)
+        explore(problem, session.alone(), alone, best_tree, first)
+        engine = engine if session.control.stopped else alone
     return solution_of(problem, units, engine.outcome(), session, first, *best_tree())
 
 
