@@ -149,6 +149,16 @@ def check_sums(model, measures, listed, by_tests, rows):
     assert model.feature_reliance_["share"].max() <= 1.0
 
 
+@pytest.mark.parametrize("ranking", [None, ("error", "size", "depth")])
+@pytest.mark.parametrize("n_trees", [1, 2])
+def test_costs_that_differ_by_rounding_are_equal(ranking, n_trees):
+    X, y, weights = [[1], [1], [0], [0]], [1, 0, 0, 1], [0.3, 0.7, 0.7, 0.3]
+    model = TreeSetClassifier(n_trees=n_trees, max_depth=1, distinct_by="tests", ranking=ranking)
+    model.fit(X, y, sample_weight=weights)
+    assert model.tree_objectives_ == pytest.approx(np.full(n_trees, 0.6), abs=0.0)
+    assert [tree.n_splits for tree in model.trees_] == [0, 1][:n_trees]
+
+
 def test_all_trees_within_a_distance_in_another_order():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60)

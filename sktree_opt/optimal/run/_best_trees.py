@@ -17,6 +17,7 @@ import numpy as np
 from sktree_opt.optimal.objectives._leaf_objectives import refuse_many_classes
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
 from sktree_opt.optimal.run._found_trees import (
+    ROUNDING_UNITS,
     FoundTrees,
     graph_of_trees,
     shape_of_rows,
@@ -33,9 +34,6 @@ from sktree_opt.utils._workers import has_local_backend
 
 # Trees of a set if neither their number nor a distance is given.
 DEFAULT_NUMBER = 10
-
-# Costs are sums of rounded numbers: costs that differ by so few units of the grid count as equal.
-ROUNDING_UNITS = 64
 
 # A bound that no tree reaches, in units of the grid, of which all rows cost some 2**40.
 LARGE_BOUND, NO_BOUND = 2.0**44, 2.0**58
@@ -123,6 +121,11 @@ class Complete:
     def n_trees(self):
         """Number of trees."""
         return sum(self.counted.counts)
+
+    @property
+    def n_settled(self):
+        """Number of trees whose places in the order no tree beyond the bound can take."""
+        return self.n_within(self.bound - ROUNDING_UNITS)
 
     def n_within(self, bound):
         """Number of trees up to a smaller bound."""
@@ -306,7 +309,8 @@ class DepthSearch:
             self._widen_to(most)
             return
         excess = np.ceil(FIRST_EXCESS * self.leaf_cost) + ROUNDING_UNITS
-        while self.known.n_trees < wanted.number and self.known.bound < most:
+        # Trees beyond the bound by a rounding error may be smaller.
+        while self.known.n_settled < wanted.number and self.known.bound < most:
             bound = least + excess
             if bound > LARGE_BOUND + self.limits.max_splits * self.leaf_cost:
                 bound = NO_BOUND
@@ -316,7 +320,7 @@ class DepthSearch:
         if self.known.n_trees > TOO_MANY * wanted.number:
             ends = np.cumsum(np.array(self.known.counted.counts, dtype=object))
             last = int(np.searchsorted(ends, wanted.number))
-            self._widen_to(float(self.known.counted.costs[last]))
+            self._widen_to(float(self.known.counted.costs[last]) + ROUNDING_UNITS)
 
     def answer(self, wanted):
         """The trees that are known."""
@@ -353,7 +357,7 @@ class DepthSearch:
 
     def _best_of_depth(self, depth):
         least = self.search_.least_cost(depth, self.limits.max_splits)
-        return None if self.control.stopped else self._all_within(depth, least)
+        return None if self.control.stopped else self._all_within(depth, least + ROUNDING_UNITS)
 
     def _widen_to(self, bound):
         found = self._step(

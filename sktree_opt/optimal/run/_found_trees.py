@@ -16,6 +16,9 @@ from sktree_opt.utils._control import SearchControl
 # Digits of an objective, as large as that of a single leaf.
 DIGITS = 11
 
+# Costs are sums of rounded numbers: costs that differ by so few units of the grid count as equal.
+ROUNDING_UNITS = 64
+
 # Outcomes of tests that are held in memory.
 CELLS_AT_ONCE = 1 << 24
 
@@ -113,10 +116,12 @@ class FoundTrees:
     def _count(self, counted):
         self._counted = counted
         # Kinds in the order of the set, and ranks at which they end.
-        self._places, self._counts = np.arange(len(counted.counts)), counted.counts
-        if self.order is not None:
-            self._places = self.order.places(counted, self._objectives(counted))
-            self._counts = [counted.counts[place] for place in self._places.tolist()]
+        objectives = self._objectives(counted)
+        if self.order is None:
+            self._places = np.lexsort((counted.n_splits, objectives))
+        else:
+            self._places = self.order.places(counted, objectives)
+        self._counts = [counted.counts[place] for place in self._places.tolist()]
         self._ends = list(accumulate(self._counts))
         self.n_trees = int(min(self._ends[-1], self.number)) if self._ends else 0
 
@@ -365,9 +370,13 @@ def nodes_of_path(path):
 
 
 def rounded(costs, unit, offset):
-    """Costs without the digits that are rounding: the grid is finer."""
+    """Costs without the digits that are rounding: the least of those that count as equal."""
+    order = np.argsort(costs)
+    is_new = np.diff(costs[order], prepend=-np.inf) > ROUNDING_UNITS * unit
+    least = np.empty(len(costs))
+    least[order] = costs[order][is_new][np.cumsum(is_new) - 1]
     largest = 2.0**40 * unit + abs(offset)
-    return np.round(costs, DIGITS - int(np.ceil(np.log10(largest))))
+    return np.round(least, DIGITS - int(np.ceil(np.log10(largest))))
 
 
 def names_of_kinds(counted):

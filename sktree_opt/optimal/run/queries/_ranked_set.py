@@ -12,14 +12,14 @@ from functools import partial
 
 import numpy as np
 
-from sktree_opt.optimal.run._best_trees import (
-    NO_BOUND,
-    ROUNDING_UNITS,
-    make_search,
-    open_search,
-)
+from sktree_opt.optimal.run._best_trees import NO_BOUND, make_search, open_search
 from sktree_opt.optimal.run._fallback import share_of_time, short_search
-from sktree_opt.optimal.run._found_trees import FoundTrees, graph_of_trees, rounded
+from sktree_opt.optimal.run._found_trees import (
+    ROUNDING_UNITS,
+    FoundTrees,
+    graph_of_trees,
+    rounded,
+)
 from sktree_opt.optimal.run._problem import Solution, closed
 from sktree_opt.optimal.run._trees import LEAF_ALONE
 from sktree_opt.optimal.run.queries._rankings import refuse_limits, within_rounding
