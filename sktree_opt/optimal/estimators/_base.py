@@ -148,23 +148,20 @@ search_stats_ : dict
 """,
     "thresholds": """\
 thresholds : {"all", "quantile", "mdlp", "ensemble"}, int or transformer, default="all"
-    Which thresholds of numeric columns the tests may use. "all": one between every two values.
-    "quantile" or an int: 10 quantiles of each column, or as many as the int says. "mdlp": those
-    of :class:`~sktree_opt.preprocessing.MDLPDiscretizer`. "ensemble": the thresholds of a small
-    ensemble of boosted trees. A transformer with ``thresholds_`` or ``bin_edges_``, such as
-    scikit-learn's KBinsDiscretizer: its own; it is fitted to each column unless it has been fitted
-    before (``clone`` forgets fits: wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` for a
-    grid search). The proof is relative to these thresholds.
+%(about_thresholds)s
+    "mdlp": those of :class:`~sktree_opt.preprocessing.MDLPDiscretizer`.
 """,
     "regression_thresholds": """\
 thresholds : {"all", "quantile", "ensemble"}, int or transformer, default="all"
-    Which thresholds of numeric columns the tests may use. "all": one between every two values.
-    "quantile" or an int: 10 quantiles of each column, or as many as the int says. "ensemble": the
-    thresholds of a small ensemble of boosted trees. A transformer with ``thresholds_`` or
-    ``bin_edges_``, such as scikit-learn's KBinsDiscretizer: its own; it is fitted to each column
-    unless it has been fitted before (``clone`` forgets fits: wrap a fitted one in
-    ``sklearn.frozen.FrozenEstimator`` for a grid search). The proof is relative to these
-    thresholds.
+%(about_thresholds)s
+""",
+    "about_thresholds": """\
+    Which thresholds of numeric columns the tests may use. The proof is relative to them. "all": one
+    between every two values. "quantile" or an int: 10 quantiles of each column, or as many as the
+    int says. "ensemble": the thresholds of a small ensemble of boosted trees. A transformer with
+    ``thresholds_`` or ``bin_edges_``, such as scikit-learn's KBinsDiscretizer: its own; it is
+    fitted to each column unless it has been fitted before (``clone`` forgets fits: wrap a fitted
+    one in ``sklearn.frozen.FrozenEstimator`` for a grid search).
 """,
     "categorical_splits": """\
 categorical_splits : {"one_vs_rest", "subset"}, default="one_vs_rest"
