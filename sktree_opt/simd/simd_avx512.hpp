@@ -26,36 +26,6 @@ SKTREE_INLINE std::uint32_t sign_bits(Vector16 lanes) {
     return _mm512_movepi16_mask((__m512i)lanes);
 }
 
-constexpr bool REDUCES = true;  // whether there is largest_of_rows
-
-// The largest of each of LANES rows of LANES numbers. Two rows become one with half of the lanes of
-// each, halves of ever smaller parts against each other: two shuffles and a maximum. Rows are
-// paired so that the results come out in their order.
-SKTREE_INLINE __m512i largest_by_256(const std::int16_t* rows) {
-    const __m512i a = _mm512_loadu_si512(rows), b = _mm512_loadu_si512(rows + 8 * LANES);
-    return _mm512_max_epi16(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
-}
-SKTREE_INLINE __m512i largest_by_128(const std::int16_t* rows) {
-    const __m512i a = largest_by_256(rows), b = largest_by_256(rows + 16 * LANES);
-    return _mm512_max_epi16(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
-}
-SKTREE_INLINE __m512i largest_by_64(const std::int16_t* rows) {
-    const __m512i a = largest_by_128(rows), b = largest_by_128(rows + 2 * LANES);
-    return _mm512_max_epi16(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-}
-SKTREE_INLINE __m512i largest_by_32(const std::int16_t* rows) {
-    const __m512 a = _mm512_castsi512_ps(largest_by_64(rows));
-    const __m512 b = _mm512_castsi512_ps(largest_by_64(rows + 4 * LANES));
-    return _mm512_max_epi16(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
-                            _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xDD)));
-}
-SKTREE_INLINE Vector16 largest_of_rows(const std::int16_t* rows) {
-    const __m512i a = largest_by_32(rows), b = largest_by_32(rows + LANES);
-    return (Vector16)_mm512_mask_blend_epi16(0xAAAAAAAA,
-                                             _mm512_max_epi16(a, _mm512_srli_epi32(a, 16)),
-                                             _mm512_max_epi16(b, _mm512_slli_epi32(b, 16)));
-}
-
 // Writes `base` + k for each set bit k, and up to 15 numbers more; returns past the last valid one.
 SKTREE_INLINE std::int32_t* append_bits(unsigned bits, std::int32_t base, std::int32_t* out) {
     const __m512i counting =
@@ -89,8 +59,7 @@ SKTREE_INLINE Native<std::int32_t, 64> add_value(Native<std::int32_t, 64> sums,
 
 #define SKTREE_ONLY_16_BITS 1  // other kernels gain nothing from BITALG
 constexpr int STEPS_PER_FOLD = 2047;
-constexpr bool FOLDS = false;     // whether counts are bytes until folded
-constexpr bool BY_TABLE = false;  // whether counts_by_table.hpp serves
+constexpr bool FOLDS = false;  // whether counts are bytes until folded
 
 SKTREE_INLINE Vector16 add_popcount(Vector16 counts, Vector16 bits) {
     return counts + (Vector16)_mm512_popcnt_epi16((__m512i)bits);
@@ -101,17 +70,13 @@ SKTREE_INLINE Vector16 fold_counts(Vector16 counts) { return counts; }
 // Processors without BITALG are still common in servers. Counts are bytes until they are folded,
 // and a shuffle looks them up.
 
-#define SKTREE_COUNTS_BY_TABLE 1  // whether counts_by_table.hpp serves
 constexpr int STEPS_PER_FOLD = 31;  // a byte holds 31 * 8 counts
 constexpr bool FOLDS = true;        // whether counts are bytes until folded
-constexpr bool BY_TABLE = true;     // whether counts_by_table.hpp serves
-
-SKTREE_INLINE __m512i table512(const std::uint8_t* table) {
-    return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
-}
 
 SKTREE_INLINE Vector16 add_popcount(Vector16 counts, Vector16 bits) {
-    const __m512i table = table512(COMMON_BITS.of[255][0]), low = _mm512_set1_epi8(15);
+    const __m512i table =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i low = _mm512_set1_epi8(15);
     const __m512i below = _mm512_and_si512((__m512i)bits, low);
     const __m512i above = _mm512_and_si512(_mm512_srli_epi16((__m512i)bits, 4), low);
     const __m512i sums = _mm512_add_epi8((__m512i)counts, _mm512_shuffle_epi8(table, below));
@@ -121,34 +86,6 @@ SKTREE_INLINE Vector16 fold_counts(Vector16 counts) {
     const __m512i bytes = (__m512i)counts;
     return (Vector16)_mm512_add_epi16(_mm512_and_si512(bytes, _mm512_set1_epi16(255)),
                                       _mm512_srli_epi16(bytes, 8));
-}
-
-SKTREE_INLINE void split_nibbles(Vector16 first, Vector16 second, Vector16 (&nibbles)[4]) {
-    const __m512i a = (__m512i)first, b = (__m512i)second;
-    const __m512i lower = _mm512_set1_epi16(255), low = _mm512_set1_epi8(15);
-    // 0xCA: the second where the first is set, else the third.
-    const __m512i low_bytes = _mm512_ternarylogic_epi32(lower, a, _mm512_slli_epi16(b, 8), 0xCA);
-    const __m512i high_bytes = _mm512_ternarylogic_epi32(lower, _mm512_srli_epi16(a, 8), b, 0xCA);
-    nibbles[0] = (Vector16)_mm512_and_si512(low_bytes, low);
-    nibbles[1] = (Vector16)_mm512_and_si512(_mm512_srli_epi16(low_bytes, 4), low);
-    nibbles[2] = (Vector16)_mm512_and_si512(high_bytes, low);
-    nibbles[3] = (Vector16)_mm512_and_si512(_mm512_srli_epi16(high_bytes, 4), low);
-}
-SKTREE_INLINE Vector16 add_common(Vector16 counts, const Vector16 (&nibbles)[4],
-                                  const std::uint16_t* word) {
-    const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(word);
-    __m512i sums = (__m512i)counts;
-    SKTREE_UNROLL
-    for (int k = 0; k < 4; ++k) {
-        const __m512i table = table512(COMMON_BITS.of[bytes[k / 2]][k % 2]);
-        sums = _mm512_add_epi8(sums, _mm512_shuffle_epi8(table, (__m512i)nibbles[k]));
-    }
-    return (Vector16)sums;
-}
-SKTREE_INLINE void fold_common(Vector16 counts, Vector16& first, Vector16& second) {
-    const __m512i bytes = (__m512i)counts;
-    first += (Vector16)_mm512_and_si512(bytes, _mm512_set1_epi16(255));
-    second += (Vector16)_mm512_srli_epi16(bytes, 8);
 }
 
 #endif

@@ -5,9 +5,7 @@ constexpr int VECTOR_BYTES = 16;
 constexpr int BLOCK_ROWS = 8;
 constexpr int BLOCK_VECTORS = 1;
 constexpr int STEPS_PER_FOLD = 2047;
-constexpr bool FOLDS = false;     // whether counts are bytes until folded
-constexpr bool REDUCES = false;   // whether there is largest_of_rows
-constexpr bool BY_TABLE = false;  // whether counts_by_table.hpp serves
+constexpr bool FOLDS = false;  // whether counts are bytes until folded
 
 typedef std::int16_t Vector16 __attribute__((vector_size(VECTOR_BYTES)));
 

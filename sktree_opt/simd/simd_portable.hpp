@@ -6,9 +6,7 @@ constexpr int VECTOR_BYTES = 16;
 constexpr int BLOCK_ROWS = 2;
 constexpr int BLOCK_VECTORS = 2;
 constexpr int STEPS_PER_FOLD = 31;
-constexpr bool FOLDS = true;      // whether counts are bytes until folded
-constexpr bool REDUCES = false;   // whether there is largest_of_rows
-constexpr bool BY_TABLE = false;  // whether counts_by_table.hpp serves
+constexpr bool FOLDS = true;  // whether counts are bytes until folded
 
 using Vector16 = Native<std::int16_t, VECTOR_BYTES>;
 

@@ -13,9 +13,9 @@ of tests whose leaves cost least. Read the files in this order:
 - ``discrepancy.hpp``: good trees quickly; ``reconstruct.hpp``: the tree that wins ties.
 - ``kernels/``: loops over words and lanes. ``bit_kernels.hpp`` has their arguments, and
   ``compile_bit_kernels.hpp`` compiles them for each instruction set (see ``simd``).
-  ``depth_two.hpp`` solves two levels (MurTree, Algorithm 4) from ``pair_counts.hpp`` (and
-  ``counts_by_table.hpp``); ``rough_squares.hpp`` and ``solve_column.hpp`` do so for targets;
-  ``similarity.hpp`` bounds columns; ``transpose.hpp`` turns rows into columns.
+  ``depth_two.hpp`` solves two levels (MurTree, Algorithm 4) from ``pair_counts.hpp``;
+  ``rough_squares.hpp`` and ``solve_column.hpp`` do so for targets; ``similarity.hpp`` bounds
+  columns; ``transpose.hpp`` turns rows into columns.
 
 The search itself is written in C++, too: it is compiled for three number types, and a node takes
 microseconds. ``run._bits_solver`` decides which level and which limited discrepancy comes next.

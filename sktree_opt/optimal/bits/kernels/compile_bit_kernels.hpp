@@ -1,9 +1,6 @@
 // All kernels of the bits engine. Included once per instruction set, inside its namespace and after
 // its primitives. For this reason these headers include nothing themselves.
 #include "sktree_opt/simd/lanes.hpp"
-#if defined(SKTREE_COUNTS_BY_TABLE)
-#include "sktree_opt/optimal/bits/kernels/counts_by_table.hpp"
-#endif
 #include "sktree_opt/optimal/objectives/objectives.hpp"
 #include "sktree_opt/optimal/bits/kernels/pair_counts.hpp"
 #include "sktree_opt/optimal/bits/kernels/depth_two.hpp"

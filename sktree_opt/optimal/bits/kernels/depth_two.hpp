@@ -208,19 +208,11 @@ SKTREE_INLINE void halve(const Lane* __restrict from, std::ptrdiff_t n, Lane* __
 // `spare` has room for half of the rows.
 template <class Lane>
 SKTREE_INLINE const Lane* reduce_rows(const SweepTask<Lane>& task, Lane* lanes, Lane* spare) {
-    if constexpr (REDUCES && sizeof(Lane) == sizeof(std::int16_t)) {
-        for (int j = 0; j < task.n_columns; j += LANES) {
-            store_native<Lane, VECTOR_BYTES>(
-                spare + j, largest_of_rows(lanes + static_cast<std::ptrdiff_t>(j) * LANES));
-        }
+    for (int left = LANES / 2; left > 0; left /= 2) {
+        halve(lanes, task.n_columns * left, spare);
+        Lane* const emptied = lanes;
         lanes = spare;
-    } else {
-        for (int left = LANES / 2; left > 0; left /= 2) {
-            halve(lanes, task.n_columns * left, spare);
-            Lane* const emptied = lanes;
-            lanes = spare;
-            spare = emptied;
-        }
+        spare = emptied;
     }
     for (int j = task.n_columns; j < task.stride; ++j) lanes[j] = lowest_score<Lane>();
     return lanes;

@@ -10,10 +10,6 @@
 template <int ROWS, int VECTORS>
 SKTREE_INLINE void count_words(const std::uint16_t* words, int stride, int first, int last, int i,
                                int j, Vector16 (&counts)[ROWS][VECTORS]) {
-    if constexpr (BY_TABLE && ROWS > 1 && VECTORS == 2) {  // see counts_by_table.hpp
-        count_words_by_table(words, stride, first, last, i, j, counts);
-        return;
-    }
     for (int start = first; start < last; start += STEPS_PER_FOLD) {
         const int end = last - start < STEPS_PER_FOLD ? last : start + STEPS_PER_FOLD;
         Vector16 partial[ROWS][VECTORS];
