@@ -272,7 +272,7 @@ class BaseOptimalTreeCV(CallbackSupportMixin, BaseEstimator):
                 self, self._grid(), data, seconds, progress, interrupt, open_checkpoint(self)
             )
             # First all rows: what is wrong with them is said before any fold is searched.
-            searches.look_at_all_rows()
+            searches.find_path_on_all_rows()
             searches.score_folds(*self._route(searches.data, params))
             points = self._keep_scores(searches)
             model = searches.model

@@ -26,8 +26,8 @@ from sktree_opt.utils._validation import as_weights
 # What may change between two calls with a checkpoint.
 MAY_CHANGE = {"time_limit", "memory_limit", "n_jobs", "checkpoint"}
 
-# Shares of the time limit for the search of the chosen tree, and for the first look at all rows.
-SHARE_OF_TREE, SHARE_OF_LOOK = 0.3, 0.1
+# Shares of the time limit for the search of the chosen tree, and for the first path on all rows.
+SHARE_OF_TREE, SHARE_OF_ALL_ROWS = 0.3, 0.1
 
 
 @dataclass(frozen=True)
@@ -156,11 +156,11 @@ class CVSearches:
         self.folds, self.n_splits, self.is_stopped = [], 0, False
         self.model = self.path = None
 
-    def look_at_all_rows(self):
+    def find_path_on_all_rows(self):
         """Find the path on all rows for the first setting, with the thresholds of the folds."""
         self.progress.begin("all rows")
         self.model = self._model_of_path(0)
-        self.model.set_params(time_limit=self.clock.left(1.0 / SHARE_OF_LOOK))
+        self.model.set_params(time_limit=self.clock.left(1.0 / SHARE_OF_ALL_ROWS))
         self.path = path_of(self.model, *self.data, self.interrupt)
         X, y, weights = self.data
         self.data = X, y, None if weights is None else as_weights(weights, X)
