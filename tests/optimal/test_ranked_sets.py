@@ -159,6 +159,16 @@ def test_costs_that_differ_by_rounding_are_equal(ranking, n_trees):
     assert [tree.n_splits for tree in model.trees_] == [0, 1][:n_trees]
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "n_trees"), [(0.11, 1), (0.12, 3), (0.23, 3), (0.24, 7), (0.35, 7), (0.36, 9)]
+)
+def test_tests_count_where_rows_cost_nothing(epsilon, n_trees):
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    options = {"max_depth": 2, "complexity_cost": 0.03, "epsilon_kind": "absolute"}
+    model = TreeSetClassifier(epsilon=epsilon, distinct_by="tests", **options)
+    assert model.fit(X, [0, 0, 0, 0]).n_trees_ == n_trees
+
+
 def test_all_trees_within_a_distance_in_another_order():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60)

@@ -28,7 +28,12 @@ from sktree_opt.optimal.run._session import fingerprint
 from sktree_opt.optimal.run._trees import Prunings
 from sktree_opt.optimal.run.remote._graphs import GraphsOfWorkers
 from sktree_opt.optimal.tree_sets._bit_rows import bit_rows, target_rows, with_rows_once
-from sktree_opt.optimal.tree_sets._tree_graph import CountedTrees, GraphSearch, TreeGraph
+from sktree_opt.optimal.tree_sets._tree_graph import (
+    MOST_UNITS,
+    CountedTrees,
+    GraphSearch,
+    TreeGraph,
+)
 from sktree_opt.utils._control import SearchControl
 from sktree_opt.utils._workers import has_local_backend
 
@@ -301,10 +306,9 @@ class DepthSearch:
 
     def widen(self, wanted):
         """Find all trees within the bound that is wanted, or wider ones until there are enough."""
-        problem, grid = self.problem, self.search_.grid
         least = self.known.least
-        most = problem.in_engine_units(wanted.largest(problem.in_units(least * grid))) / grid
-        most = min(np.floor(min(most, NO_BOUND)) + ROUNDING_UNITS, NO_BOUND)
+        largest = wanted.largest(self.problem.in_units(least * self.search_.grid))
+        most = min(np.floor(min(self._in_grid(largest), NO_BOUND)) + ROUNDING_UNITS, NO_BOUND)
         if wanted.number == np.inf:
             self._widen_to(most)
             return
@@ -321,6 +325,17 @@ class DepthSearch:
             ends = np.cumsum(np.array(self.known.counted.counts, dtype=object))
             last = int(np.searchsorted(ends, wanted.number))
             self._widen_to(float(self.known.counted.costs[last]) + ROUNDING_UNITS)
+
+    def _in_grid(self, objective):
+        """An objective as a bound on costs in units of the grid."""
+        problem, grid = self.problem, self.search_.grid
+        cost, split_cost = problem.in_engine_units(objective), self.limits.split_cost
+        split_cost /= problem.form.scale
+        if objective == np.inf or split_cost <= MOST_UNITS * grid:
+            return cost / grid
+        # A split has fewer units than it costs there, and more than the leaves of any tree.
+        n_splits, rest = divmod(cost * (1.0 + 1e-12), split_cost)
+        return n_splits * MOST_UNITS + min(rest / grid, MOST_UNITS - 2.0 * ROUNDING_UNITS)
 
     def answer(self, wanted):
         """The trees that are known."""
