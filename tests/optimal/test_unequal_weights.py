@@ -46,3 +46,15 @@ def test_where_weights_are_rounded_more_unequal_ones_are_refused(question):
         model.fit(*table(seed, 1e6))
         with pytest.raises(ValueError, match=r"largest sample_weight .* of at most 1e\+07"):
             model.fit(*table(seed, 1e8))
+
+
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, TreeSetClassifier])
+def test_the_estimate_of_errors_of_less_weight_than_one_row(estimator):
+    """What one error adds cannot be negative: .573 for no error, and .15 of the way to 1."""
+    weights = {"sample_weight": [0.5, 0.15]}
+    model = estimator(objective="pessimistic_error", max_depth=1)
+    model.fit([[1], [1]], [0, 1], **weights)
+    least = 0.65 * (1.0 - 0.25 ** (1.0 / 0.65))
+    expected = pytest.approx(least + 0.15 * (1.0 - least), abs=1e-9)
+    assert model.objective_ == model.lower_bound_ == expected
+    assert getattr(model, "tree_objectives_", [model.objective_]) == [expected]

@@ -62,7 +62,7 @@ def estimated_errors(n, e, cf=0.25):
         zero = estimated_errors(n, 0.0, cf)
         return zero + e * (estimated_errors(n, 1.0, cf) - zero)
     if e + 0.5 >= n:
-        return e + 0.67 * (n - e)
+        return e + 0.67 * max(n - e, 0.0)
     z2 = NormalDist().inv_cdf(1.0 - cf) ** 2
     rate = (e + 0.5 + z2 / 2.0 + math.sqrt(z2 * ((e + 0.5) * (1.0 - (e + 0.5) / n) + z2 / 4.0))) / (
         n + z2

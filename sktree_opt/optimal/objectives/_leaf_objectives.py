@@ -305,7 +305,7 @@ class PessimisticError:
         if errors < 0.9999:
             return none + errors * (self.upper_errors(weight, 1.0) - none)
         if errors + 0.5 >= weight:
-            return errors + 0.67 * (weight - errors)
+            return errors + 0.67 * max(0.0, weight - errors)
         z = NormalDist().inv_cdf(1.0 - self.confidence)
         f = errors + 0.5
         root = math.sqrt(f * (1.0 - f / weight) + z * z / 4.0)
