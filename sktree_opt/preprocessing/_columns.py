@@ -153,7 +153,7 @@ def read_source(X):
 
 
 def read_frame(X):
-    """The narwhals frame of `X`; `X` itself if it is no frame."""
+    """The narwhals frame of `X`; anything else than a frame is returned as it is."""
     try:
         return nw.from_native(X, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:

@@ -240,7 +240,8 @@ struct BestPairs {
     double with_i, without_i;
 };
 
-// An integer below 2^51; without a conversion, which most instruction sets lack for vectors.
+// An integer below SMALL, without a conversion, which most instruction sets lack for vectors.
+constexpr std::int64_t SMALL = std::int64_t{1} << 51;
 SKTREE_INLINE double small_double(std::int64_t x) {
     constexpr std::int64_t SHIFTED_ZERO = 0x4338000000000000;  // the bits of 0x1.8p52
     x += SHIFTED_ZERO;
@@ -322,7 +323,8 @@ public:
                double split_cost, Stop stop) {
         const int stride = columns.stride(), n_channels = columns.n_channels();
         const std::size_t size = static_cast<std::size_t>(n_channels) * stride;
-        const bool is_plain = leaves.is_plain_minimum();
+        const std::vector<std::int64_t>& totals = columns.totals();
+        const bool is_plain = leaves.is_plain_minimum() && totals[0] < SMALL && totals[1] < SMALL;
         const PairRater rate = pair_rater(table.instruction_set);
         for (auto* counts : {&both_, &here_, &there_, &neither_}) counts->resize(size);
         for (auto* costs : {&cost_both_, &cost_here_, &cost_there_, &cost_neither_}) {
