@@ -165,7 +165,7 @@ def matrix_of_frame(frame):
     if isinstance(frame, nw.DataFrame):
         are_numbers = all(type(t) in MATRIX_TYPES for t in frame.schema.values())
     else:
-        types = set(frame.dtypes.array)
+        types = set(frame.dtypes)
         are_numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in types)
         are_numbers = are_numbers and frame.columns.is_unique
     matrix = frame.to_numpy() if are_numbers else None

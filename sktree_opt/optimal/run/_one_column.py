@@ -155,11 +155,16 @@ class Division:
         """As ``best_cuts``, in time that is linear in the number of values.
 
         The best division of the first values whose last interval has some answer either goes on
-        with that answer at the last value, or begins the interval there.
+        with that answer at the last value, or begins the interval there. No cut is needed between
+        values that one class alone has.
         """
         objective, split_cost = self.problem.objective, self.limits.split_cost
         costs = objective.rule.costs(objective.class_weights, objective.costs)
-        rises = np.diff(self.sums, axis=0) @ costs
+        by_value = np.diff(self.sums, axis=0)
+        has_class = by_value > 0.0
+        goes_on = (has_class[1:] == has_class[:-1]).all(axis=1) & (has_class[1:].sum(axis=1) == 1)
+        starts = np.append(0, 1 + np.flatnonzero(~goes_on))
+        rises = np.add.reduceat(by_value, starts) @ costs
         best, n_intervals, last_cut = -split_cost, 0, [0]
         # By answer: cost, number of intervals, first value of the last one.
         open_ = [(np.inf, 0, 0)] * rises.shape[1]
@@ -172,7 +177,7 @@ class Division:
                 open_[answer] = cost + rise, number, start
             best, n_intervals, start = functools.reduce(self.better, open_)
             last_cut.append(start)
-        return cuts_before(last_cut, len(last_cut) - 1)
+        return [int(starts[cut]) for cut in cuts_before(last_cut, len(last_cut) - 1)]
 
     def better(self, one, other):
         """The division that costs less, or else has fewer intervals."""
