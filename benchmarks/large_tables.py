@@ -121,7 +121,7 @@ def add_to_table(found):
             "columns": NAMES[one["kind"]],
             "rows": f"{one['n_rows']:,}",
             "depth": str(one["depth"]),
-            "seconds": f"{one['cpu_seconds']:.2g}",
+            "seconds": f"{one['cpu_seconds']:.{2 if one['cpu_seconds'] < 100 else 3}g}",
             "megabytes": f"{one['megabytes']:,}",
             "times the table": f"{one['times_the_table']:.1f}",
             "errors": f"{one['error']:.4%}",

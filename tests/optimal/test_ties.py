@@ -114,12 +114,13 @@ def test_absolute_errors(table, decimals, max_depth, seed):
     least = min(costs.values())
     assert model.objective_ == pytest.approx(least, abs=1e-10)
     assert model.lower_bound_ == pytest.approx(least, abs=1e-10)
-    # With so many decimals, sums are exact if there are few rows, and targets of one size.
     has_fewest_tests = model.search_stats_["has_fewest_tests"]
     assert has_fewest_tests or decimals == 15
+    # With so many decimals, sums that seem equal are not.
     assume(has_fewest_tests)
-    fewest = min(n_splits for (n_splits, _), cost in costs.items() if cost <= least + 1e-10)
-    assert model.tree_.n_splits == fewest
+    if decimals < 15:
+        fewest = min(n_splits for (n_splits, _), cost in costs.items() if cost <= least + 1e-10)
+        assert model.tree_.n_splits == fewest
     order = rng.permutation(len(y))
     moved = OptimalTreeRegressor(max_depth=max_depth, objective="absolute_error", n_jobs=2)
     moved.fit(X[order], y[order], None if weights is None else weights[order])
