@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sktree_opt.utils._equal_rows import group_equal_rows
 from sktree_opt.utils._validation import common_divisor
 
 # Weights that are not multiples of one number are rounded to this many bits of the largest.
@@ -179,26 +180,29 @@ def with_rows_once(table, minima):
     if minima.rows > 1:
         return table
     units = np.ones(len(table.rows), np.int64) if table.units is None else table.units
-    factors = np.random.default_rng(0).integers(0, 2**64, table.rows.shape[1], dtype=np.uint64)
-    # Rows whose hashes agree by chance stay apart.
-    hashes = (table.rows * (factors | np.uint64(1))).sum(axis=1)
-    order = np.lexsort((hashes, table.classes))
-    rows, classes = table.rows[order], table.classes[order]
-    is_new = (rows[1:] != rows[:-1]).any(axis=1) | (classes[1:] != classes[:-1])
-    starts = np.append(0, 1 + np.flatnonzero(is_new))
-    summed = np.add.reduceat(units[order], starts)
+    group, n_groups = group_equal_rows([*table.rows.T, table.classes.astype(np.uint64)])
+    summed = sums_by_group(units, group, n_groups)
     if 2 * bits_of(summed).sum() > bits_of(units).sum():
         return table
-    heavy = np.lexsort((-summed, classes[starts]))
+    one = np.empty(n_groups, dtype=np.intp)
+    one[group] = np.arange(len(group))
+    heavy = np.lexsort((-summed, table.classes[one]))
     values = table.values
     return replace(
         table,
-        rows=rows[starts][heavy],
-        keys=table.keys[: len(starts)],
-        classes=classes[starts][heavy],
+        rows=table.rows[one[heavy]],
+        keys=table.keys[:n_groups],
+        classes=table.classes[one[heavy]],
         units=summed[heavy],
-        values=None if values is None else np.add.reduceat(values[order], starts)[heavy],
+        values=None if values is None else sums_by_group(values, group, n_groups)[heavy],
     )
+
+
+def sums_by_group(numbers, group, n_groups):
+    """Exact sums of whole numbers, or of rows of them, by group."""
+    sums = np.zeros((n_groups, *numbers.shape[1:]), dtype=np.int64)
+    np.add.at(sums, group, numbers)
+    return sums
 
 
 def bits_of(units):
